@@ -1,0 +1,57 @@
+"""Settings read from the environment; a bad value fails loudly instead of meaning something else."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def env_str(name: str, default: str = "") -> str:
+    """The variable, or the content of the file that NAME_FILE names."""
+    file = os.environ.get(f"{name}_FILE")
+    if file:
+        return Path(file).read_text().strip()
+    return os.environ.get(name, default)
+
+
+def env_bool(name: str, default: bool) -> bool:
+    value = os.environ.get(name, str(default))
+    if value not in ("True", "False"):
+        raise ImproperlyConfigured(f"Unexpected value {name}={value}, use 'True' or 'False'.")
+    return value == "True"
+
+
+def env_int(name: str, default: int) -> int:
+    value = os.environ.get(name, str(default))
+    if not value.lstrip("-").isdigit():
+        raise ImproperlyConfigured(f"Unexpected value {name}={value}, use a whole number.")
+    return int(value)
+
+
+def env_list(name: str, default: list[str]) -> list[str]:
+    value = os.environ.get(name)
+    return [item.strip() for item in value.split(",") if item.strip()] if value is not None else default
+
+
+def secret_key(folder: Path) -> str:
+    """SECRET_KEY from the environment, else one made on first start and kept readable by its owner alone."""
+    if key := env_str("SECRET_KEY"):
+        return key
+    path = folder / "secret_key"
+    try:
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(50))
+    except FileExistsError:
+        pass
+    return path.read_text().strip()
+
+
+def redis_url(folder: Path) -> str:
+    """REDIS_URL from the environment, else the embedded server's address that `script/server` left behind."""
+    if url := env_str("REDIS_URL"):
+        return url
+    path = folder / "redis_url"
+    return path.read_text().strip() if path.exists() else "redis://127.0.0.1:6379/0"

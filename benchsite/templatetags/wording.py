@@ -1,0 +1,59 @@
+"""Numbers, money and times as people read them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.timezone import localtime, now
+
+register = template.Library()
+THIN_SPACE = "\u2009"
+
+
+@register.filter
+def thousands(value: float | None) -> str:
+    """12 345, with thin spaces."""
+    return "–" if value is None else f"{value:,.0f}".replace(",", THIN_SPACE)
+
+
+@register.filter
+def dollars(nano: int | None) -> str:
+    """Nano-dollars with their currency: enough digits to tell a cheap call from none."""
+    if nano is None:
+        return "unknown"
+    usd = nano / 1e9
+    digits = 2 if usd >= 1 or usd == 0 else 4
+    return f"US${THIN_SPACE}{usd:,.{digits}f}".replace(",", THIN_SPACE)
+
+
+@register.filter
+def percent(share: float | None, digits: int = 0) -> str:
+    return "–" if share is None else f"{100 * share:.{digits}f}{THIN_SPACE}%"
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """45 s, 12 min, 3 h 20 min."""
+    if seconds is None:
+        return "–"
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f}{THIN_SPACE}s"
+    if minutes < 90:
+        return f"{minutes}{THIN_SPACE}min"
+    return f"{minutes // 60}{THIN_SPACE}h {minutes % 60}{THIN_SPACE}min"
+
+
+@register.filter
+def ago(moment: datetime | None) -> SafeString | str:
+    """“5 min ago”, with the exact time on hover."""
+    if moment is None:
+        return "never"
+    seconds = (now() - moment).total_seconds()
+    words = "just now" if seconds < 10 else f"{duration(seconds)} ago" if seconds < 172_800 else f"{moment:%-d %B %Y}"
+    return format_html(
+        '<time datetime="{}" title="{:%Y-%m-%d %H:%M:%S %Z}">{}</time>', moment.isoformat(), localtime(moment), words
+    )

@@ -1,0 +1,15 @@
+"""Every address of the site, app by app."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import path
+
+from benchsite import views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("healthz", views.healthz, name="healthz"),
+    path("readyz", views.readyz, name="readyz"),
+    path("admin/", admin.site.urls),
+]

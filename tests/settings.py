@@ -1,0 +1,16 @@
+"""The site's own settings, with what only tests need: quick hashing, plain static files, a folder of their own."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+os.environ.setdefault("VAR_DIR", tempfile.mkdtemp(prefix="benchsite-test-"))
+
+from benchsite.settings import *  # noqa: F403
+from benchsite.settings import STORAGES
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True
