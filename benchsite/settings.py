@@ -26,6 +26,7 @@ SITE_URL = env_str("SITE_URL")  # such as https://bench.example.org: the public 
 CSRF_TRUSTED_ORIGINS = [SITE_URL] if SITE_URL else []
 
 INSTALLED_APPS = [
+    "benchsite",
     "generation",
     "judging",
     "ranking",
