@@ -1,0 +1,435 @@
+"""Every hostile HTTP reply through the real client, over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import logging
+import socket
+import threading
+import tracemalloc
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+
+from generation.chat_requests import Request, payload_of
+from generation.prices import price_of
+from generation.provider_errors import ProviderError, printable, wait_of
+from generation.providers import BODY_LIMIT, Client
+from generation.replies import Exchange, Reply, read_reply, same_model
+from tests.hostile import serve
+
+KEY = "sk-or-v1-0123456789abcdef-secret"
+CASES = {
+    case["id"]: case for case in json.loads((serve.ROOT / "index.json").read_text())["cases"] if case["kind"] == "http"
+}
+SLOW = {"http-slow-drip.script", "http-never-answers.script"}
+CAT = "```\n /\\_/\\\n( o.o )\n > ^ <\n```\n"
+
+
+@dataclass(frozen=True)
+class StubProfile:
+    """A provider's profile with the fields the client reads."""
+
+    base_url: str
+    kind: str = "openrouter"
+    key_env: str = "TEST_PROVIDER_KEY"
+    name: str = "stub"
+    headers: dict = field(default_factory=lambda: {"X-Title": "Benchsite"})
+    concurrency: int = 4
+    timeout: float = 5.0
+
+
+REQUEST = Request("acme/drawer-1", ({"role": "user", "content": "Draw a cat in ASCII art"},), 0.0, 1000)
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("TEST_PROVIDER_KEY", KEY)
+
+
+@pytest.fixture(scope="module")
+def hostile_port():
+    server, port = serve.start()
+    yield port
+    server.close()
+
+
+def ask(profile, request=REQUEST, *, deadline=5.0):
+    async def once() -> Reply | ProviderError:
+        async with Client() as client:
+            try:
+                return await client.ask(profile, request, deadline=deadline)
+            except ProviderError as error:
+                return error
+
+    return asyncio.run(once())
+
+
+def ask_case(case_id, port, **options):
+    deadline = 0.6 if case_id in SLOW else 10.0
+    return ask(StubProfile(f"http://127.0.0.1:{port}/{case_id}/api/v1", **options), deadline=deadline)
+
+
+def once_server(response: bytes):
+    """A server for one connection: it answers with these bytes and remembers what it was sent."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    received = bytearray()
+
+    def serve_once():
+        connection, _ = listener.accept()
+        with connection:
+            while b"\r\n\r\n" not in received:
+                received.extend(connection.recv(65536))
+            connection.sendall(response)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65536):
+                pass
+        listener.close()
+
+    threading.Thread(target=serve_once, daemon=True).start()
+    return listener.getsockname()[1], received
+
+
+def http(body: str | bytes, *, status="200 OK", headers="") -> bytes:
+    raw = body.encode() if isinstance(body, str) else body
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(raw)}\r\nConnection: close\r\n{headers}\r\n".encode() + raw
+
+
+def exchange(payload, *, status=200, headers=None, **options):
+    body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    return Exchange(status=status, headers=headers or {}, body=body, asked_model="acme/drawer-1", **options)
+
+
+def completion(content="hi", finish="stop", **extra):
+    return {"choices": [{"finish_reason": finish, "message": {"content": content}}], **extra}
+
+
+def test_it_works(hostile_port):
+    reply = ask_case("http-200-ok", hostile_port)
+
+    assert reply.text == CAT
+    assert (reply.finish_reason, reply.prompt_tokens, reply.completion_tokens) == ("stop", 30, 20)
+    assert reply.cost_nano == 1_230_000
+    assert reply.generation_id == "gen-1700000000-AAAA"
+    assert (reply.served_model, reply.served_provider, reply.flags) == ("acme/drawer-1", "Acme", ())
+    assert json.loads(reply.raw_bytes)["object"] == "chat.completion"
+
+
+@pytest.mark.parametrize("case_id", sorted(CASES))
+def test_hostile_case_ends_as_the_index_says(case_id, hostile_port, caplog):
+    caplog.set_level(logging.DEBUG)
+    case = CASES[case_id]
+
+    outcome = ask_case(case_id, hostile_port)
+
+    if case["verdict"] in ("accept", "accept_flagged", "invalid"):
+        assert isinstance(outcome, Reply), outcome
+        assert outcome.flags == ((case["reason"],) if case["reason"] else ())
+        outcome.text.encode()
+    else:
+        assert isinstance(outcome, ProviderError)
+        assert (outcome.kind, outcome.code) == (case["verdict"], case["reason"])
+        assert len(outcome.detail) <= 500
+        assert outcome.detail.isprintable()
+    assert (case_id, True) in serve.SEEN
+    assert KEY not in repr(outcome) + str(vars(outcome) if isinstance(outcome, ProviderError) else "") + caplog.text
+
+
+@pytest.mark.parametrize(
+    ("case_id", "wait"),
+    [
+        ("http-429-retry-after", 7.0),
+        ("http-429-retry-after-date-absurd", 900.0),
+        ("http-402-in-flight", 12.0),
+        ("http-503-html-body", 3.0),
+        ("http-500-transient", None),
+    ],
+)
+def test_retry_after_is_read_and_capped(case_id, wait, hostile_port):
+    assert ask_case(case_id, hostile_port).retry_after == wait
+
+
+@pytest.mark.parametrize(
+    ("case_id", "cost", "generation_id"),
+    [
+        ("http-429-retry-after", 0, ""),
+        ("http-200-reasoning-only", 50_000_000, "gen-1700000000-AAAA"),
+        ("http-200-null-content", 1_230_000, "gen-1700000000-AAAA"),
+        ("http-200-truncated-json", None, "gen-1700000000-AAAA"),
+        ("http-200-truncated-chunked", None, "gen-1700000000-AAAA"),
+        ("http-200-error-body", None, "gen-1700000000-AAAA"),
+        ("http-never-answers.script", None, ""),
+        ("http-huge-body.script", None, ""),
+    ],
+)
+def test_failed_call_says_what_it_cost_or_that_nobody_knows(case_id, cost, generation_id, hostile_port):
+    error = ask_case(case_id, hostile_port)
+
+    assert (error.cost_nano, error.generation_id) == (cost, generation_id)
+
+
+def test_partial_answer_is_kept_for_audit(hostile_port):
+    assert b"/\\\\_" in ask_case("http-200-error-in-choice", hostile_port).partial
+    assert ask_case("http-200-truncated-json", hostile_port).partial.startswith(b'{"id": "gen-')
+
+
+@pytest.mark.parametrize("case_id", ["http-redirect-loop.script", "http-redirect-metadata.script"])
+def test_redirect_is_one_request_and_no_more(case_id, hostile_port):
+    before = len(serve.SEEN)
+
+    ask_case(case_id, hostile_port)
+
+    assert serve.SEEN[before:] == [(case_id, True)]
+
+
+def test_redirect_never_carries_the_key_to_another_host():
+    thief_port, stolen = once_server(http("{}"))
+    port, _ = once_server(http("", status="307 X", headers=f"Location: http://127.0.0.1:{thief_port}/x\r\n"))
+
+    error = ask(StubProfile(f"http://127.0.0.1:{port}/v1"))
+
+    assert (error.code, bytes(stolen)) == ("unexpected_redirect", b"")
+
+
+@pytest.mark.parametrize("case_id", ["http-huge-body.script", "http-200-gzip-bomb"])
+def test_body_is_never_held_beyond_the_cap(case_id, hostile_port):
+    tracemalloc.start()
+    error = ask_case(case_id, hostile_port)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert error.code == "response_too_large"
+    assert peak < 2 * BODY_LIMIT
+    assert len(error.partial) <= 4096
+
+
+def test_gzip_within_the_cap_is_read():
+    port, _ = once_server(
+        http(gzip.compress(json.dumps(completion(CAT)).encode()), headers="Content-Encoding: gzip\r\n")
+    )
+
+    assert ask(StubProfile(f"http://127.0.0.1:{port}/v1")).text == CAT
+
+
+def test_key_echoed_by_a_provider_is_taken_out():
+    echo = json.dumps({"error": {"code": 400, "message": f"Bad header Authorization: Bearer {KEY}"}})
+    port, received = once_server(http(echo, status="400 Bad", headers=f"X-Generation-Id: {KEY}\r\n"))
+
+    error = ask(StubProfile(f"http://127.0.0.1:{port}/v1"))
+
+    assert f"Bearer {KEY}".encode() in received  # it was there to leak
+    assert KEY not in str(vars(error)) + str(error)
+    assert error.code == "bad_request"
+
+
+@pytest.mark.parametrize("value", ["", "sk-line\nbreak-secret", "sk-ключ"])
+def test_unusable_key_pauses_the_run_before_anything_is_sent(value, monkeypatch):
+    monkeypatch.setenv("TEST_PROVIDER_KEY", value)
+    port, received = once_server(http("{}"))
+
+    error = ask(StubProfile(f"http://127.0.0.1:{port}/v1"))
+
+    assert (error.kind, error.code, bytes(received)) == ("pause_run", "bad_credentials", b"")
+    assert "TEST_PROVIDER_KEY" in error.detail
+    assert "secret" not in str(error)
+
+
+def test_profile_without_key_sends_no_authorization():
+    port, received = once_server(http(json.dumps(completion(CAT))))
+
+    reply = ask(StubProfile(f"http://127.0.0.1:{port}/v1", key_env="", kind="ollama"))
+
+    assert b"authorization" not in received.lower()
+    assert b"accept-encoding: identity" in received.lower()
+    assert (reply.cost_nano, reply.flags) == (0, ())
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org/v1",
+        "ftp://127.0.0.1/v1",
+        "https://user:pass@example.org",
+        "nonsense",
+        "http://127.0.0.1.example.org/",
+    ],
+)
+def test_insecure_base_url_is_refused(url):
+    error = ask(StubProfile(url))
+
+    assert (error.kind, error.code) == ("pause_run", "bad_profile")
+
+
+def test_nobody_listening_is_a_connection_error_that_cost_nothing():
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+
+    error = ask(StubProfile(f"http://127.0.0.1:{port}/v1"))
+
+    assert (error.kind, error.code, error.cost_nano) == ("retry", "connection_error", 0)
+
+
+def test_proxy_of_the_environment_is_ignored(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    port, _ = once_server(http(json.dumps(completion(CAT))))
+
+    assert ask(StubProfile(f"http://127.0.0.1:{port}/v1")).text == CAT
+
+
+def test_request_body_has_the_parameters_and_the_pinned_providers():
+    request = Request(
+        "m",
+        ({"role": "user", "content": "x"},),
+        0.0,
+        10,
+        {"top_p": 0.5, "max_tokens": None, "model": "other"},
+        ("Acme",),
+    )
+
+    body = payload_of(StubProfile("https://x"), request)
+
+    assert body == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "x"}],
+        "stream": False,
+        "temperature": 0.0,
+        "top_p": 0.5,
+        "provider": {"order": ["Acme"], "allow_fallbacks": False},
+    }
+    assert "provider" not in payload_of(StubProfile("https://x", kind="ollama"), request)
+
+
+@pytest.mark.parametrize("cost", [float("nan"), float("inf"), -1, "0.1", True, None, [], 1e300])
+def test_unbelievable_cost_is_unknown(cost):
+    reply = read_reply(
+        exchange(completion(usage={"cost": cost, "prompt_tokens": 3, "completion_tokens": 4}), price=price_of(1, 1))
+    )
+
+    assert (reply.cost_nano, reply.flags) == (None, ("cost_unknown",))
+
+
+def test_price_table_fills_in_where_no_cost_is_named():
+    usage = {"prompt_tokens": 1000, "completion_tokens": 500}
+
+    assert read_reply(exchange(completion(usage=usage), price=price_of(2, 10))).cost_nano == 7_000_000
+    assert read_reply(exchange(completion(usage=usage))).cost_nano is None
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind", "code"),
+    [
+        (400, {"message": "x/y is not a valid model ID"}, "fatal_model", "model_unavailable"),
+        (400, {"message": "temperature"}, "fatal_attempt", "bad_request"),
+        (400, {"code": "content_filter", "message": "no"}, "fatal_attempt", "content_filter"),
+        (403, {"message": "Key limit exceeded"}, "pause_run", "out_of_credits"),
+        (403, {"message": "no access to model"}, "fatal_model", "forbidden"),
+        (404, {"message": "busy", "availability": {"retryable": True}}, "retry", "model_unavailable"),
+        (429, {"code": "insufficient_quota", "message": "quota"}, "pause_run", "out_of_credits"),
+        (529, "overloaded", "retry", "provider_error"),
+        (200, {"code": 401, "message": "no"}, "pause_run", "bad_credentials"),
+        (200, "odd", "retry", "provider_error"),
+        (204, None, "retry", "bad_response"),
+    ],
+)
+def test_status_and_error_say_what_to_do(status, error, kind, code):
+    with pytest.raises(ProviderError) as caught:
+        read_reply(exchange({"error": error}, status=status))
+
+    assert (caught.value.kind, caught.value.code) == (kind, code)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b"7",
+        b"{" * 100_000,
+        b"[" * 100_000,
+        b'{"choices":' + b"9" * 5000 + b"}",
+        b"\xff\xfe",
+        b"{}",
+    ],
+)
+def test_any_body_gives_a_reply_or_an_error_of_ours(body):
+    with pytest.raises(ProviderError) as caught:
+        read_reply(exchange(body))
+
+    assert caught.value.code == "bad_response"
+
+
+@pytest.mark.parametrize(
+    ("choice", "code"),
+    [
+        (7, "bad_response"),
+        ({}, "bad_response"),
+        ({"message": {"content": 7}}, "bad_response"),
+        ({"message": {"content": {}}}, "bad_response"),
+        ({"message": {"content": " \n"}}, "no_content"),
+        ({"message": {"content": []}}, "no_content"),
+    ],
+)
+def test_choice_of_another_shape_is_an_error_of_ours(choice, code):
+    with pytest.raises(ProviderError) as caught:
+        read_reply(exchange({"choices": [choice]}))
+
+    assert caught.value.code == code
+
+
+def test_finished_stream_is_folded_into_one_answer():
+    events = [{"choices": [{"delta": {"content": part}}]} for part in ("a", "b")]
+    stream = ": hello\n\n" + "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+    headers = {"content-type": "text/event-stream; charset=utf-8"}
+
+    assert read_reply(exchange((stream + "data: [DONE]\n\n").encode(), headers=headers)).text == "ab"
+    with pytest.raises(ProviderError, match="incomplete_body"):
+        read_reply(exchange(stream.encode(), headers=headers))
+
+
+def test_refusal_is_an_answer_with_a_flag():
+    message = {"content": None, "refusal": "I'd rather not."}
+
+    reply = read_reply(exchange({"choices": [{"finish_reason": "stop", "message": message}]}, kind="ollama"))
+
+    assert (reply.text, reply.flags) == ("I'd rather not.", ("refusal",))
+
+
+@pytest.mark.parametrize(
+    ("asked", "served", "same"),
+    [
+        ("gpt-x", "gpt-x-2024-08-06", True),
+        ("acme/a:free", "acme/a", True),
+        ("llama3.2", "llama3.2:latest", True),
+        ("gpt-x", "gpt-x-mini", False),
+        ("gpt-4", "gpt-4.1", False),
+    ],
+)
+def test_dated_name_is_the_same_model(asked, served, same):
+    assert same_model(asked, served) is same
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("7", 7.0),
+        ("0.5", 0.5),
+        ("-3", 0.0),
+        ("99999", 900.0),
+        ("nan", None),
+        ("soon", None),
+        ("", None),
+        ("Mon, 01 Jan 2024 00:01:00 GMT", 60.0),
+        ("Mon, 01 Jan 2024 00:01:00", None),
+    ],
+)
+def test_retry_after_forms(header, seconds):
+    assert wait_of(header, now=datetime(2024, 1, 1, tzinfo=UTC)) == seconds
+
+
+def test_detail_is_one_printable_line():
+    assert printable("a\x1b[31m\n\u202e\ud800") == "a\\x1b[31m\\n\\u202e\\ud800"
+    assert len(printable("\n" * 600)) == 500

@@ -1,0 +1,1 @@
+"""Hostile inputs, and the server that replays the HTTP ones."""
