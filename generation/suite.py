@@ -1,0 +1,194 @@
+"""What a suite is, as frozen data that survives JSON exactly."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+PROTOCOLS = ("pairwise", "rubric", "automatic")
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How every model is asked: the seed's `generation:` block."""
+
+    attempts_per_prompt: int
+    temperature: float
+    max_tokens: int
+    provider: str
+    system_prompt: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How people judge: shares of shared and repeated items, quotas, and when names are shown."""
+
+    overlap: float = 0.2
+    repeats: float = 0.05
+    quota: int | None = None
+    target: int | None = None
+    reveal: str = "closed"
+    instructions: str = ""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One thing a judge grades."""
+
+    key: str
+    label: str
+    weight: float
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Prompts graded on the same dimensions; a prompt's category is its stage's key."""
+
+    key: str
+    label: str
+    weight: float
+    dimensions: tuple[Dimension, ...]
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """The scale, and the stages with their weights; `missing` says whether an absent item scores zero."""
+
+    step: float
+    low: float
+    high: float
+    missing: str
+    stages: tuple[Stage, ...]
+
+
+@dataclass(frozen=True)
+class Category:
+    """A group of prompts with its own leaderboard."""
+
+    key: str
+    label: str
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """One language model; prices are USD per million tokens, None where unknown; provider "" means the suite's."""
+
+    id: str
+    label: str
+    provider: str = ""
+    note: str = ""
+    extra_prompt: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    price_in: float | None = None
+    price_out: float | None = None
+
+
+@dataclass(frozen=True)
+class PromptEntry:
+    """One thing asked; `facts` go to the format (such as the target letter) and to pages (`description`)."""
+
+    key: str
+    text: str
+    category: str = ""
+    subject: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ProgramEntry:
+    """A prompt program: one or more turns with a {{target}}; `disqualified` holds the reason, or ""."""
+
+    name: str
+    team: str
+    turns: tuple[str, ...]
+    baseline: bool = False
+    disqualified: str = ""
+    note: str = ""
+
+    @property
+    def length(self) -> int:
+        """Characters of all turns, as the ranking policy counts them."""
+        return sum(len(turn) for turn in self.turns)
+
+
+@dataclass(frozen=True)
+class ProgramRules:
+    """What a prompt program must keep to."""
+
+    max_characters: int = 10_000
+    max_turns: int = 10
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A benchmark as data: what is asked of whom, how it is read, and how it is scored."""
+
+    slug: str
+    title: str
+    description: str
+    method: str
+    format: str
+    protocols: tuple[str, ...]
+    seed: int
+    generation: Generation
+    models: tuple[ModelEntry, ...]
+    prompts: tuple[PromptEntry, ...]
+    concurrency: int = 8
+    budget_usd: float | None = None
+    provider_order: tuple[str, ...] = ()
+    judging: Judging = field(default_factory=Judging)
+    rubric: Rubric | None = None
+    categories: tuple[Category, ...] = ()
+    programs: tuple[ProgramEntry, ...] = ()
+    program_rules: ProgramRules = field(default_factory=ProgramRules)
+    format_options: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return _to_json(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Suite:
+        """The suite a dict was made from; keys that are absent get today's defaults, so that old runs stay readable."""
+        return _from_json(cls, data)
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON: equal suites, equal digests, on every machine."""
+        body = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(body.encode()).hexdigest()
+
+
+def _to_json(value: Any) -> Any:
+    if is_dataclass(value):
+        return {item.name: _to_json(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: _to_json(child) for name, child in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_to_json(child) for child in value]
+    return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _from_json(kind: Any, value: Any) -> Any:
+    if isinstance(kind, UnionType):
+        if value is None:
+            return None
+        kind = next(option for option in get_args(kind) if option is not NoneType)
+    if is_dataclass(kind):
+        hints = _hints(kind)
+        return kind(**{name: _from_json(hints[name], value[name]) for name in hints if name in value})
+    if get_origin(kind) is tuple:
+        return tuple(_from_json(get_args(kind)[0], child) for child in value)
+    # A database may hand 1.0 back as 1; the field's type decides.
+    return float(value) if kind is float else value
