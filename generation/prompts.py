@@ -46,6 +46,8 @@ def expand_template(
       neither the order of the words nor the version of Python matters.
     - Slots that share a list, such as [OBJECT_A] and [OBJECT_B], never get the same word.
     """
+    if re.search(r"[\[\]]", SLOT.sub("", template)):
+        raise TemplateError("unknown_slot", f"a square bracket in {template[:80]!r} has no partner", "write [SLOT]")
     slots = list(dict.fromkeys(SLOT.findall(template)))
     lists = [word_list(slot, words) for slot in slots]
     if prod(len(words[name]) for name in lists) > MAX_COMBINATIONS:
