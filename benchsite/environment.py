@@ -49,9 +49,6 @@ def secret_key(folder: Path) -> str:
     return path.read_text().strip()
 
 
-def redis_url(folder: Path) -> str:
-    """REDIS_URL from the environment, else the embedded server's address that `script/server` left behind."""
-    if url := env_str("REDIS_URL"):
-        return url
-    path = folder / "redis_url"
-    return path.read_text().strip() if path.exists() else "redis://127.0.0.1:6379/0"
+def left_behind(name: str, path: Path, default: str) -> str:
+    """The variable, else the address that `script/server` left in `path`, so that other shells find its servers."""
+    return env_str(name) or (path.read_text().strip() if path.exists() else default)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from django.contrib.messages import constants as messages
 
-from benchsite.environment import env_bool, env_int, env_list, env_str, redis_url, secret_key
+from benchsite.environment import env_bool, env_int, env_list, env_str, left_behind, secret_key
 from benchsite.logs import logging_config
 
 # Two BLAS threads on a busy machine cost 20 to 40 times for matrices of our size.
@@ -85,7 +86,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
 
-REDIS_URL = redis_url(VAR_DIR)
+REDIS_URL = left_behind("REDIS_URL", VAR_DIR / "redis_url", "redis://127.0.0.1:6379/0")
 _QUEUE = {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 1800, "SERIALIZER": "rq.serializers.JSONSerializer"}
 RQ_QUEUES = {"draw": _QUEUE, "measure": _QUEUE, "fit": _QUEUE}
 RQ = {"COMMIT_MODE": "on_db_commit"}
@@ -105,6 +106,8 @@ AXES_IPWARE_PROXY_COUNT = env_int("PROXIES", 0) or None
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
+
+MESSAGE_TAGS = {messages.SUCCESS: "good", messages.WARNING: "warn", messages.ERROR: "bad"}
 
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
@@ -153,4 +156,7 @@ if SITE_URL.startswith("https://"):
 
 LOGGING_CONFIG = None
 LOGGING = logging_config(level=env_str("LOG_LEVEL", "INFO"), as_json=env_bool("LOG_JSON", False))
-DEMO_PROVIDER_URL = env_str("DEMO_PROVIDER_URL", "http://127.0.0.1:8765/v1")
+# The demo profile in config/providers.yaml reads this variable; no Django there.
+os.environ.setdefault(
+    "DEMO_PROVIDER_URL", left_behind("DEMO_PROVIDER_URL", VAR_DIR / "demo_url", "http://127.0.0.1:8765/v1")
+)

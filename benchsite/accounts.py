@@ -1,0 +1,53 @@
+"""Roles, and the first logins of a new site."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from django.contrib.auth.models import Group, Permission, User
+from django.db import transaction
+
+CURATORS = "curators"
+FIRST = {"admin": "superuser", "curator": "curator", "judge1": "judge", "judge2": "judge", "judge3": "judge"}
+
+# Facts are read, never edited: what a curator may do to them is an action with a reason.
+CURATOR_APPS = ("generation", "judging", "ranking")
+
+
+def curators() -> Group:
+    """The group of curators: they view every table of ours, and hold no right over users, votes or money."""
+    group, _ = Group.objects.get_or_create(name=CURATORS)
+    views = Permission.objects.filter(content_type__app_label__in=CURATOR_APPS, codename__startswith="view_")
+    group.permissions.set(views)
+    return group
+
+
+def make_curator(user: User) -> None:
+    user.is_staff = True
+    user.save(update_fields=["is_staff"])
+    user.groups.add(curators())
+
+
+def make_password() -> str:
+    return "-".join(secrets.token_hex(2) for _ in range(4))
+
+
+@transaction.atomic
+def create_first_logins(path: Path) -> list[tuple[str, str, str]]:
+    """A superuser, a curator and three judges with random passwords, kept in `path`; nothing if anyone exists."""
+    if User.objects.exists():
+        curators()  # a new release may bring tables that curators should see
+        return []
+    logins = [(name, make_password(), role) for name, role in FIRST.items()]
+    for name, password, role in logins:
+        user = User.objects.create_user(name, password=password)
+        if role == "superuser":
+            user.is_staff = user.is_superuser = True
+            user.save(update_fields=["is_staff", "is_superuser"])
+        if role == "curator":
+            make_curator(user)
+    path.touch(mode=0o600)
+    path.chmod(0o600)
+    path.write_text("".join(f"{name:10} {password}   {role}\n" for name, password, role in logins))
+    return logins

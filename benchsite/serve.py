@@ -1,0 +1,146 @@
+"""The one-command server: prepares `var/`, then hands over to a supervisor that keeps every part alive."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from benchsite import valkey
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = sys.executable
+
+
+def port_is_free(host: str, port: int) -> bool:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def read_address(environment: dict[str, str]) -> tuple[str, int]:
+    host, port = environment.get("HOST", "127.0.0.1"), environment.get("PORT", "8000")
+    if not port.isdigit() or not 0 < int(port) < 65536:
+        sys.exit(f"PORT={port} is not a port; use a number such as 8000.")
+    if not port_is_free(host, int(port)):
+        sys.exit(f"Port {port} on {host} is in use. Stop what uses it, or choose another: PORT=8001 script/server")
+    return host, int(port)
+
+
+def lock_folder(folder: Path) -> None:
+    """One server a folder. The lock stays with this process, which becomes the supervisor."""
+    descriptor = os.open(folder / "server.lock", os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"Benchsite already runs from {folder}. Stop it first (Ctrl-C where it runs).")
+    os.set_inheritable(descriptor, True)
+
+
+def write_private(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.chmod(0o600)
+    path.write_text(text)
+
+
+def manage(*arguments: str) -> None:
+    if subprocess.run([PYTHON, "manage.py", *arguments], cwd=ROOT).returncode:
+        sys.exit(f"manage.py {arguments[0]} failed; the lines above say why.")
+
+
+def programs(host: str, port: int, folder: Path, embedded: list[str] | None, demo_port: int) -> dict[str, list[str]]:
+    """Every child by name, in the order it starts."""
+    queue = {"queue": embedded} if embedded else {}
+    return {
+        **queue,
+        "demo-provider": [PYTHON, "-m", "generation.demo", "--port", str(demo_port)],
+        "web": [
+            *(
+                PYTHON,
+                "-m",
+                "gunicorn",
+                "benchsite.wsgi",
+                "--bind",
+                f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+            ),
+            *("--workers", "2", "--threads", "4", "--worker-tmp-dir", str(folder), "--log-level", "warning"),
+        ],
+        "drawing": [PYTHON, "manage.py", "work", "draw"],
+        "measuring": [PYTHON, "manage.py", "work", "measure"],
+        "fitting": [PYTHON, "manage.py", "work", "fit"],
+        "sweeper": [PYTHON, "manage.py", "sweep", "--forever"],
+        "demo-runs": [PYTHON, "manage.py", "demo_runs"],
+    }
+
+
+def supervisor_config(children: dict[str, list[str]], folder: Path) -> str:
+    def section(name: str, command: list[str]) -> str:
+        # Quoted for supervisor, which reads commands as a shell would and % as its own.
+        words = " ".join("'" + word.replace("%", "%%") + "'" for word in command)
+        once = "autorestart=unexpected\nstartsecs=0" if name == "demo-runs" else "autorestart=true\nstartsecs=1"
+        return (
+            f"[program:{name}]\ncommand={words}\n{once}\nstartretries=1000\nexitcodes=0\nstopasgroup=true\n"
+            "killasgroup=true\nstopwaitsecs=15\nredirect_stderr=true\nstdout_logfile=/dev/fd/1\n"
+            "stdout_logfile_maxbytes=0\n"
+        )
+
+    head = (
+        f"[supervisord]\nnodaemon=true\nsilent=true\nlogfile={folder}/supervisord.log\n"
+        f"logfile_maxbytes=1MB\npidfile={folder}/supervisord.pid\ndirectory={ROOT}\n"
+    )
+    return "\n".join([head, *(section(name, command) for name, command in children.items())])
+
+
+def start_queue(folder: Path) -> list[str] | None:
+    """The embedded queue's command, unless REDIS_URL names another; its address is left in `var/redis_url`."""
+    if os.environ.get("REDIS_URL"):
+        return None
+    server = valkey.find_server() or sys.exit(valkey.MISSING)
+    port, password = free_port(), secrets.token_urlsafe(24)
+    os.environ["REDIS_URL"] = f"redis://:{password}@127.0.0.1:{port}/0"
+    write_private(folder / "redis_url", os.environ["REDIS_URL"])
+    data = folder / "valkey"
+    data.mkdir(exist_ok=True)
+    return valkey.command(server, port=port, folder=data, password=password)
+
+
+def main() -> None:
+    host, port = read_address(dict(os.environ))
+    folder = Path(os.environ.get("VAR_DIR", ROOT / "var")).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    lock_folder(folder)
+    embedded = start_queue(folder)
+    demo_port = free_port()
+    os.environ["DEMO_PROVIDER_URL"] = f"http://127.0.0.1:{demo_port}/v1"
+    write_private(folder / "demo_url", os.environ["DEMO_PROVIDER_URL"])
+    os.environ.setdefault("LOG_LEVEL", "WARNING")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if host not in ("127.0.0.1", "localhost", "::1") and "ALLOWED_HOSTS" not in os.environ:
+        print(f"HOST={host}: set ALLOWED_HOSTS to the names under which the site is reached.", file=sys.stderr)
+    manage("migrate", "--verbosity", "0")
+    manage("collectstatic", "--noinput", "--verbosity", "0")
+    manage("first_logins")
+    config = folder / "supervisord.conf"
+    write_private(config, supervisor_config(programs(host, port, folder, embedded, demo_port), folder))
+    print(f"\n  Benchsite is on http://{host}:{port}/   (Ctrl-C stops everything)\n", flush=True)
+    os.chdir(ROOT)
+    os.execv(PYTHON, [PYTHON, "-m", "supervisor.supervisord", "-n", "-c", str(config)])
+
+
+if __name__ == "__main__":
+    main()
