@@ -160,3 +160,13 @@ LOGGING = logging_config(level=env_str("LOG_LEVEL", "INFO"), as_json=env_bool("L
 os.environ.setdefault(
     "DEMO_PROVIDER_URL", left_behind("DEMO_PROVIDER_URL", VAR_DIR / "demo_url", "http://127.0.0.1:8765/v1")
 )
+
+# Drawing: a call may take DRAW_DEADLINE seconds in all (or its provider's own, shorter timeout); a worker that has not
+# settled LEASE_MARGIN seconds later is taken for dead. docs/drawing.md says what each of these does.
+DRAW_DEADLINE = env_int("DRAW_DEADLINE", 600)
+LEASE_MARGIN = env_int("LEASE_MARGIN", 30)
+DRAW_SLICE = env_int("DRAW_SLICE", 600)  # a job draws this long, then rings for the next
+SWEEP_SECONDS = env_int("SWEEP_SECONDS", 15)
+MAX_CLAIMS = env_int("MAX_CLAIMS", 6)  # a sample that was taken up this often without an answer has failed
+RETRY_SECONDS = env_int("RETRY_SECONDS", 2)  # the first wait after an error; it doubles, with jitter
+BREAKER_FAILURES = env_int("BREAKER_FAILURES", 10)  # failures of a model in a row before it is left alone for a while

@@ -58,6 +58,9 @@ class Run(models.Model):
     config = models.JSONField(help_text="The suite as it was when the run started.")
     digest = models.CharField(max_length=64)
     is_demo = models.BooleanField(default=False)
+    start_key = models.CharField(
+        max_length=64, null=True, blank=True, unique=True, editable=False, help_text="A form pressed twice starts once."
+    )
     drawing_state = models.CharField(max_length=10, choices=Drawing.choices, default=Drawing.OPEN)
     paused_reason = models.TextField(blank=True)
     judging_state = models.CharField(max_length=10, choices=Judging.choices, default=Judging.NOT_OPEN)
@@ -177,6 +180,9 @@ class SampleQuerySet(models.QuerySet["Sample"]):
     def lapsed(self) -> SampleQuerySet:
         return self.filter(state=Sample.State.ASKING, lease_until__lt=now())
 
+    def unended(self) -> SampleQuerySet:
+        return self.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING])
+
     def judgeable(self) -> SampleQuerySet:
         """Valid drawings that no curator withheld, of entrants that still compete."""
         return self.filter(
@@ -267,9 +273,11 @@ class Sample(models.Model):
         ]
         indexes = [
             # For the crew's search for due work, and the sweeper's count of it.
-            models.Index(fields=["run", "next_at"], condition=Q(state="pending"), name="generation_sample_due"),
-            # For the sweeper's search for lapsed leases.
-            models.Index(fields=["lease_until"], condition=Q(state="asking"), name="generation_sample_leases"),
+            models.Index(fields=["run", "state", "next_at", "id"], name="generation_sample_due"),
+            # For the sweeper's search for lapsed leases; only a sample that is being asked has one.
+            models.Index(
+                fields=["lease_until"], condition=Q(lease_until__isnull=False), name="generation_sample_leases"
+            ),
             # For the run page's counts of each model by state.
             models.Index(fields=["run", "model", "state"], name="generation_sample_progress"),
             # For the strip of newest drawings.
@@ -295,6 +303,7 @@ class ProviderCall(models.Model):
     token = models.UUIDField(unique=True)
     turn = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(default=now)
+    lease_until = models.DateTimeField(help_text="After this nobody waits for it any more.")
     ended_at = models.DateTimeField(null=True, blank=True)
     outcome = models.CharField(max_length=10, choices=Outcome.choices, default=Outcome.OPEN)
     status = models.PositiveIntegerField(null=True, blank=True, help_text="The HTTP status.")
@@ -302,6 +311,7 @@ class ProviderCall(models.Model):
     detail = models.TextField(blank=True)
     reserved_nano = models.BigIntegerField(default=0)
     cost_nano = models.BigIntegerField(null=True, blank=True, help_text="Empty while unknown; never guessed.")
+    cost_checks = models.PositiveIntegerField(default=0, help_text="How often the provider was asked for the cost.")
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     latency_ms = models.PositiveIntegerField(null=True, blank=True)
@@ -319,6 +329,8 @@ class ProviderCall(models.Model):
         indexes = [
             # For the run page's money and errors.
             models.Index(fields=["run", "outcome"], name="generation_call_outcomes"),
+            # For the sweeper's search for calls nobody waits for any more.
+            models.Index(fields=["outcome", "lease_until"], name="generation_call_leases"),
         ]
 
     def __str__(self) -> str:
