@@ -3,20 +3,20 @@
 - `config.yaml`: suite, generation, judging, rubric, format_options, categories
 - `models.yaml`: who is asked
 - `prompts.yaml`: what is asked (read by `prompt_files`)
-- `programs.yaml`: prompt programs, where those compete
+- `programs.yaml`: prompt programs, where those compete (read by `program_files`)
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from generation import yaml_fields as read
 from generation.formats import FORMATS
 from generation.profiles import Profile, load_profiles
-from generation.programs import check_program
+from generation.program_files import read_programs
 from generation.prompt_files import read_prompts
 from generation.rubric_files import read_rubric
 from generation.suite import (
@@ -54,6 +54,7 @@ __all__ = [
     "load_profiles",
     "load_suite",
     "load_suites",
+    "read_model_list",
     "read_models",
     "read_programs",
 ]
@@ -62,7 +63,6 @@ FILES = ("config.yaml", "models.yaml", "prompts.yaml", "programs.yaml")
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")
 REVEAL = ("closed", "after_vote")
 MODEL_KEYS = ("id", "label", "provider", "note", "extra_prompt", "parameters", "price_in", "price_out")
-PROGRAM_KEYS = ("name", "team", "turns", "baseline", "disqualified", "note")
 SUITE_KEYS = (
     "title",
     "description",
@@ -234,10 +234,15 @@ def _implied_categories(prompts: tuple[PromptEntry, ...], rubric: Rubric | None)
 
 def read_models(path: Path, *, providers: tuple[str, ...] = ()) -> tuple[ModelEntry, ...]:
     root = load_yaml(path)
-    nodes = read.items(read.having(root, ("models",))["models"], least=1, most=500)
-    models = [_model(node, providers) for node in nodes]
+    models = read_model_list(read.having(root, ("models",))["models"], providers=providers)
     # Ids reach requests, pages and files: a bad one is named before a stray key.
     read.mapping(root, ("models",))
+    return models
+
+
+def read_model_list(node: Node, *, providers: tuple[str, ...] = ()) -> tuple[ModelEntry, ...]:
+    nodes = read.items(node, least=1, most=500)
+    models = [_model(child, providers) for child in nodes]
     read.unique(nodes, [model.id for model in models], "model")
     return tuple(models)
 
@@ -257,41 +262,4 @@ def _model(node: Node, providers: tuple[str, ...]) -> ModelEntry:
         parameters=optional(fields, "parameters", _parameters, {}),
         price_in=optional(fields, "price_in", lambda child: _maybe_number(child, 10_000), None),
         price_out=optional(fields, "price_out", lambda child: _maybe_number(child, 10_000), None),
-    )
-
-
-def read_programs(path: Path) -> tuple[ProgramRules, tuple[ProgramEntry, ...]]:
-    """Programs with the rules they must keep; one that does not qualify is refused unless it is marked disqualified."""
-    fields = read.mapping(load_yaml(path), ("rules", "programs"), ("programs",))
-    rules = optional(fields, "rules", _rules, ProgramRules())
-    nodes = read.items(fields["programs"], least=1, most=500)
-    programs = [_program(node) for node in nodes]
-    read.unique(nodes, [program.name for program in programs], "program")
-    for node, program in zip(nodes, programs, strict=True):
-        reasons = check_program(program, rules)
-        if reasons and not program.disqualified:
-            message = "does not qualify: " + " ".join(reasons).rstrip(".")
-            hint = "mend it, or give the reason in disqualified:"
-            raise node.error(message, hint, reason="unqualified", key="turns")
-    return rules, tuple(programs)
-
-
-def _rules(node: Node) -> ProgramRules:
-    fields = read.mapping(node, ("max_characters", "max_turns"))
-    rules = ProgramRules()
-    for name, high in (("max_characters", 100_000), ("max_turns", 50)):
-        if name in fields:
-            rules = replace(rules, **{name: read.integer(fields[name], 1, high)})
-    return rules
-
-
-def _program(node: Node) -> ProgramEntry:
-    fields = read.mapping(node, PROGRAM_KEYS, ("name", "turns"))
-    return ProgramEntry(
-        name=read.line(fields["name"], limit=100),
-        team=optional(fields, "team", lambda child: read.line(child, limit=100), ""),
-        turns=tuple(read.text(child, limit=100_000) for child in read.items(fields["turns"], least=1, most=50)),
-        baseline=optional(fields, "baseline", read.boolean, False),
-        disqualified=optional(fields, "disqualified", lambda child: read.line(child, blank=True), ""),
-        note=optional(fields, "note", read.line, ""),
     )

@@ -1,0 +1,67 @@
+"""`manage.py suites`: every suite with its size and the most it can cost, and what is wrong with the broken ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+
+from generation.config import BrokenSuite, Suite, SuiteError, load_profiles, load_suites
+from generation.demo_suites import load_demo
+from generation.prices import NANO
+from generation.suite_costs import cost_bound_nano, sample_count
+
+
+class Command(BaseCommand):
+    """Lists suites; the exit code is 1 if any is broken."""
+
+    help = "List suites: prompts, models, samples and the most a run can cost; broken ones with the reason."
+    # A broken suite must be seen even where the database or the site's own checks are out of order.
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--root", type=Path, default=settings.SUITES_DIR, help="folder of suites (default: %(default)s)"
+        )
+
+    def handle(self, *args: Any, root: Path, **options: Any) -> None:
+        if not root.is_dir():
+            self.stderr.write(f"{root}: there is no such folder; set SUITES_DIR or --root.")
+            raise SystemExit(1)
+        broken = problems((load_profiles, root / "providers.yaml"), (load_demo, root / "demo.yaml"))
+        for suite in load_suites(root):
+            if isinstance(suite, BrokenSuite):
+                broken.append(f"{suite.slug} is broken. {suite.error}")
+            else:
+                self.stdout.write(describe(suite))
+        for sentence in broken:
+            self.stderr.write(printable(sentence))
+        if broken:
+            raise SystemExit(1)
+
+
+def problems(*files: tuple[Callable[[Path], Any], Path]) -> list[str]:
+    found = []
+    for load, path in files:
+        try:
+            load(path)
+        except SuiteError as error:
+            found.append(str(error))
+    return found
+
+
+def describe(suite: Suite) -> str:
+    bound = cost_bound_nano(suite)
+    cost = "cost unknown (prices missing)" if bound is None else f"at most ${bound / NANO:,.2f}"
+    programs = f"{len(suite.programs)} programs, " if suite.programs else ""
+    size = f"{len(suite.prompts)} prompts, {programs}{len(suite.models)} models, {sample_count(suite)} samples"
+    kind = f"{suite.format}, {' + '.join(suite.protocols)}"
+    return printable(f"{suite.slug:<18} {suite.title}: {size}; {kind}; {cost}")
+
+
+def printable(text: str) -> str:
+    """Escaped for a terminal: folder names and YAML are not ours to trust."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
