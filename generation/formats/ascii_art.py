@@ -1,0 +1,176 @@
+"""ASCII art: the first fenced block of an answer, shown as text in three fonts."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from generation.formats.base import Answer, Extraction, Picture
+from generation.formats.cells import ZWJ, cells_of, is_blank, is_combining, is_wide, robustness, width_of
+from generation.formats.fences import Block, fenced_blocks, strip_reasoning
+from generation.identity import find_signature
+from generation.text import REPLACEMENT, visible
+
+MAX_COLUMNS = 500
+MAX_LINES = 500
+MAX_MARKS = 8
+
+_ANSI = re.compile("[\x1b\x90\x98\x9b\x9d\x9e\x9f]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_BROKEN = re.compile(f"[{REPLACEMENT}\ud800-\udfff]")
+_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# Zero-width characters, tags and variation selectors beyond the emoji one: they can carry a message no eye sees.
+_HIDDEN = re.compile(
+    "[\u00ad\u034f\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2065\u206a-\u206f\ufe00-\ufe0e\ufeff\ufff0-\ufffb]"
+    "|[\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_EMOJI_JOIN = re.compile("([\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])")
+_JOIN_STAND_IN = "\ue000"
+_PLAIN_INFO = re.compile(r"[A-Za-z0-9_+.#-]{0,32}")
+_TO_JUDGE = re.compile(
+    r"\bjudges?\b|\b(?:press|hit|type|choose|select|pick)\s+\[?[adsf]\]?(?![a-z])|\bvote\b|\bdisqualif"
+    r"|\bother (?:drawing|candidate|side|image|picture|one)\b|\b(?:left|right) is better\b|\bignore (?:all|previous)\b"
+)
+
+
+class AsciiArt:
+    """The rules of docs/suites/ascii.md."""
+
+    name = "ascii_art"
+    shown_as = "text"
+    version = 1
+    measure_backends = ("builtin",)
+
+    def extract(self, answer: Answer) -> Extraction:
+        """`options["names"]` are names a signature may carry, beside the well-known ones."""
+        text, reasoned = strip_reasoning(answer.text)
+        flags = ["reasoning_in_content"] if reasoned else []
+        if over_limit(answer):
+            return _invalid("truncated", _limit_detail(answer), flags)
+        blocks = fenced_blocks(text)
+        if not blocks:
+            return _invalid("no_code_block", "The answer has no fenced code block.", flags)
+        block = blocks[0]
+        facts = {"blocks": len(blocks), "info": visible(block.info[:80])}
+        flags += _block_flags(block, len(blocks))
+        if not block.closed:
+            return _invalid("unterminated_code_block", "The code block is never closed.", flags, facts)
+        drawing = trim_blank_lines(remove_hidden(block.content))
+        reason, detail = _fault(block.content, drawing)
+        if reason:
+            return _invalid(reason, detail, flags, facts)
+        if len(remove_hidden(block.content)) != len(block.content):
+            flags.append("hidden_characters")
+        signed = find_signature(drawing, answer.options.get("names", ()))
+        if signed:
+            flags.append("identity_leak")
+            facts["signed"] = signed
+        return Extraction(drawing, flags=tuple(flags + _drawing_flags(drawing)), facts=facts)
+
+    def measure(self, drawing: str, answer: Answer, *, backend: str = "builtin") -> dict[str, Any]:
+        lines = drawing.split("\n")
+        cells = cells_of(drawing)
+        fonts = robustness(cells)
+        return {
+            "width": max(width_of(line) for line in lines),
+            "height": len(lines),
+            "cells": len(cells),
+            "fonts": fonts,
+            "robustness": min(fonts.values()),
+        }
+
+    def measure_invalid(self, answer: Answer, extraction: Extraction, *, backend: str = "builtin") -> dict[str, Any]:
+        return {}
+
+    def render(self, drawing: str, *, variant: str = "") -> Picture | None:
+        return None
+
+
+def over_limit(answer: Answer) -> bool:
+    """Cut off by the provider, or longer than allowed by the provider's own count."""
+    if answer.finish_reason == "length":
+        return True
+    counted = answer.completion_tokens is not None and answer.max_tokens is not None
+    return counted and answer.completion_tokens > answer.max_tokens
+
+
+def _limit_detail(answer: Answer) -> str:
+    used = "?" if answer.completion_tokens is None else answer.completion_tokens
+    return f"The answer ran over the token limit ({used} of {answer.max_tokens or '?'} tokens)."
+
+
+def _invalid(reason: str, detail: str, flags: list[str], facts: dict[str, Any] | None = None) -> Extraction:
+    return Extraction(None, reason, detail, tuple(flags), facts or {})
+
+
+def remove_hidden(text: str) -> str:
+    """The text without invisible characters; joiners stay where they join two emoji."""
+    if text.isascii():
+        return text
+    # The stand-in is private use; a text that has it already only loses its emoji joins.
+    if ZWJ in text and _JOIN_STAND_IN not in text:
+        text = _EMOJI_JOIN.sub(r"\1" + _JOIN_STAND_IN, text)
+        return _HIDDEN.sub("", text).replace(_JOIN_STAND_IN, ZWJ)
+    return _HIDDEN.sub("", text)
+
+
+def trim_blank_lines(text: str) -> str:
+    """The text without its blank first and last lines; every other line stays as it is, indent and all."""
+    lines = text.split("\n")
+    inked = [number for number, line in enumerate(lines) if not all(map(is_blank, line))]
+    return "\n".join(lines[inked[0] : inked[-1] + 1]) if inked else ""
+
+
+def _fault(content: str, drawing: str) -> tuple[str, str]:
+    """Why the block cannot be shown to a judge: a reason and a sentence, or two empty strings."""
+    if not content:
+        return "empty_output", "The code block is empty."
+    if _ANSI.search(content):
+        return "ansi_escape", "The drawing has terminal escape codes, which the task forbids."
+    if control := _CONTROL.search(content):
+        return "control_character", f"The drawing has the control character U+{ord(control.group()):04X}."
+    if _BROKEN.search(content):
+        return "invalid_utf8", "The drawing has bytes that are not text."
+    if not drawing:
+        return "blank_output", "The code block has only white space."
+    return _size_fault(drawing)
+
+
+def _size_fault(drawing: str) -> tuple[str, str]:
+    lines = drawing.split("\n")
+    if len(lines) > MAX_LINES:
+        return "too_many_lines", f"The drawing has {len(lines)} lines; {MAX_LINES} are allowed."
+    marks = 0
+    for character in "" if drawing.isascii() else drawing:
+        marks = marks + 1 if is_combining(character) else 0
+        if marks > MAX_MARKS:
+            return "combining_flood", f"A character carries more than {MAX_MARKS} combining marks."
+    columns = max(map(width_of, lines))
+    if columns > MAX_COLUMNS:
+        return "line_too_long", f"A line is {columns} columns wide; {MAX_COLUMNS} are allowed."
+    return "", ""
+
+
+def _block_flags(block: Block, count: int) -> list[str]:
+    flags = {
+        "multiple_code_blocks": count > 1,
+        "nested_fence": block.nested,
+        "odd_info_string": _PLAIN_INFO.fullmatch(block.info) is None,
+    }
+    return [flag for flag, there in flags.items() if there]
+
+
+def _drawing_flags(drawing: str) -> list[str]:
+    plain = drawing.isascii()
+    flags = {
+        "tabs": "\t" in drawing,
+        "instructs_judge": _TO_JUDGE.search(drawing.lower()) is not None,
+        "non_ascii": not plain,
+        "wide_characters": not plain and any(map(is_wide, drawing)),
+        "combining_characters": not plain and any(map(is_combining, drawing)),
+        "bidi_control": not plain and _BIDI.search(drawing) is not None,
+    }
+    return [flag for flag, there in flags.items() if there]
+
+
+FORMAT = AsciiArt()

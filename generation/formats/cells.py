@@ -1,0 +1,81 @@
+"""Characters as cells of a fixed-width grid: how wide they are, and which of the three fonts can show them."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+TAB = 8
+ZWJ = "\u200d"
+EMOJI_STYLE = "\ufe0f"
+# Look blank though Unicode does not call them white space.
+_BLANK = frozenset("\u2800\u3164\uffa0\u115f\u1160\u00ad")
+
+
+def is_blank(character: str) -> bool:
+    return character.isspace() or character in _BLANK or unicodedata.category(character) in ("Cf", "Cc", "Zs")
+
+
+def is_combining(character: str) -> bool:
+    return unicodedata.category(character) in ("Mn", "Me", "Mc")
+
+
+def is_wide(character: str) -> bool:
+    return unicodedata.east_asian_width(character) in ("W", "F")
+
+
+def width_of(line: str) -> int:
+    """Columns a line takes: wide characters two, combining and joined ones none, tabs to the next multiple of 8."""
+    if line.isascii():
+        return len(line.expandtabs(TAB))
+    width = 0
+    joined = False
+    for character in line:
+        if character == "\t":
+            width += TAB - width % TAB
+        elif not joined and not is_combining(character) and unicodedata.category(character) != "Cf":
+            width += 2 if is_wide(character) else 1
+        # What follows a zero-width joiner is drawn into the character before it.
+        joined = character == ZWJ or (joined and character == EMOJI_STYLE)
+    return width
+
+
+@cache
+def covered(font: str) -> frozenset[str]:
+    """Characters a vendored face has at its uniform advance (font_coverage.json, made by script/vendor_fonts)."""
+    return frozenset(chr(code) for low, high in _coverage()[font] for code in range(low, high + 1))
+
+
+@cache
+def _coverage() -> dict[str, list[list[int]]]:
+    return json.loads((Path(__file__).parent / "font_coverage.json").read_text(encoding="ascii"))
+
+
+def fonts() -> tuple[str, ...]:
+    """The three faces in the order they are stacked."""
+    return tuple(_coverage())
+
+
+def cells_of(drawing: str) -> list[str]:
+    """Every non-blank cell: a character with the marks and joined characters that ride on it."""
+    cells: list[str] = []
+    open_cell = joined = False
+    for character in drawing:
+        rides = joined or character == ZWJ or is_combining(character)
+        if open_cell and rides:
+            cells[-1] += character
+        elif is_blank(character):
+            open_cell = False
+        else:
+            cells.append(character)
+            open_cell = True
+        joined = open_cell and character == ZWJ
+    return cells
+
+
+def robustness(cells: list[str]) -> dict[str, float]:
+    """Per font, the share of cells that are one character the font has at its uniform advance; 1 without cells."""
+    total = len(cells)
+    return {font: round(sum(cell in covered(font) for cell in cells) / total, 6) if total else 1.0 for font in fonts()}
