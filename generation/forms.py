@@ -1,0 +1,96 @@
+"""What curators type: a run to start, a run to extend, a file to import, a filter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from generation.models import Run, Sample
+from generation.suite import Suite
+
+
+class StartForm(forms.Form):
+    """One run of a suite; every field may stay as it is."""
+
+    label = forms.CharField(
+        required=False, max_length=60, help_text="Optional. Tells two runs of one suite apart: midterm, final."
+    )
+    models = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple, help_text="Who is asked. More can join later.", required=False
+    )
+    attempts = forms.IntegerField(min_value=1, max_value=100, help_text="Drawings of each prompt by each model.")
+    budget = forms.DecimalField(
+        required=False,
+        min_value=0,
+        decimal_places=2,
+        max_digits=9,
+        label="Budget in US$",
+        help_text="A hard cap: a call that could pass it is not made. Empty means no cap.",
+    )
+    key = forms.CharField(widget=forms.HiddenInput, max_length=40)
+
+    def __init__(self, suite: Suite, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["models"].choices = [(model.id, model.label) for model in suite.models]
+        self.fields["models"].initial = [model.id for model in suite.models]
+        self.fields["attempts"].initial = suite.generation.attempts_per_prompt
+        self.fields["budget"].initial = suite.budget_usd
+
+    def clean_models(self) -> list[str]:
+        if not self.cleaned_data["models"]:
+            raise forms.ValidationError("Choose at least one model; a run without one draws nothing.")
+        return self.cleaned_data["models"]
+
+
+class ExtendForm(forms.Form):
+    """Models that join a run, and more attempts for all of them."""
+
+    models = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, required=False, label="Models to add")
+    attempts = forms.IntegerField(
+        min_value=1, max_value=100, required=False, help_text="New number of attempts of each prompt; it can only grow."
+    )
+    budget = forms.DecimalField(
+        required=False, min_value=0, decimal_places=2, max_digits=9, label="New budget in US$", help_text="Empty keeps it."
+    )
+
+    def __init__(self, run: Run, suite: Suite, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        present = set(run.models.values_list("model_id", flat=True))
+        self.fields["models"].choices = [(model.id, model.label) for model in suite.models if model.id not in present]
+
+
+class ImportForm(forms.Form):
+    """Drawings made outside."""
+
+    file = forms.FileField(
+        help_text="JSON Lines, an object a line with model_id, prompt_text, attempt_number and raw_output."
+    )
+
+
+class SampleFilter(forms.Form):
+    """What the sample browser shows; every field empty shows all."""
+
+    model = forms.ChoiceField(required=False)
+    category = forms.ChoiceField(required=False)
+    state = forms.ChoiceField(required=False, choices=[("", "any"), *Sample.State.choices])
+    verdict = forms.ChoiceField(required=False, choices=[("", "any"), ("valid", "valid"), ("invalid", "invalid")])
+    flag = forms.CharField(required=False, max_length=60)
+
+    def __init__(self, run: Run, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.run = run
+        categories = run.prompts.order_by().values_list("category", flat=True).distinct()
+        self.fields["model"].choices = [("", "any"), *((m.model_id, m.label) for m in run.models.all())]
+        self.fields["category"].choices = [("", "any"), *((name, name) for name in sorted(categories))]
+
+    def samples(self) -> Any:
+        """The run's samples that pass; a wrong filter shows none rather than all."""
+        found = self.run.samples.select_related("model", "prompt", "entrant", "run").order_by("prompt", "entrant", "attempt")
+        if not self.is_valid():
+            return found.none()
+        wanted = self.cleaned_data
+        names = {"model": "model__model_id", "category": "prompt__category", "state": "state", "verdict": "verdict"}
+        found = found.filter(**{names[field]: wanted[field] for field in names if wanted[field]})
+        # A flag is a code in a JSON list; quoted, so that one code is not found inside another.
+        return found.filter(flags__icontains=f'"{wanted["flag"]}"') if wanted["flag"] else found
