@@ -153,9 +153,9 @@ def json_objects(text: str) -> list[str]:
     return [text[begin:end] for begin, end in spans]
 
 
-def json_depth(text: str) -> int:
-    """How deep brackets and braces nest, strings apart; counts on through text that is not JSON."""
-    depth = deepest = 0
+def nests_deeper(text: str, limit: int) -> bool:
+    """Whether brackets and braces nest deeper than the limit, strings apart; reads no further than it must."""
+    depth = 0
     in_string = False
     skip = -1
     for match in _JSON_BRACKETS.finditer(text):
@@ -170,5 +170,6 @@ def json_depth(text: str) -> int:
             in_string = not in_string
         elif not in_string:
             depth = depth + 1 if mark in "[{" else max(depth - 1, 0)
-            deepest = max(deepest, depth)
-    return deepest
+            if depth > limit:
+                return True
+    return False

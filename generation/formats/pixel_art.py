@@ -1,0 +1,152 @@
+"""Pixel art: a JSON object with a 24 × 24 grid and a palette, graded by formula and drawn as crisp SVG rectangles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby, islice
+from typing import Any
+
+from generation.formats.base import Answer, Extraction, Picture
+from generation.formats.fences import fenced_blocks, json_objects, strip_reasoning
+from generation.formats.pixel_grid import SIDE, Grid, grid_flags, read_grid, read_palette, score_grid
+from generation.formats.strict_json import StrictError, read_json
+
+STAGES = ("whole", "fence", "object", "cleaned")
+MAX_CANDIDATES = 1_000  # objects looked at in one answer
+PIXEL = 20
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the ladder found: the object and the stage it was found at, or why there is none."""
+
+    found: dict[str, Any] | None
+    stage: str = ""
+    reason: str = ""
+    detail: str = ""
+    reasoned: bool = False
+    grid: Grid | None = None  # None too where the object's `grid` is no list
+
+
+class PixelArt:
+    """The rules of docs/suites/pixel-art-lite.md."""
+
+    name = "pixel_art"
+    shown_as = "image"
+    version = 1
+    measure_backends = ("builtin",)
+
+    def extract(self, answer: Answer) -> Extraction:
+        reading = climb(answer.text)
+        flags = ["reasoning_in_content"] if reading.reasoned else []
+        facts = {"stage": reading.stage}
+        cut = answer.finish_reason == "length"
+        if reading.found is None:
+            reason, detail = reading.reason, reading.detail
+            if cut and reason in ("invalid_json", "no_json"):
+                reason, detail = "truncated", f"The answer ran over the token limit. {detail}"
+            return Extraction(None, reason, detail, tuple(flags), facts)
+        flags += ["truncated"] if cut else []
+        if reading.grid is None:
+            return Extraction(None, "no_grid", "The object has no list named grid.", tuple(flags), facts)
+        return _drawn(reading, reading.grid, flags, facts)
+
+    def measure(self, drawing: str, answer: Answer, *, backend: str = "builtin") -> dict[str, Any]:
+        reading = climb(answer.text)
+        return {**score_grid(reading.grid, parsed=reading.found is not None), "stage": reading.stage}
+
+    def measure_invalid(self, answer: Answer, extraction: Extraction, *, backend: str = "builtin") -> dict[str, Any]:
+        return self.measure("", answer, backend=backend)
+
+    def render(self, drawing: str, *, variant: str = "") -> Picture | None:
+        found = json.loads(drawing)
+        return Picture("image/svg+xml", svg_of(found["grid"], found["palette"]).encode("ascii"))
+
+
+# Reading and measuring follow each other on the same answer: the second need not climb again.
+@lru_cache(maxsize=1)
+def climb(text: str) -> Reading:
+    """The first object with a `grid`, by the ladder; without one, the first object; without that, the first reason.
+
+    whole: the text is JSON · fence: a closed fenced block is · object: a balanced {…} in it is · cleaned: as these
+    three, in an answer with reasoning tags, once what is inside them is gone (a draft is not the answer).
+    """
+    first: Reading | None = None
+    failure = Reading(None, reason="no_json", detail="The answer has no JSON object.")
+    stripped, reasoned = strip_reasoning(text)
+    for stage, candidate in islice(_candidates(stripped), MAX_CANDIDATES):
+        stage = "cleaned" if reasoned else stage
+        try:
+            value = read_json(candidate)
+        except StrictError as error:
+            # "Not JSON" says the least: any other reason is kept in its place.
+            if failure.reason in ("no_json", "invalid_json") and (stage, "{" in candidate) != ("whole", False):
+                failure = Reading(None, reason=error.reason, detail=error.detail, reasoned=reasoned)
+            continue
+        if isinstance(value, dict):
+            grid = read_grid(value["grid"]) if isinstance(value.get("grid"), list) else None
+            reading = Reading(value, stage, reasoned=reasoned, grid=grid)
+            if "grid" in value:
+                return reading
+            first = first or reading
+    return first or failure
+
+
+def _candidates(text: str) -> Iterator[tuple[str, str]]:
+    """Texts to try, in order; each stage is looked for only when those before it gave nothing."""
+    yield "whole", text.strip()
+    for block in fenced_blocks(text):
+        if block.closed:
+            yield "fence", block.content.strip()
+    for piece in json_objects(text):
+        yield "object", piece
+
+
+def _drawn(reading: Reading, grid: Grid, flags: list[str], facts: dict[str, Any]) -> Extraction:
+    flags = flags + grid_flags(grid)
+    facts |= {"rows": len(grid.lengths), "cells": grid.cells, "valid_cells": grid.valid}
+    used = frozenset().union(*grid.window) - {None}
+    if not used:
+        return Extraction(None, "empty_grid", "The grid has no valid cell to draw.", tuple(flags), facts)
+    colours, colour_flags = read_palette(reading.found.get("palette"), used)
+    drawing = json.dumps({"grid": grid.window, "palette": colours}, separators=(",", ":"))
+    return Extraction(drawing, flags=tuple(flags + colour_flags), facts=facts)
+
+
+def svg_of(grid: list[list[int | None]], palette: list[str]) -> str:
+    """Equal neighbours in a row become one rectangle, equal runs in rows below each other too."""
+    size = SIDE * PIXEL
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" viewBox="0 0 {SIDE} {SIDE}"'
+        ' shape-rendering="crispEdges">',
+        f'<rect width="{SIDE}" height="{SIDE}" fill="#ffffff"/>',
+    ]
+    parts += [
+        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{palette[value]}"/>'
+        for x, y, width, height, value in rectangles(grid)
+    ]
+    return "".join([*parts, "</svg>"])
+
+
+def rectangles(grid: list[list[int | None]]) -> list[tuple[int, int, int, int, int]]:
+    """(x, y, width, height, value) of runs merged across and then down; together they cover each valid cell once."""
+    done: list[tuple[int, int, int, int, int]] = []
+    growing: dict[tuple[int, int, int], tuple[int, int]] = {}  # (x, width, value) -> (y, height)
+    for y, row in enumerate([*grid, []]):
+        here: dict[tuple[int, int, int], tuple[int, int]] = {}
+        x = 0
+        for value, run in groupby(row):
+            width = len(list(run))
+            if value is not None:
+                start, height = growing.pop((x, width, value), (y, 0))
+                here[(x, width, value)] = (start, height + 1)
+            x += width
+        done += [(x, start, width, height, value) for (x, width, value), (start, height) in growing.items()]
+        growing = here
+    return done
+
+
+FORMAT = PixelArt()
