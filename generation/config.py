@@ -234,9 +234,10 @@ def _implied_categories(prompts: tuple[PromptEntry, ...], rubric: Rubric | None)
 
 def read_models(path: Path, *, providers: tuple[str, ...] = ()) -> tuple[ModelEntry, ...]:
     root = load_yaml(path)
-    models = read_model_list(read.having(root, ("models",))["models"], providers=providers)
     # Ids reach requests, pages and files: a bad one is named before a stray key.
-    read.mapping(root, ("models",))
+    entries = read.having(root, ()).get("models")
+    models = read_model_list(entries, providers=providers) if entries else ()
+    read.mapping(root, ("models",), ("models",))
     return models
 
 

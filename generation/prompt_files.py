@@ -21,6 +21,7 @@ SHAPES = {
     "prompts": ("prompts", "category"),
 }
 ROW_KEYS = ("key", "subject", "category", "facts")
+SUBJECT = 200
 SLOT_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
 
 
@@ -83,7 +84,7 @@ def _from_templates(
 
 
 def _filled_entry(item: Filled, category: str, number: int) -> PromptEntry:
-    return PromptEntry(f"{category}-{number:02d}", item.text, category, item.subject, {"words": item.words})
+    return PromptEntry(f"{category}-{number:02d}", item.text, category, item.subject[:SUBJECT], {"words": item.words})
 
 
 def _words(node: Node) -> dict[str, list[str]]:
@@ -117,7 +118,7 @@ def _row(node: Node, template: str | None, common: str, names: _Names) -> Prompt
         row = {"subject": node}
     else:
         row = read.mapping(node, ROW_KEYS, ("subject",))
-    subject = optional(row, "subject", read.line, "")
+    subject = optional(row, "subject", lambda child: read.line(child, limit=SUBJECT), "")
     facts = optional(row, "facts", read.plain_mapping, {})
     category = optional(row, "category", lambda child: _category(child, names), common)
     if names.required and not category:
@@ -131,7 +132,7 @@ def _row_key(node: Node, row: dict[str, Node], name: str) -> str:
     if "key" in row:
         return read.key(row["key"])
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    made = re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-")[:80]
+    made = re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-")[:60].strip("-")
     if not made:
         raise node.error("no key can be made from its name", "give it a key:", reason="missing_key", key="key")
     return made

@@ -14,7 +14,7 @@ from generation.yaml_source import Node
 T = TypeVar("T")
 
 MODEL_ID = re.compile(r"[A-Za-z0-9._:/@~-]{1,200}")
-KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 KINDS = {
     str: "text",
     bool: "true or false",
@@ -46,11 +46,11 @@ def having(node: Node, required: Collection[str]) -> dict[str, Node]:
 
 
 def mapping(node: Node, allowed: Collection[str], required: Collection[str] = ()) -> dict[str, Node]:
-    fields = having(node, required)
-    for name, child in fields.items():
+    # Unknown before missing: a misspelt key is both, and the misspelling is what the writer must see.
+    for name, child in having(node, ()).items():
         if name not in allowed:
             raise child.error(f"unknown key {name[:60]!r}", nearest(name, allowed), reason="unknown_key")
-    return fields
+    return having(node, required)
 
 
 def items(node: Node, *, least: int = 0, most: int = 5000) -> list[Node]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-MAX_BYTES = 256 * 1024
+MAX_BYTES = 512 * 1024
 MAX_DEPTH = 16
 
 # A file can break several rules at once; what would silently run code or lose data is named first.
@@ -22,6 +22,7 @@ PROBLEM_ORDER = ("unsafe_tag", "duplicate_key", "merge_key", "aliases_forbidden"
 
 INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
 NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?")
+OCTAL = re.compile(r"0o[0-7]+")
 WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
 RESOLVER = yaml.SafeLoader("")
 
@@ -73,21 +74,19 @@ def load_yaml(path: Path) -> Node:
     name = short_name(path)
     text = _read(path, name)
     try:
-        return _parse(text, name)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        problem = error.problem or error.context or "cannot be read"
-        hint = "check the indentation, quotes and colons there"
-        raise SuiteError(name, mark.line + 1 if mark else 1, "", f"not YAML: {problem}", hint, "not_yaml") from None
+        loader = yaml.SafeLoader(text)
+        return _parse(loader, name)
+    except SuiteError:
+        raise
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise SuiteError(name, line, "", "a character that YAML does not allow", "delete it", "not_yaml") from None
-    except ValueError as error:
-        if isinstance(error, SuiteError):
-            raise
-        # PyYAML's scanner lets chr() and int() complain about escapes such as "\UFFFFFFFF".
-        hint = 'check the backslash escapes in "…" strings'
-        raise SuiteError(name, 1, "", f"not YAML: {error}", hint, "not_yaml") from None
+    except (yaml.MarkedYAMLError, ValueError, OverflowError) as error:
+        # Not only YAML errors: PyYAML lets chr() complain about escapes such as "\UFFFFFFFF".
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None) or loader
+        problem = getattr(error, "problem", None) or "an escape that is no character"
+        hint = "check the indentation, quotes and colons there"
+        raise SuiteError(name, mark.line + 1, "", f"not YAML: {problem}", hint, "not_yaml") from None
 
 
 def _read(path: Path, name: str) -> str:
@@ -97,7 +96,9 @@ def _read(path: Path, name: str) -> str:
             raise SuiteError(name, 0, "", "there is no such file", "create it", "missing_file")
         with path.open("rb") as stream:
             body = stream.read(MAX_BYTES + 1)
-        text = body.decode("utf-8-sig")
+        if len(body) > MAX_BYTES:
+            raise SuiteError(name, 1, "", f"the file is over {MAX_BYTES // 1024} KiB", "split the suite", "oversize")
+        return body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = body.count(b"\n", 0, error.start) + 1
         raise SuiteError(name, line, "", "the file is not UTF-8", "save it as UTF-8", "not_utf8") from None
@@ -105,13 +106,10 @@ def _read(path: Path, name: str) -> str:
         raise SuiteError(
             name, 0, "", f"cannot be read ({error.strerror})", "check its permissions", "unreadable"
         ) from None
-    if len(body) > MAX_BYTES:
-        raise SuiteError(name, 1, "", f"the file is over {MAX_BYTES // 1024} KiB", "split the suite", "oversize")
-    return text
 
 
-def _parse(text: str, name: str) -> Node:
-    source = _Source(name, iter(yaml.parse(text, Loader=yaml.SafeLoader)))
+def _parse(loader: yaml.SafeLoader, name: str) -> Node:
+    source = _Source(name, iter(loader.get_event, None))
     next(source.events)
     first = next(source.events)
     if isinstance(first, yaml.StreamEndEvent):
@@ -190,8 +188,8 @@ def _scalar(source: _Source, event: yaml.ScalarEvent, key: str) -> Any:
         return int(text)
     if NUMBER.fullmatch(text):
         return float(text)
-    # What YAML 1.1 would turn into a date, a base-60 number or a yes-or-no has two readings; the writer must choose.
-    if RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) != "tag:yaml.org,2002:str":
+    # What one YAML turns into a date, a base-60 or octal number or a yes-or-no, another reads as text: the writer must choose.
+    if OCTAL.fullmatch(text) or RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) != "tag:yaml.org,2002:str":
         hint = "put it in quotes if it is text; else write true, false, null or a plain decimal number"
         source.refuse(event, key, f"YAML would not read {text[:40]!r} as written", hint, "wrong_type")
     return text
