@@ -56,8 +56,9 @@ def problems(*files: tuple[Callable[[Path], Any], Path]) -> list[str]:
 def describe(suite: Suite) -> str:
     bound = cost_bound_nano(suite)
     cost = "cost unknown (prices missing)" if bound is None else f"at most ${bound / NANO:,.2f}"
-    programs = f"{len(suite.programs)} programs, " if suite.programs else ""
-    size = f"{len(suite.prompts)} prompts, {programs}{len(suite.models)} models, {sample_count(suite)} samples"
+    counts = {"prompt": suite.prompts, "program": suite.programs, "model": suite.models}
+    sizes = [(noun, len(rows)) for noun, rows in counts.items() if rows] + [("sample", sample_count(suite))]
+    size = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for noun, count in sizes)
     kind = f"{suite.format}, {' + '.join(suite.protocols)}"
     return printable(f"{suite.slug:<18} {suite.title}: {size}; {kind}; {cost}")
 
