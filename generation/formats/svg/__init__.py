@@ -1,0 +1,117 @@
+"""SVG drawings: found in an answer, weighed, made safe to show, and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from lxml import etree
+
+from generation.formats.base import Answer, Extraction, Picture
+from generation.formats.svg import gate, parsing
+from generation.formats.svg.names import ANIMATION, SHAPES
+from generation.formats.svg.parsing import local
+from generation.formats.svg.sanitising import Copy, sanitise
+from generation.formats.svg.source import Source, find_source
+from generation.formats.svg.statistics import describe_structure
+from generation.identity import find_signature
+from generation.text import clean_text
+
+MAX_TEXT = 4000  # characters of words kept as facts
+
+
+class SvgFormat:
+    """The `svg` format; a drawing is the judged copy, shown only through `<img>`."""
+
+    name = "svg"
+    shown_as = "image"
+    version = 1
+    measure_backends = ("builtin",)
+
+    def extract(self, answer: Answer) -> Extraction:
+        """`options["names"]` are names a signature may carry, beside the well-known ones."""
+        text, cleaned = clean_text(answer.text)
+        source = find_source(text)
+        if source is None:
+            return Extraction(None, "no_svg", "The answer holds no <svg> element.", cleaned)
+        if source.defines_entities:
+            detail = "The drawing brings its own document type definition."
+            return Extraction(None, "doctype_forbidden", detail, cleaned)
+        try:
+            gate.check_bytes(source.text)
+            root, repairs = parsing.parse(source.text)
+            gate.check_tree(root)
+            copy = sanitise(root)
+            gate.check_cost(copy.root)
+        except gate.TooMuch as limit:
+            return Extraction(None, limit.reason, limit.detail, cleaned)
+        except parsing.NotWellFormed as error:
+            return Extraction(None, *_explain(error, source, answer), cleaned)
+        facts = _facts(source, repairs, copy, answer.options.get("names", ()))
+        flags = {*cleaned, *copy.flags, *_flags(source, facts, copy)}
+        return Extraction(copy.text, flags=tuple(sorted(flags)), facts=facts)
+
+    def measure(self, drawing: str, answer: Answer, *, backend: str = "builtin") -> dict[str, Any]:
+        """The structure of the drawing as the model wrote it; of the drawing given where the answer is not at hand."""
+        source = find_source(clean_text(answer.text)[0])
+        text = source.text if source else drawing
+        return describe_structure(text, parsing.parse(text)[0])
+
+    def measure_invalid(self, answer: Answer, extraction: Extraction, *, backend: str = "builtin") -> dict[str, Any]:
+        return {}
+
+    def render(self, drawing: str, *, variant: str = "") -> Picture | None:
+        return Picture("image/svg+xml", drawing.encode("utf-8"))
+
+
+def _explain(error: parsing.NotWellFormed, source: Source, answer: Answer) -> tuple[str, str]:
+    detail = f"The parser stopped at {error}."
+    if "depth" in detail.lower():
+        return "too_deep", f"Elements are nested more than {gate.MAX_DEPTH} deep."
+    if answer.finish_reason == "length":
+        detail += " The answer was cut off at the token limit."
+    elif not source.complete:
+        detail += " The closing tag never came."
+    return "not_well_formed", detail
+
+
+def _flags(source: Source, facts: dict[str, Any], copy: Copy) -> list[str]:
+    found = {
+        "reasoning_in_content": source.reasoned,
+        "extracted_from_html": source.in_html,
+        "doctype_removed": source.has_doctype,
+        "several_drawings": source.several,
+        "namespace_added": bool(facts["repairs"]),
+        "identity_leak": bool(facts["signed"]),
+        "blank": not any(local(element) in SHAPES for element in copy.root.iter("*")),
+    }
+    return [flag for flag, holds in found.items() if holds]
+
+
+def _facts(source: Source, repairs: list[str], copy: Copy, names: Iterable[str]) -> dict[str, Any]:
+    """JSON-able; `signed_text` was dropped and could name its maker, `shown_text` is what a judge can read."""
+    elements = list(copy.root.iter("*"))
+    dropped = "\n".join(filter(None, [_comments(source.head), copy.signed_text]))[:MAX_TEXT]
+    shown = "\n".join(text for element in elements for text in _words(element))[:MAX_TEXT]
+    ids = "\n".join(element.get("id", "") for element in elements)[:MAX_TEXT]
+    return {
+        "repairs": repairs,
+        "removed": dict(copy.removed),
+        "animated": bool(copy.keyframes) or any(local(element) in ANIMATION for element in elements),
+        "signed_text": dropped,
+        "shown_text": shown,
+        "signed": find_signature("\n".join((dropped, shown, ids)), names),
+    }
+
+
+def _words(element: etree._Element) -> list[str]:
+    texts = [" ".join(element.itertext()).strip()] if local(element) == "text" else []
+    return [text for text in texts if text]
+
+
+def _comments(head: str) -> str:
+    """Comments before the drawing: they never reach a judge, but may say who drew it."""
+    return "\n".join(part.partition("-->")[0].strip() for part in head.split("<!--")[1:] if "-->" in part)
+
+
+FORMAT = SvgFormat()

@@ -1,0 +1,214 @@
+"""The structural gate: what a drawing would cost a browser, counted before any browser sees it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from lxml import etree
+
+from generation.formats.svg.css import LOCAL_URL, blocks
+from generation.formats.svg.names import PRIMITIVES, SHAPES
+from generation.formats.svg.parsing import local
+from generation.formats.svg.paths import count_listed_points, count_path_points
+
+MAX_BYTES = 512 * 1024
+MAX_DEPTH = 100
+MAX_ELEMENTS = 20_000
+MAX_EXPANDED = 50_000  # elements once every `use`, pattern, mask, clip and marker stands where it is used
+MAX_LAYERS = 1_000  # filter primitives, masks and blended groups, weighed by what they cost, so expanded
+MAX_POINTS = 50_000
+
+CAPS = {"numOctaves": 12.0, "stdDeviation": 500.0, "radius": 200.0, "order": 15.0}
+REGION = ("x", "y", "width", "height")
+MAX_REGION = 20.0  # times the box it is applied to
+FILTER_FUNCTION = re.compile(r"\b(?:blur|drop-shadow)\(([^)]*)", re.IGNORECASE)
+NUMBER = re.compile(r"\d*\.?\d+(?:[eE][+-]?\d+)?")
+COMPOUND = re.compile(r"[\s>+~]+")
+LAYERED = re.compile(r"(?:^|;)(?:mix-blend-mode|filter):(?!normal|none)")
+FADED = re.compile(r"(?:^|;)opacity:(?!1\b)")
+ENOUGH = 10**9  # sums stop growing here, so that a bomb costs no big integers
+
+Node = etree._Element | tuple[str, str]
+Cost = tuple[int, int]
+
+
+class TooMuch(Exception):
+    """A limit passed: a reason code and a sentence."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+def check_bytes(text: str) -> None:
+    if len(text) > MAX_BYTES or len(text.encode("utf-8")) > MAX_BYTES:
+        raise TooMuch("too_large", f"The drawing is over {MAX_BYTES // 1024} KiB.")
+
+
+def check_tree(root: etree._Element) -> None:
+    """Depth and number of elements, without recursion."""
+    depths = {root: 1}
+    for element in root.iterdescendants():
+        depths[element] = depth = depths[element.getparent()] + 1
+        if depth > MAX_DEPTH:
+            raise TooMuch("too_deep", f"Elements are nested more than {MAX_DEPTH} deep.")
+    if len(depths) > MAX_ELEMENTS:
+        raise TooMuch("too_complex", f"The drawing has {len(depths)} elements; {MAX_ELEMENTS} are allowed.")
+
+
+def check_cost(root: etree._Element) -> None:
+    """What the browser would draw, by arithmetic on the judged copy: points, expanded elements, filter work."""
+    points = sum(_points(element) for element in root.iter("*"))
+    if points > MAX_POINTS:
+        raise TooMuch("too_complex", f"The drawing has {points} points; {MAX_POINTS} are allowed.")
+    for element in root.iter("*"):
+        _check_numbers(element)
+    elements, layers = _expand(root, points)
+    if elements > MAX_EXPANDED:
+        raise TooMuch("too_complex", f"Drawn out, its references make more than {MAX_EXPANDED} elements.")
+    if layers > MAX_LAYERS:
+        raise TooMuch("too_complex", f"Its filters and masks cost {layers} units; {MAX_LAYERS} are allowed.")
+
+
+def _points(element: etree._Element) -> int:
+    return count_path_points(element.get("d", "")) + count_listed_points(element.get("points", ""))
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(number) for number in NUMBER.findall(text)]
+
+
+def _check_numbers(element: etree._Element) -> None:
+    """Filter parameters, also those an animation would set, stay within what a screen can show."""
+    name = local(element)
+    values = dict(element.attrib)
+    animated = values.get("attributeName", "").strip()
+    if animated in CAPS:
+        values[animated] = " ".join(values.get(key, "") for key in ("values", "from", "to", "by"))
+    for key, cap in CAPS.items():
+        if (name in PRIMITIVES or key == animated) and max(_numbers(values.get(key, "")), default=0) > cap:
+            raise TooMuch("too_complex", f"A filter's {key} is over {cap:g}.")
+    if name == "filter":
+        _check_region(values)
+    for inside in FILTER_FUNCTION.findall(" ".join(values.get(key, "") for key in ("style", "filter"))):
+        if max(_numbers(inside), default=0) > CAPS["stdDeviation"]:
+            raise TooMuch("too_complex", "A blur or shadow is too wide.")
+
+
+def _check_region(values: dict[str, str]) -> None:
+    for side in REGION:
+        text = values.get(side, "")
+        number = max(_numbers(text), default=0) / (100 if "%" in text else 1)
+        limit = 1e5 if values.get("filterUnits") == "userSpaceOnUse" and "%" not in text else MAX_REGION
+        if number > limit:
+            raise TooMuch("too_complex", "A filter's region is too large.")
+
+
+def _own_cost(element: etree._Element, name: str) -> Cost:
+    if name == "feTurbulence":
+        return 1, 1 + int(max(_numbers(element.get("numOctaves", "")), default=1))
+    if name == "feConvolveMatrix":
+        return 1, 1 + int(max(_numbers(element.get("order", "")), default=3)) ** 2 // 9
+    if name == "feMorphology":
+        return 1, 1 + int(max(_numbers(element.get("radius", "")), default=0)) // 10
+    if name in PRIMITIVES:
+        return 1, 3 if name.endswith("Lighting") else 1
+    style = element.get("style", "")
+    layered = name == "mask" or "(" in element.get("filter", "") or LAYERED.search(style) is not None
+    # Fading a shape is cheap; fading a group asks for a layer of its own.
+    faded = name not in SHAPES and (element.get("opacity", "1") != "1" or FADED.search(style) is not None)
+    return 1, int(layered or faded)
+
+
+def _expand(root: etree._Element, points: int) -> Cost:
+    """Cost of the whole drawing with each reference drawn out, in one walk over elements and references.
+
+    A node is an element, or a bucket of stylesheet references (`.class`, `#id`, `tag`, `*`) that the elements it may
+    match share. Each node is summed once, after what it leads to; a reference back to an open node adds nothing, as
+    browsers refuse to draw cycles.
+    """
+    targets = {element.get("id"): element for element in root.iter("*") if element.get("id")}
+    buckets = _stylesheet_references(root, targets)
+    known: dict[Node, Cost] = {}
+    opened: set[Node] = set()
+    stack: list[Node] = [root]
+    while stack:
+        node = stack[-1]
+        if node in known:
+            stack.pop()
+            continue
+        edges = _edges(node, targets, buckets, points)
+        if node not in opened:
+            opened.add(node)
+            stack.extend(other for other, _ in edges if other not in known and other not in opened)
+            continue
+        stack.pop()
+        known[node] = _sum(node, edges, known)
+    return known[root]
+
+
+def _sum(node: Node, edges: list[tuple[Node, int]], known: dict[Node, Cost]) -> Cost:
+    # A bucket stands for one more layer on each element it matches: filters are what stylesheets refer to most.
+    elements, layers = (0, 1) if isinstance(node, tuple) else _own_cost(node, local(node))
+    for other, times in edges:
+        more = known.get(other, (0, 0))
+        elements += times * more[0]
+        layers += times * more[1]
+    return min(elements, ENOUGH), min(layers, ENOUGH)
+
+
+def _edges(
+    node: Node, targets: dict[str, etree._Element], buckets: dict[tuple[str, str], list[etree._Element]], points: int
+) -> list[tuple[Node, int]]:
+    """What a node leads to and how many times; gradients are paint, not elements, and cost nothing."""
+    if isinstance(node, tuple):
+        return [(target, max(1, points) if local(target) == "marker" else 1) for target in buckets[node]]
+    edges: list[tuple[Node, int]] = [(child, 1) for child in node]
+    for key, value in node.attrib.items():
+        found = [value[1:]] if key == "href" else LOCAL_URL.findall(value) if "#" in value else []
+        for target in (targets[name] for name in found if name in targets):
+            if not local(target).endswith("Gradient"):
+                edges.append((target, max(1, _points(node) or points) if local(target) == "marker" else 1))
+    if buckets:
+        words = [(".", word) for word in node.get("class", "").split()]
+        keys = [*words, ("#", node.get("id", "")), ("", local(node)), ("*", "")]
+        edges += [(key, 1) for key in keys if key in buckets]
+    return edges
+
+
+def _stylesheet_references(
+    root: etree._Element, targets: dict[str, etree._Element]
+) -> dict[tuple[str, str], list[etree._Element]]:
+    """References in stylesheets, by the last simple selector: a class, an id, a tag, or everything."""
+    buckets: dict[tuple[str, str], dict[etree._Element, None]] = defaultdict(dict)
+    for style in root.iter("{*}style"):
+        for prelude, body in _rules(style.text or ""):
+            for function in FILTER_FUNCTION.findall(body):
+                if max(_numbers(function), default=0) > CAPS["stdDeviation"]:
+                    raise TooMuch("too_complex", "A blur or shadow is too wide.")
+            referred = [targets[name] for name in LOCAL_URL.findall(body) if name in targets]
+            found = [target for target in referred if not local(target).endswith("Gradient")]
+            for selector in prelude.split(",") if found or LAYERED.search(body) else []:
+                buckets[_bucket(selector)] |= dict.fromkeys(found)
+    return {key: list(value) for key, value in buckets.items()}
+
+
+def _rules(text: str, depth: int = 0) -> list[tuple[str, str]]:
+    rules: list[tuple[str, str]] = []
+    for prelude, body in blocks(text):
+        if body is not None and prelude.startswith("@") and depth < 4:
+            rules += [("*" if "keyframes" in prelude else inner, inside) for inner, inside in _rules(body, depth + 1)]
+        elif body is not None:
+            rules.append((prelude, body))
+    return rules
+
+
+def _bucket(selector: str) -> tuple[str, str]:
+    last = COMPOUND.split(selector.strip())[-1].partition(":")[0].partition("[")[0]
+    for mark in "#.":
+        if mark in last:
+            word = re.split(r"[.#]", last.partition(mark)[2])[0]
+            return mark, word
+    return ("", last) if last and last != "*" else ("*", "")

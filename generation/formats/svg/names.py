@@ -1,0 +1,67 @@
+"""The elements of SVG that a judged copy may hold. Anything else draws nothing, acts, or reaches outside."""
+
+from __future__ import annotations
+
+SHAPES = frozenset(["path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "use"])
+TEXT = frozenset(["text", "tspan", "textPath", "a"])
+ANIMATION = frozenset(["animate", "animateColor", "animateMotion", "animateTransform", "set"])
+PRIMITIVES = frozenset(
+    [
+        "feBlend",
+        "feColorMatrix",
+        "feComponentTransfer",
+        "feComposite",
+        "feConvolveMatrix",
+        "feDiffuseLighting",
+        "feDisplacementMap",
+        "feDropShadow",
+        "feFlood",
+        "feGaussianBlur",
+        "feImage",
+        "feMerge",
+        "feMorphology",
+        "feOffset",
+        "feSpecularLighting",
+        "feTile",
+        "feTurbulence",
+    ]
+)
+ALLOWED = (
+    SHAPES
+    | TEXT
+    | ANIMATION
+    | PRIMITIVES
+    | frozenset(
+        [
+            "svg",
+            "g",
+            "defs",
+            "symbol",
+            "switch",
+            "view",
+            "mpath",
+            "style",
+            "linearGradient",
+            "radialGradient",
+            "stop",
+            "pattern",
+            "clipPath",
+            "mask",
+            "marker",
+            "filter",
+            "feDistantLight",
+            "fePointLight",
+            "feSpotLight",
+            "feFuncA",
+            "feFuncB",
+            "feFuncG",
+            "feFuncR",
+            "feMergeNode",
+        ]
+    )
+)
+SIGNING = frozenset({"title", "desc", "metadata"})
+ACTIVE = frozenset(
+    ["script", "foreignObject", "handler", "listener", "iframe", "object", "embed", "audio", "video", "canvas"]
+)
+EXTERNAL = frozenset({"image", "font-face-uri", "link"})

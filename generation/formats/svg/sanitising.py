@@ -1,0 +1,212 @@
+"""The judged copy: the drawing rebuilt from what may stay, with everything that acts, reaches out or signs left behind."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+from generation.formats.svg import names
+from generation.formats.svg.css import MAX_SIDE, clean_declarations, clean_stylesheet, is_external, read_keyframes
+from generation.formats.svg.motion import find_strobes
+from generation.formats.svg.parsing import SVG, XHTML, XLINK, XML, local, namespace
+
+CONTROL = re.compile(r"[\x00-\x20\x7f-\x9f]")
+ACTING = re.compile(r"(?:java|vb|live)script:|data:text|data:image/svg|data:application", re.IGNORECASE)
+LENGTH = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(px|pt|pc|mm|cm|in|em|rem|ex|%|)\s*")
+MAX_SIGNED = 4000
+
+
+@dataclass
+class Copy:
+    """A judged copy and what was left behind on the way to it."""
+
+    root: etree._Element
+    flags: set[str] = field(default_factory=set)
+    removed: Counter[str] = field(default_factory=Counter)
+    signed: list[str] = field(default_factory=list)  # words of comments, titles, descriptions, metadata, data-*
+    keyframes: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    strobes: set[etree._Element] = field(default_factory=set)
+
+    @property
+    def text(self) -> str:
+        return etree.tostring(self.root, encoding="unicode")
+
+    @property
+    def signed_text(self) -> str:
+        return "\n".join(words.strip() for words in self.signed if words.strip())[:MAX_SIGNED]
+
+
+def sanitise(root: etree._Element) -> Copy:
+    copy = Copy(etree.Element(f"{{{SVG}}}svg", nsmap={None: SVG}))
+    for style in root.iter(f"{{{SVG}}}style"):
+        copy.keyframes |= read_keyframes("".join(style.itertext()))
+    copy.strobes = find_strobes(root)
+    _copy_attributes(root, copy.root, copy)
+    _copy_children(root, copy.root, copy)
+    _clamp(copy)
+    return copy
+
+
+def _copy_children(source: etree._Element, target: etree._Element, copy: Copy) -> None:
+    keeps_text = local(source) in names.TEXT
+    if keeps_text:
+        target.text = source.text
+    for child in source:
+        made = _copy_element(child, target, copy)
+        if keeps_text and child.tail:
+            if made is not None:
+                made.tail = child.tail
+            elif len(target):
+                target[-1].tail = (target[-1].tail or "") + child.tail
+            else:
+                target.text = (target.text or "") + child.tail
+
+
+def _copy_element(child: etree._Element, target: etree._Element, copy: Copy) -> etree._Element | None:
+    name = local(child)
+    if not name or namespace(child) != SVG or name not in names.ALLOWED:
+        return _leave(child, name, copy)
+    if name in names.ANIMATION and not _may_animate(child, copy):
+        copy.removed[name] += 1
+        return None
+    if name == "style":
+        return _copy_style(child, target, copy)
+    made = etree.SubElement(target, f"{{{SVG}}}{name}")
+    _copy_attributes(child, made, copy)
+    if name in ("use", "mpath") and made.get("href") is None:
+        target.remove(made)
+        copy.removed[name] += 1
+        return None
+    _copy_children(child, made, copy)
+    return made
+
+
+def _leave(child: etree._Element, name: str, copy: Copy) -> None:
+    if not name:
+        copy.signed.append(child.text or "")
+        return
+    copy.removed[name] += 1
+    if name in names.SIGNING or namespace(child) not in (SVG, XHTML):
+        copy.signed.append(" ".join(child.itertext()))
+    if name in names.ACTIVE or namespace(child) == XHTML:
+        copy.flags.add("active_content_removed")
+    elif name in names.EXTERNAL:
+        copy.flags.add("external_reference_removed")
+
+
+def _copy_style(child: etree._Element, target: etree._Element, copy: Copy) -> etree._Element | None:
+    text, flags = clean_stylesheet("".join(child.itertext()), copy.keyframes)
+    copy.flags |= flags
+    if not text:
+        return None
+    made = etree.SubElement(target, f"{{{SVG}}}style")
+    made.text = text
+    if child.get("media") and not is_external(child.get("media")):
+        made.set("media", child.get("media"))
+    return made
+
+
+def _copy_attributes(source: etree._Element, target: etree._Element, copy: Copy) -> None:
+    for key, value in source.attrib.items():
+        name = key.rpartition("}")[2]
+        space = key[1:].partition("}")[0] if key.startswith("{") else ""
+        if name == "href" and space in ("", XLINK):
+            if space and source.get("href") is not None:
+                continue  # the plain spelling wins, as in a browser
+            _copy_reference(name, value, target, copy)
+        elif space:
+            if key == f"{{{XML}}}space":
+                target.set(key, value)
+        elif name.lower().startswith("on"):
+            _drop(name, "active_content_removed", copy)
+        elif name.startswith(("data-", "aria-")) or name in ("role", "lang"):
+            copy.signed.append(value)
+        elif name == "style":
+            _copy_declarations(value, target, copy)
+        else:
+            _copy_value(name, value, target, copy)
+
+
+def _copy_reference(name: str, value: str, target: etree._Element, copy: Copy) -> None:
+    bare = CONTROL.sub("", value)
+    if bare.startswith("#"):
+        target.set(name, bare)
+    else:
+        acts = ACTING.match(bare) is not None
+        _drop(name, "active_content_removed" if acts else "external_reference_removed", copy)
+
+
+def _copy_declarations(value: str, target: etree._Element, copy: Copy) -> None:
+    text, flags = clean_declarations(value, copy.keyframes)
+    copy.flags |= flags
+    if text:
+        target.set("style", text)
+
+
+def _copy_value(name: str, value: str, target: etree._Element, copy: Copy) -> None:
+    if is_external(value) or name in ("src", "ping", "formaction", "action"):
+        _drop(name, "external_reference_removed", copy)
+    elif ACTING.search(CONTROL.sub("", value)):
+        _drop(name, "active_content_removed", copy)
+    elif "\\" in value and "(" in value:
+        _drop(name, "style_removed", copy)
+    else:
+        target.set(name, value)
+
+
+def _drop(name: str, flag: str, copy: Copy) -> None:
+    copy.removed[f"@{name.lower()}"] += 1
+    copy.flags.add(flag)
+
+
+def _may_animate(element: etree._Element, copy: Copy) -> bool:
+    """An animation may not write links, styles or handlers, and may not flash."""
+    target = element.get("attributeName", "").strip().rpartition(":")[2].lower()
+    values = " ".join(element.get(name, "") for name in ("values", "from", "to", "by"))
+    if target in ("href", "style", "class") or target.startswith("on") or ACTING.search(CONTROL.sub("", values)):
+        copy.flags.add("active_content_removed")
+        return False
+    if element in copy.strobes:
+        copy.flags.add("animation")
+        return False
+    return True
+
+
+def _clamp(copy: Copy) -> None:
+    """Sizes that no frame can hold are dropped; a drawing with plain sizes and no view box gets one, so that it scales."""
+    root = copy.root
+    box = root.get("viewBox")
+    if box is not None and not _is_view_box(box):
+        del root.attrib["viewBox"]
+        box = None
+        copy.flags.add("dimensions_clamped")
+    sizes = {side: _length(root.get(side, "100%")) for side in ("width", "height")}
+    for side, length in sizes.items():
+        if length is None:
+            del root.attrib[side]
+            copy.flags.add("dimensions_clamped")
+    plain = [length for length in sizes.values() if length is not None and length[1] in ("", "px")]
+    if box is None and len(plain) == 2:
+        root.set("viewBox", f"0 0 {plain[0][0]} {plain[1][0]}")
+
+
+def _length(text: str) -> tuple[str, str] | None:
+    found = LENGTH.fullmatch(text)
+    if text.strip() == "auto":
+        return "100", "%"
+    if found is None or not 0 < float(found[1]) <= MAX_SIDE:
+        return None
+    return found[1], found[2]
+
+
+def _is_view_box(text: str) -> bool:
+    try:
+        numbers = [float(part) for part in text.replace(",", " ").split()]
+    except ValueError:
+        return False
+    inside = all(math.isfinite(number) and abs(number) <= 1e6 for number in numbers)
+    return len(numbers) == 4 and inside and min(numbers[2:]) > 0

@@ -1,0 +1,82 @@
+"""Drawings that would hang a browser never reach one; rich ones do."""
+
+from __future__ import annotations
+
+import pytest
+
+from generation.formats.base import Answer
+from generation.formats.svg import FORMAT
+from generation.formats.svg.parsing import SVG
+
+CIRCLE = '<circle cx="50" cy="50" r="40" fill="gold"/>'
+
+
+def extract(text: str, **facts):
+    return FORMAT.extract(Answer(text, **facts))
+
+
+def svg(inside: str, attributes: str = 'viewBox="0 0 100 100"') -> str:
+    return f'<svg xmlns="{SVG}" {attributes}>{inside}</svg>'
+
+
+def chain(length: int, copies: int) -> str:
+    uses = [f'<use href="#u{level}"/>' * copies for level in range(length)]
+    return f'<g id="u0">{CIRCLE}</g>' + "".join(f'<g id="u{level}">{use}</g>' for level, use in enumerate(uses, 1))
+
+
+def nested_patterns(length: int) -> str:
+    fills = [f'<rect fill="url(#p{level + 1})"/>' * 9 for level in range(length)]
+    return "".join(f'<pattern id="p{level}">{fill}</pattern>' for level, fill in enumerate(fills))
+
+
+@pytest.mark.parametrize(
+    "inside, reason",
+    [
+        ("<g>" * 120 + "</g>" * 120, "too_deep"),
+        ("<g>" * 5000 + "</g>" * 5000, "too_deep"),
+        ("<g/>" * 21_000, "too_complex"),
+        ("<!--" + "x" * 600_000 + "-->", "too_large"),
+        ("é" * 300_000, "too_large"),
+        (chain(20, 2), "too_complex"),
+        ('<path d="M0 0' + "h1" * 60_000 + '"/>', "too_complex"),
+        ('<filter id="f"><feTurbulence numOctaves="99"/></filter>', "too_complex"),
+        (
+            '<filter id="f"><feGaussianBlur><animate attributeName="stdDeviation" to="9e9"/></feGaussianBlur></filter>',
+            "too_complex",
+        ),
+        ('<filter id="f" width="9999%"/>', "too_complex"),
+        ('<filter id="f"><feFlood/></filter>' + '<rect filter="url(#f)"/>' * 1100, "too_complex"),
+        ('<style>.a rect{filter:url(#f)}</style><filter id="f"><feFlood/></filter>' + "<rect/>" * 600, "too_complex"),
+        ("<style>*{filter:blur(3px)}</style>" + "<rect/>" * 1100, "too_complex"),
+        ("<style>*{filter:blur(3000px)}</style><rect/>", "too_complex"),
+        ('<g opacity=".5"><rect/></g>' * 1100, "too_complex"),
+        (
+            '<marker id="m">' + "<rect/>" * 99 + '</marker><path marker-mid="url(#m)" d="M0 0' + "h1" * 999 + '"/>',
+            "too_complex",
+        ),
+        (nested_patterns(7), "too_complex"),
+    ],
+)
+def test_bomb_is_refused(inside, reason):
+    extraction = extract(svg(inside))
+
+    assert (extraction.drawing, extraction.reason) == (None, reason)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        chain(8, 2),
+        "".join(f'<g id="c{n}"><use href="#c{(n + 1) % 3}"/></g>' for n in range(3)),
+        '<filter id="f"><feGaussianBlur stdDeviation="4"/></filter>' + '<rect filter="url(#f)"/>' * 200,
+        '<linearGradient id="g"><stop/></linearGradient>' + '<rect fill="url(#g)"/>' * 9000,
+    ],
+)
+def test_rich_drawing_is_not_refused(inside):
+    assert extract(svg(inside)).valid
+
+
+@pytest.mark.parametrize("piece", ["<svg ", "<svg>", "<!--", "```\n<svg>", "<svg a='", "<![CDATA[", "</svg>", "<?"])
+def test_finding_takes_linear_steps(piece):
+    # Twenty times the longest answer a run allows: a quadratic scan would not come back within the test's patience.
+    assert extract(piece * 200_000).drawing is None
