@@ -61,7 +61,7 @@ __all__ = [
 
 FILES = ("config.yaml", "models.yaml", "prompts.yaml", "programs.yaml")
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")
-REVEAL = ("closed", "after_vote")
+REVEAL = ("never", "closed", "after_vote")
 MODEL_KEYS = ("id", "label", "provider", "note", "extra_prompt", "parameters", "price_in", "price_out")
 SUITE_KEYS = (
     "title",

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from generation.config import SuiteError, load_suite
+
 CONFIG = """\
 generation:
   attempts_per_prompt: 2
@@ -120,3 +124,9 @@ def write_suite(root: Path, slug: str = "letters", **changed: str | None) -> Pat
         if text is not None:
             (folder / name).write_text(text)
     return folder
+
+
+def refusal(folder: Path) -> SuiteError:
+    with pytest.raises(SuiteError) as caught:
+        load_suite(folder)
+    return caught.value
