@@ -1,0 +1,75 @@
+"""How far two rankings of the same things agree: an automatic score and people, for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kendalltau, norm, rankdata, spearmanr
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """A rank correlation with its interval; None where it is not defined or cannot be had."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two rankings of `count` things compared."""
+
+    kendall: Correlation
+    spearman: Correlation
+    count: int
+    level: float = LEVEL
+
+
+def fisher_interval(value: float, error: float, count: int, *, level: float = LEVEL) -> tuple[float, float]:
+    """tanh(atanh(r) ± z · error). A perfect correlation stands for any above 1 − 1/n² and keeps 1 as its upper bound."""
+    most = 1 - 1 / count**2
+    centre = np.arctanh(np.clip(value, -most, most))
+    reach = norm.ppf((1 + level) / 2) * error
+    low, high = float(np.tanh(centre - reach)), float(np.tanh(centre + reach))
+    return (-1.0 if value < -most else low), (1.0 if value > most else high)
+
+
+def compare_rankings(first: Mapping[str, float], second: Mapping[str, float], *, level: float = LEVEL) -> Comparison:
+    """Kendall's tau-b and Spearman's rho over the names both have, higher being better in both.
+
+    Standard errors on Fisher's scale: sqrt(0.437 / (n − 4)) for tau (Fieller, Hartley & Pearson 1957) and
+    sqrt((1 + r²/2) / (n − 3)) for rho (Bonett & Wright 2000). Under five names there is no interval, under two, or
+    where one ranking is all ties, no correlation. The interval is about names drawn like these, not about votes.
+    """
+    names = sorted(name for name in first if name in second)
+    left, right = np.array([first[name] for name in names]), np.array([second[name] for name in names])
+    count = len(names)
+    if count < 2 or len(set(left)) < 2 or len(set(right)) < 2:
+        nothing = Correlation(None, None, None)
+        return Comparison(nothing, nothing, count, level)
+    tau, rho = (round(float(f(left, right).statistic), 12) for f in (kendalltau, spearmanr))
+    if count < 5:
+        return Comparison(Correlation(tau, None, None), Correlation(rho, None, None), count, level)
+    tau_bounds = fisher_interval(tau, np.sqrt(0.437 / (count - 4)), count, level=level)
+    rho_bounds = fisher_interval(rho, np.sqrt((1 + rho**2 / 2) / (count - 3)), count, level=level)
+    return Comparison(Correlation(tau, *tau_bounds), Correlation(rho, *rho_bounds), count, level)
+
+
+def disagreements(first: Mapping[str, float], second: Mapping[str, float], *, most: int = 12) -> pd.DataFrame:
+    """The names on which two scores disagree most: name, first, second, first_place, second_place, gap; widest first.
+
+    A place is the share of names scored lower (ties count half), between 0 and 1; gap = first_place − second_place.
+    """
+    names = sorted(name for name in first if name in second)
+    table = pd.DataFrame({"name": names, "first": [first[n] for n in names], "second": [second[n] for n in names]})
+    for column in ("first", "second"):
+        table[f"{column}_place"] = (rankdata(table[column]) - 0.5) / max(len(names), 1)
+    table["gap"] = table["first_place"] - table["second_place"]
+    order = table["gap"].abs().sort_values(ascending=False, kind="stable").index
+    return table.loc[order].head(most).reset_index(drop=True)
