@@ -16,6 +16,7 @@ import yaml
 
 MAX_BYTES = 512 * 1024
 MAX_DEPTH = 16
+MAX_VALUES = 20_000
 
 # A file can break several rules at once; what would silently run code or lose data is named first.
 PROBLEM_ORDER = ("unsafe_tag", "duplicate_key", "merge_key", "aliases_forbidden", "wrong_type")
@@ -59,6 +60,7 @@ class _Source:
     file: str
     events: Iterator[yaml.Event]
     problems: list[SuiteError] = field(default_factory=list)
+    values: int = 0
 
     def refuse(self, event: yaml.Event, key: str, message: str, hint: str, reason: str) -> None:
         line = event.start_mark.line + 1
@@ -129,6 +131,10 @@ def _parse(loader: yaml.SafeLoader, name: str) -> Node:
 
 def _build(source: _Source, event: yaml.Event, key: str, depth: int) -> Node:
     line = event.start_mark.line + 1
+    source.values += 1
+    if source.values > MAX_VALUES:
+        hint = f"stay within {MAX_VALUES} keys and values"
+        raise SuiteError(source.file, line, key, "the file holds too much", hint, "oversize")
     if depth > MAX_DEPTH:
         raise SuiteError(source.file, line, key, "nested too deeply", f"stay within {MAX_DEPTH} levels", "too_deep")
     if isinstance(event, yaml.AliasEvent) or event.anchor is not None:

@@ -78,6 +78,7 @@ STRUCTURE = {
     "lone surrogate": ('models:\n  - {id: a/b, note: "x\\uD800"}', "bad_characters", 2),
     "deep nesting": ("models: " + "[" * 100_000, "too_deep", 1),
     "too large": ("models: [a/b] #" + "ö" * 300_000, "oversize", 1),
+    "too many values": ("models:\n" + "  - a/b\n" * 30_000, "oversize", 19_999),
     "no models": ("models: []", "wrong_length", 1),
     "same model twice": ("models:\n  - a/b\n  - id: a/b", "duplicate_model", 3),
     "reserved parameter": ("models:\n  - id: a/b\n    parameters:\n      model: c", "reserved_key", 4),
