@@ -1,0 +1,98 @@
+"""A suite becomes rows: models, prompts, entrants and pending samples; what is there already stays as it is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from django.utils.timezone import now
+
+from generation.config import ModelEntry, Profile, Suite
+from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
+from generation.prices import nano
+
+BATCH = 500
+
+
+def expand(run: Run, suite: Suite, profiles: dict[str, Profile]) -> None:
+    """Every row the suite asks for; what is there already stays as it is."""
+    LanguageModel.objects.bulk_create(
+        [model_row(run, entry, profiles[entry.provider or suite.generation.provider]) for entry in suite.models],
+        ignore_conflicts=True,
+    )
+    Prompt.objects.bulk_create(
+        [
+            Prompt(
+                run=run,
+                position=position,
+                key=entry.key,
+                text=entry.text,
+                subject=entry.subject,
+                category=entry.category,
+                facts=entry.facts,
+            )
+            for position, entry in enumerate(suite.prompts)
+        ],
+        batch_size=BATCH,
+        ignore_conflicts=True,
+    )
+    models = {row.model_id: row for row in run.models.filter(model_id__in=[entry.id for entry in suite.models])}
+    Entrant.objects.bulk_create(_entrant_rows(run, suite, models), ignore_conflicts=True)
+    _expand_samples(run, suite, models)
+
+
+def model_row(run: Run, entry: ModelEntry, profile: Profile) -> LanguageModel:
+    return LanguageModel(
+        run=run,
+        model_id=entry.id,
+        label=entry.label,
+        provider=profile.name,
+        profile=asdict(profile),
+        note=entry.note,
+        extra_prompt=entry.extra_prompt,
+        parameters=entry.parameters,
+        price_in_nano=nano(entry.price_in),
+        price_out_nano=nano(entry.price_out),
+    )
+
+
+def _entrant_rows(run: Run, suite: Suite, models: dict[str, LanguageModel]) -> list[Entrant]:
+    if not suite.programs:
+        return [entrant_row(run, row) for row in models.values()]
+    return [
+        Entrant(
+            run=run,
+            name=program.name,
+            label=program.name,
+            note=program.note,
+            team=program.team,
+            turns=list(program.turns),
+            baseline=program.baseline,
+            disqualified=program.disqualified,
+            is_demo=run.is_demo,
+        )
+        for program in suite.programs
+    ]
+
+
+def entrant_row(run: Run, model: LanguageModel) -> Entrant:
+    demo = model.profile.get("kind") == "demo"
+    return Entrant(run=run, name=model.model_id, label=model.label, note=model.note, model=model, is_demo=demo)
+
+
+def _expand_samples(run: Run, suite: Suite, models: dict[str, LanguageModel]) -> None:
+    """Attempt by attempt, prompt by prompt, so that every model makes progress at the same pace."""
+    prompts = list(run.prompts.order_by("position"))
+    pairs = [
+        (entrant, model)
+        for entrant in run.entrants.filter(disqualified="")
+        for model in models.values()
+        if entrant.model_id in (None, model.pk)
+    ]
+    moment = now()
+    rows = (
+        Sample(run=run, entrant=entrant, model=model, prompt=prompt, attempt=attempt, next_at=moment)
+        for attempt in range(1, suite.generation.attempts_per_prompt + 1)
+        for prompt in prompts
+        for entrant, model in pairs
+    )
+    Sample.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)

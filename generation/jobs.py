@@ -1,0 +1,30 @@
+"""What workers do when the bell rings: an id in, a verb called, nothing else. No retries: the sweeper is the retry."""
+
+from __future__ import annotations
+
+import asyncio
+
+from django.conf import settings
+
+from generation import crew
+from generation.bell import ring, ring_for_drawing
+from generation.due import runs_to_draw
+from generation.models import Run
+from generation.reading import measure_run
+
+
+def draw() -> None:
+    """Draw everything that is due, for one slice of time; more than that is the next ring's."""
+    asyncio.run(crew.draw(seconds=settings.DRAW_SLICE, patience=settings.SWEEP_SECONDS, on_plenty=ring_for_drawing))
+    if runs_to_draw():
+        ring_for_drawing()
+
+
+def measure(run_id: int, backend: str) -> None:
+    run = Run.objects.filter(pk=run_id).first()
+    if run is not None:
+        measure_run(run, backend=backend)
+
+
+def ring_for_measuring(run: Run, *, backend: str = "") -> None:
+    ring("measure", "generation.jobs.measure", run.pk, backend or run.measure_backend)

@@ -1,0 +1,53 @@
+"""What the commands about runs share: finding a run or a suite, and saying errors in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Q
+
+from generation.config import Suite, SuiteError, load_suite
+from generation.models import Run
+from generation.runs import RunError
+from generation.text import visible
+
+
+def find_run(name: str) -> Run:
+    """A run by its code, or by suite or suite/label: then the newest."""
+    suite, _, label = name.partition("/")
+    found = Run.objects.filter(Q(code=name) | (Q(suite=suite, label=label) if label else Q(suite=suite)))
+    run = found.order_by("-created_at").first()
+    if run is None:
+        recent = ", ".join(f"{run.code} ({run.suite})" for run in Run.objects.all()[:5])
+        raise CommandError(
+            f"There is no run {visible(name)!r}. {f'The newest are {recent}.' if recent else ''}".strip()
+        )
+    return run
+
+
+def find_suite(slug: str) -> Suite:
+    try:
+        return load_suite(settings.SUITES_DIR / slug)
+    except SuiteError as error:
+        raise CommandError(visible(str(error))) from None
+
+
+class RunCommand(BaseCommand):
+    """A command about one run; a `RunError` is its error message."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("run", help="a run's code, or a suite (its newest run), or suite/label")
+        parser.add_argument("--reason", default="", help="kept in the run's history")
+
+    def handle(self, *args: Any, run: str, **options: Any) -> None:
+        try:
+            said = self.act(find_run(run), **options)
+        except RunError as error:
+            raise CommandError(visible(str(error))) from None
+        self.stdout.write(visible(said))
+
+    def act(self, run: Run, **options: Any) -> str:
+        """What the command does; the sentence it prints."""
+        raise NotImplementedError
