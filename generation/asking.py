@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -91,7 +92,7 @@ def load_sheet(run_id: int) -> Sheet:
 def profile_of(model: LanguageModel) -> Profile:
     """The frozen profile. The demo provider is local and may move, so its address is today's."""
     profile = Profile(**model.profile)
-    return replace(profile, base_url=settings.DEMO_PROVIDER_URL) if profile.kind == "demo" else profile
+    return replace(profile, base_url=os.environ["DEMO_PROVIDER_URL"]) if profile.kind == "demo" else profile
 
 
 def price_of_model(model: LanguageModel, profile: Profile) -> Price | None:

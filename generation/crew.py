@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import structlog
-from django.db import InterfaceError, OperationalError, close_old_connections, connection
+from django.db import InterfaceError, OperationalError, connection
 
 from generation import drawing, pricing
 from generation.asking import Question, Sheet, load_sheet
@@ -129,7 +129,7 @@ class Crew:
                 await self._pause_for_news()
             await self._finish()
         finally:
-            await self._database(connection.close)
+            await self._database(_close_connection)
             self.thread.shutdown()
         return self.tally
 
@@ -145,7 +145,7 @@ class Crew:
                 return await loop.run_in_executor(self.thread, lambda: work(*arguments, **named))
             except (OperationalError, InterfaceError) as error:
                 log.warning("database_away", error=type(error).__name__)
-                await asyncio.get_running_loop().run_in_executor(self.thread, _drop_connection)
+                await asyncio.get_running_loop().run_in_executor(self.thread, _close_connection)
                 if self.stopping.is_set() and wait > GRACE_SECONDS / 4:
                     raise
             await asyncio.sleep(wait)
@@ -289,7 +289,7 @@ class Crew:
         await self._database(drawing.finish_runs)
 
 
-def _drop_connection() -> None:
+def _close_connection() -> None:
+    # Each thread has its own; a broken one may complain even about being closed.
     with contextlib.suppress(Exception):
         connection.close()
-    close_old_connections()
