@@ -13,7 +13,7 @@ from generation.prices import Price
 from generation.provider_errors import ProviderError
 
 if TYPE_CHECKING:
-    from generation.config import Profile
+    from generation.profiles import Profile
 
 # What a suite's `parameters` may not replace: the request would no longer be the one that was recorded.
 OURS = frozenset({"model", "messages", "stream"})

@@ -18,7 +18,7 @@ from generation.provider_errors import Kind, ProviderError, classify, printable
 from generation.replies import Exchange, Reply, parse_json, read_reply
 
 if TYPE_CHECKING:
-    from generation.config import Profile
+    from generation.profiles import Profile
 
 BODY_LIMIT = 8 * 2**20
 PIECE = 65536

@@ -19,9 +19,11 @@ import yaml
 
 from generation.chat_requests import Request
 from generation.demo import ascii_art, creatures, letters, pixels
-from generation.demo.answers import read_question
+from generation.demo.answers import answer_to, read_question
 from generation.demo.players import PLAYERS
-from generation.demo.server import Scripted, start
+from generation.demo.server import Scripted, start, tokens_in
+from generation.formats import get_format
+from generation.formats.base import Answer
 from generation.provider_errors import ProviderError
 from generation.providers import Client
 from generation.replies import Reply
@@ -364,6 +366,28 @@ def test_each_suite_is_answered_in_its_own_format(prompt, mark, serve):
 
     assert mark in reply.text
     assert reply.text.startswith("```")
+
+
+MASTERPIECES = [
+    *(("ascii_art", f"Draw a {word} in ASCII art") for word in (*words("OBJECT"), *words("ANIMAL"))),
+    *(("ascii_art", f"Draw a fox {action} in ASCII art") for action in words("ACTION")),
+    *(("ascii_art", f"Draw a sailboat {position} a house in ASCII art") for position in words("POSITION")),
+    *(("svg", f"Generate the SVG code for the Pokémon {name}") for name in (*creatures.HINTS, "Unheardof")),
+    *(
+        ("pixel_art", f"Draw pixel art on a 24x24 grid.\nSubject: {subject}")
+        for subject in (*pixels.PAINTERS, "a frog")
+    ),
+]
+
+
+@pytest.mark.parametrize(("format_name", "prompt"), MASTERPIECES)
+def test_master_is_valid_without_a_flag(format_name, prompt):
+    asked = read_question({"model": "demo/master", "messages": [{"role": "user", "content": prompt}], "seed": 1})
+    text = answer_to(PLAYERS["demo/master"], asked, asked.random(PLAYERS["demo/master"]))
+
+    found = get_format(format_name).extract(Answer(text, "stop", tokens_in(text), 1000))
+
+    assert (found.reason, found.flags) == ("", ())
 
 
 def test_request_parts_are_read():
