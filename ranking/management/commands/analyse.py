@@ -1,0 +1,131 @@
+"""`manage.py analyse votes.jsonl`: a file in, a leaderboard out; no database is touched."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from ranking.leaderboard import Leaderboard, Settings, analyse_votes
+from ranking.leaderboard_json import leaderboard_csv, leaderboard_dict
+from ranking.leaderboard_markdown import leaderboard_markdown
+from ranking.sample_files import read_samples
+from ranking.vote_files import parse_time, read_votes
+from ranking.votes import standing_votes
+
+# What reads a file of grades, trials or samples for suites that are not voted on: analyse_file(path, *, out_format) -> str,
+# which may also take `suite` and `skip_bad`.
+FILE_ANALYSES = {
+    "rubric": "ranking.rubric.analyse_file",
+    "pixel_art": "ranking.pixel_art.analyse_file",
+    "science_birds": "ranking.science_birds.analyse_file",
+}
+LONG_NAMES = {"json": "json", "md": "markdown", "csv": "csv"}
+BAD_INPUT = 2
+
+
+class Command(BaseCommand):
+    help = "Rank the votes of a votes.jsonl or votes.csv file, without a database."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="votes.jsonl or votes.csv (with --suite: that suite's own file)")
+        parser.add_argument("--samples", type=Path, help="database.jsonl, for valid rates and visual robustness")
+        parser.add_argument("--ties", choices=("half", "drop"), default="half")
+        parser.add_argument("--fails", choices=("half", "drop"), default="half")
+        parser.add_argument("--exclude-judge", action="append", default=[], metavar="JUDGE")
+        parser.add_argument("--until", help="count the votes that stood at this time, such as 2026-05-01T12:00Z")
+        parser.add_argument("--format", choices=("json", "md", "csv"), default="json")
+        parser.add_argument("--out", type=Path, help="write here instead of to the screen")
+        parser.add_argument("--skip-bad", action="store_true", help="pass over bad lines and count them")
+        parser.add_argument("--suite", help="read the file by this suite's protocol (rubric, automatic)")
+
+    def handle(self, **options: Any) -> None:
+        try:
+            text = analyse_suite(options) if options["suite"] else analyse_vote_file(options)
+            if options["out"]:
+                options["out"].write_text(text, encoding="utf-8")
+            else:
+                self.stdout.write(text, ending="")
+        except (ValueError, OSError) as error:
+            raise CommandError(str(error), returncode=BAD_INPUT) from error
+
+
+def analyse_vote_file(options: dict[str, Any]) -> str:
+    until = read_until(options["until"])
+    read = read_votes(options["file"], skip_bad=options["skip_bad"])
+    for fault in read.skipped[:10]:
+        sys.stderr.write(f"{fault}\n")
+    votes = standing_votes(read.votes, until=until)
+    unknown = [name for name in options["exclude_judge"] if name not in read.votes.judges]
+    if unknown:
+        raise ValueError(f"No vote in {options['file']} is by the judge {unknown[0]!r}.")
+    settings = Settings(
+        ties=options["ties"],
+        fails=options["fails"],
+        weights=dict.fromkeys(options["exclude_judge"], 0.0),
+        until=options["until"],
+    )
+    samples = read_samples(options["samples"]) if options["samples"] else None
+    return written(
+        analyse_votes(votes, settings=settings, samples=samples, skipped=len(read.skipped)), options["format"]
+    )
+
+
+def written(board: Leaderboard, form: str) -> str:
+    if form == "md":
+        return leaderboard_markdown(board)
+    if form == "csv":
+        return leaderboard_csv(board)
+    return json.dumps(leaderboard_dict(board), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def read_until(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        return parse_time(text)
+    except ValueError:
+        raise ValueError(f"--until must be a time such as 2026-05-01T12:00:00Z, not {text!r}.") from None
+
+
+def analyse_suite(options: dict[str, Any]) -> str:
+    """The file analysis of a suite: its format's own where there is one, else its protocol's."""
+    from django.conf import settings
+
+    from generation.config import load_suite
+
+    folder = Path(settings.BASE_DIR) / "config" / options["suite"]
+    if not folder.is_dir() or Path(options["suite"]).name != options["suite"]:
+        raise ValueError(f"There is no suite {options['suite']!r} in {folder.parent.name}/.")
+    suite = load_suite(folder)
+    if "pairwise" in suite.protocols:
+        return analyse_vote_file(options | {"suite": None})
+    target = next((FILE_ANALYSES[key] for key in (suite.format, *suite.protocols) if key in FILE_ANALYSES), None)
+    analyse_file = load_analysis(target) if target else None
+    if analyse_file is None:
+        raise ValueError(f"The suite {options['suite']!r} has no analysis of files.")
+    accepted = signature(analyse_file).parameters
+    if options["skip_bad"] and "skip_bad" not in accepted:
+        raise ValueError(f"--skip-bad is not known for the suite {options['suite']!r}: every line counts there.")
+    offered = {"out_format": LONG_NAMES[options["format"]], "suite": suite, "skip_bad": options["skip_bad"]}
+    try:
+        return analyse_file(options["file"], **{name: offered[name] for name in offered if name in accepted})
+    except KeyError as error:
+        raise ValueError(f"The suite {options['suite']!r} is not written as {error.args[0]}.") from error
+
+
+def load_analysis(target: str) -> Any:
+    module, _, name = target.rpartition(".")
+    try:
+        return getattr(import_module(module), name, None)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        return None

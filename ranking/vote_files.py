@@ -1,0 +1,342 @@
+"""Reading votes.jsonl and votes.csv into columns: fast on good lines, exact about bad ones."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ranking.votes import KINDS, OUTCOMES, Votes, make_votes
+
+CHUNK = 20_000  # lines read at a time: large enough to be fast, small enough to keep memory flat
+MAX_NAME = 10_000
+OUTCOME_NUMBERS = {name: number for number, name in enumerate(OUTCOMES)}
+KIND_NUMBERS = {None: 0, "": 0} | {name: number for number, name in enumerate(KINDS)}
+WITHDRAWN = {None: math.inf, False: math.inf, True: -math.inf, "": math.inf}
+WITHDRAWN |= dict.fromkeys(("false", "False"), math.inf) | dict.fromkeys(("true", "True"), -math.inf)
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+class VoteFileError(ValueError):
+    """A line that is not a vote: which file, line and field, and why."""
+
+    def __init__(self, *, file: str, line: int, field: str, message: str) -> None:
+        self.file, self.line, self.field, self.message = file, line, field, message
+        where = f"{file}:{line}" if line else file
+        super().__init__(f"{where}: {field}: {message}" if field else f"{where}: {message}")
+
+
+@dataclass(frozen=True)
+class ReadVotes:
+    """What a file held: all its votes (also withdrawn ones), and the bad lines passed over."""
+
+    votes: Votes
+    skipped: tuple[VoteFileError, ...] = ()
+
+
+class Names(dict[Any, int]):
+    """Numbers names in order of first sight; refuses what is no name, at the cost of one check a name."""
+
+    def __init__(self, *, optional: bool) -> None:
+        super().__init__({None: -1, "": -1} if optional else {})
+        self.names: list[str] = []
+
+    def __missing__(self, name: Any) -> int:
+        fault = name_fault(name)
+        if fault:
+            raise ValueError(fault)
+        self[name] = number = len(self.names)
+        self.names.append(name)
+        return number
+
+    def copy(self) -> Names:
+        twin = Names(optional=False)
+        twin.update(self)
+        twin.names = list(self.names)
+        return twin
+
+
+def name_fault(name: Any) -> str:
+    if not isinstance(name, str):
+        return f"must be text, not {json_type(name)}"
+    if not name.strip():
+        return "is empty"
+    if len(name) > MAX_NAME:
+        return f"is longer than {MAX_NAME} characters"
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "is not valid UTF-8"
+    return ""
+
+
+def json_type(value: Any) -> str:
+    names = {dict: "an object", list: "a list", bool: "true or false", type(None): "null", str: "text"}
+    return names.get(type(value), "a number")
+
+
+def read_votes(path: Path, *, skip_bad: bool = False) -> ReadVotes:
+    """Votes of a .jsonl or .csv file; raises VoteFileError at the first bad line, or counts them with `skip_bad`."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+            chunks = csv_chunks(file, path) if path.suffix.lower() == ".csv" else json_chunks(file, path)
+            return _collect(chunks, path, skip_bad=skip_bad)
+    except OSError as error:
+        raise VoteFileError(file=str(path), line=0, field="", message=error.strerror or "cannot be read") from error
+
+
+def json_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
+    """Lists of line numbers and parsed lines; a line that is no JSON object becomes its VoteFileError."""
+    scan = json.JSONDecoder(parse_constant=_refuse_constant).scan_once
+    first = 1
+    while lines := list(islice(file, CHUNK)):
+        numbers, rows = list(range(first, first + len(lines))), []
+        try:
+            for line in lines:
+                row, end = scan(line, 0)
+                if end < len(line) and not line[end:].isspace():
+                    raise ValueError("more than one value")
+                rows.append(row)
+        except (ValueError, StopIteration, RecursionError):
+            pairs = [(n, _parse_line(line, n, path)) for n, line in zip(numbers, lines, strict=True) if line.strip()]
+            numbers, rows = [n for n, _ in pairs], [row for _, row in pairs]
+        first += len(lines)
+        yield numbers, rows
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _parse_line(line: str, number: int, path: Path) -> Any:
+    try:
+        row = json.loads(line, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        reason = getattr(error, "msg", "") or str(error)
+        return VoteFileError(file=str(path), line=number, field="", message=f"is not a JSON object ({reason})")
+    if not isinstance(row, dict):
+        return VoteFileError(
+            file=str(path),
+            line=number,
+            field="",
+            message=f"is {json_type(row)}, not a JSON object with a vote's fields",
+        )
+    return row
+
+
+def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
+    """The same from CSV: cells as JSON values, formula guards taken off, empty cells as unknown."""
+    reader = csv.DictReader(file, strict=True)
+    try:
+        header = reader.fieldnames or []
+    except csv.Error as error:
+        raise VoteFileError(file=str(path), line=1, field="", message=str(error)) from error
+    missing = [name for name in ("left_model", "right_model", "outcome") if name not in header]
+    if header and missing:
+        raise VoteFileError(file=str(path), line=1, field=missing[0], message="is missing from the header")
+    numbers: list[int] = []
+    rows: list[Any] = []
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            numbers.append(reader.line_num)
+            rows.append(VoteFileError(file=str(path), line=reader.line_num, field="", message=str(error)))
+            continue
+        numbers.append(reader.line_num)
+        rows.append({key: _csv_value(key, cell) for key, cell in cells.items() if key and isinstance(cell, str)})
+        if len(rows) == CHUNK:
+            yield numbers, rows
+            numbers, rows = [], []
+    yield numbers, rows
+
+
+def _csv_value(key: str, cell: str) -> Any:
+    if key in ("left_attempt", "right_attempt", "response_ms"):
+        try:
+            return json.loads(cell) if cell else None
+        except ValueError:
+            return cell
+    return cell[1:] if cell[:1] == "'" and cell[1:2] in FORMULA_STARTS else cell
+
+
+def _collect(chunks: Iterator[tuple[list[int], list[Any]]], path: Path, *, skip_bad: bool) -> ReadVotes:
+    tables = {
+        "left_model": Names(optional=False),
+        "judge": Names(optional=True),
+        "prompt_text": Names(optional=True),
+        "category": Names(optional=True),
+    }
+    parts: list[dict[str, Any]] = []
+    skipped: list[VoteFileError] = []
+    for numbers, rows in chunks:
+        before = {name: table.copy() for name, table in tables.items()}
+        try:
+            parts.append(_columns(rows, tables))
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
+            tables = before
+            faults = [row_fault(row, line, path) for line, row in zip(numbers, rows, strict=True)]
+            bad = [fault for fault in faults if fault]
+            if not skip_bad or not bad:
+                raise bad[0] if bad else AssertionError("a chunk failed with no bad line") from None
+            skipped += bad
+            parts.append(_columns([row for row, fault in zip(rows, faults, strict=True) if not fault], tables))
+    return ReadVotes(_join(parts, tables), tuple(skipped))
+
+
+def _columns(rows: list[Any], tables: dict[str, Names]) -> dict[str, Any]:
+    """A chunk of good rows as columns; raises some error at any bad row, which `row_fault` then names."""
+    entrants = tables["left_model"]
+    columns: dict[str, Any] = {
+        "left": np.array([entrants[row["left_model"]] for row in rows], np.int32),
+        "right": np.array([entrants[row["right_model"]] for row in rows], np.int32),
+        "outcome": np.array([OUTCOME_NUMBERS[row["outcome"]] for row in rows], np.int8),
+        "kind": np.array([KIND_NUMBERS[row.get("kind")] for row in rows], np.int8),
+    }
+    if (columns["left"] == columns["right"]).any():
+        raise ValueError("an entrant against itself")
+    for column, field in (("judge", "judge"), ("prompt", "prompt_text"), ("category", "category")):
+        table = tables[field]
+        columns[column] = np.array([table[row.get(field)] for row in rows], np.int32)
+    for field in ("left_attempt", "right_attempt"):
+        columns[field] = np.array(_whole([row.get(field) for row in rows]), np.int32)
+    columns["response_ms"] = np.array(_numbers([row.get("response_ms") for row in rows]), np.float64)
+    columns["time"] = np.array(_times([row.get("voted_at") for row in rows]), np.float64)
+    columns["withdrawn"] = np.array([_withdrawn(row.get("withdrawn")) for row in rows], np.float64)
+    return columns
+
+
+def _whole(values: list[Any]) -> list[int]:
+    kinds = set(map(type, values))
+    if kinds - {int, type(None)}:
+        raise TypeError("not whole numbers")
+    if int in kinds and min(value for value in values if value is not None) < 0:
+        raise ValueError("negative")
+    return values if kinds == {int} else [-1 if value is None else value for value in values]
+
+
+def _numbers(values: list[Any]) -> list[float]:
+    kinds = set(map(type, values))
+    if kinds - {int, float, type(None)}:
+        raise TypeError("not numbers")
+    if values and not kinds & {type(None)} and (min(values) < 0 or max(values) > 1e12):
+        raise ValueError("not a duration")
+    if kinds & {type(None)}:
+        return [math.nan if value is None else _duration(value) for value in values]
+    return values
+
+
+def _duration(value: float) -> float:
+    if not 0 <= value <= 1e12:
+        raise ValueError("not a duration")
+    return value
+
+
+def _times(values: list[Any]) -> list[float]:
+    parse = datetime.fromisoformat
+    return [parse_time(value, parse) if value else math.nan for value in values]
+
+
+def parse_time(text: str, parse: Any = datetime.fromisoformat) -> float:
+    """Seconds since 1970 of an ISO 8601 time; a time without a zone is UTC."""
+    moment = parse(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _withdrawn(value: Any) -> float:
+    if value is False or value is None:
+        return math.inf
+    known = WITHDRAWN.get(value) if isinstance(value, bool | str) else None
+    return parse_time(value) if known is None else known
+
+
+def row_fault(row: Any, line: int, path: Path) -> VoteFileError | None:
+    """The first thing wrong with one row, in words; None for a good row."""
+    if isinstance(row, VoteFileError):
+        return row
+    for field, fault in _faults(row):
+        if fault:
+            return VoteFileError(file=str(path), line=line, field=field, message=fault)
+    return None
+
+
+def _faults(row: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(row, dict):
+        yield "", f"is {json_type(row)}, not a JSON object with a vote's fields"
+        return
+    for field in ("left_model", "right_model"):
+        yield field, name_fault(row[field]) if field in row else "is missing"
+    if row["left_model"] == row["right_model"]:
+        yield "right_model", f"{row['left_model']!r} cannot be compared with itself"
+    yield "outcome", _choice_fault(row, "outcome", OUTCOMES) if "outcome" in row else "is missing"
+    if row.get("kind"):
+        yield "kind", _choice_fault(row, "kind", KINDS)
+    for field in ("judge", "prompt_text", "category"):
+        yield field, name_fault(row[field]) if row.get(field) not in (None, "") else ""
+    for field, check in (
+        ("kind", lambda value: KIND_NUMBERS[value]),
+        ("left_attempt", lambda value: np.array(_whole([value]), np.int32)),
+        ("right_attempt", lambda value: np.array(_whole([value]), np.int32)),
+        ("response_ms", lambda value: _numbers([value])),
+        ("voted_at", lambda value: _times([value])),
+        ("withdrawn", _withdrawn),
+    ):
+        yield field, _try(check, row.get(field), EXPECTED[field])
+
+
+EXPECTED = {
+    "kind": f"must be one of {', '.join(KINDS)}",
+    "left_attempt": "must be a whole number, 0 or more",
+    "right_attempt": "must be a whole number, 0 or more",
+    "response_ms": "must be a number of milliseconds, 0 or more",
+    "voted_at": "must be a time such as 2026-05-01T12:00:00Z",
+    "withdrawn": "must be true, false, or the time of withdrawal",
+}
+
+
+def _try(check: Any, value: Any, expected: str) -> str:
+    try:
+        check(value)
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
+        return f"{expected}, not {str(value)[:40]!r}"
+    return ""
+
+
+def _choice_fault(row: dict[str, Any], field: str, choices: tuple[str, ...]) -> str:
+    value = row[field]
+    known = isinstance(value, str) and value in choices
+    return "" if known else f"must be one of {', '.join(choices)}, not {str(value)[:40]!r}"
+
+
+def _join(parts: list[dict[str, Any]], tables: dict[str, Names]) -> Votes:
+    empty = {"left": [], "right": [], "outcome": []}
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else empty
+    names = {}
+    for table, field, columns in (
+        ("entrants", "left_model", ("left", "right")),
+        ("judges", "judge", ("judge",)),
+        ("prompts", "prompt_text", ("prompt",)),
+        ("categories", "category", ("category",)),
+    ):
+        names[table], number = _sorted_names(tables[field].names)
+        for column in columns:
+            joined[column] = number[joined[column]] if len(joined["left"]) else joined["left"]
+    return make_votes(**names, **joined)
+
+
+def _sorted_names(names: list[str]) -> tuple[tuple[str, ...], Any]:
+    """Names in order and the new number of each old one, so that a file's line order changes no result."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    number = np.full(len(names) + 1, -1, np.int32)  # the last place is "unknown", reached as -1
+    number[order] = np.arange(len(names))
+    return tuple(names[i] for i in order), number

@@ -1,0 +1,179 @@
+"""Votes as integer columns, and the counts every rating is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+OUTCOMES = ("left", "right", "tie", "fail")
+KINDS = ("regular", "shared", "repeat")
+LEFT, RIGHT, TIE, FAIL = range(4)
+REPEAT = 2
+
+
+@dataclass(frozen=True)
+class Votes:
+    """One row a vote: numbers into the name tables, -1 (or NaN) where a fact is unknown.
+
+    - `left`, `right`: entrants; `outcome`: 0 left, 1 right, 2 tie, 3 fail; `kind`: 0 regular, 1 shared, 2 repeat.
+    - `time` and `withdrawn` are seconds since 1970; a vote that stands is withdrawn at +infinity.
+    """
+
+    entrants: tuple[str, ...]
+    judges: tuple[str, ...]
+    prompts: tuple[str, ...]
+    categories: tuple[str, ...]
+    left: NDArray[Any]
+    right: NDArray[Any]
+    outcome: NDArray[Any]
+    judge: NDArray[Any]
+    prompt: NDArray[Any]
+    category: NDArray[Any]
+    left_attempt: NDArray[Any]
+    right_attempt: NDArray[Any]
+    kind: NDArray[Any]
+    time: NDArray[Any]
+    response_ms: NDArray[Any]
+    withdrawn: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def take(self, rows: NDArray[Any]) -> Votes:
+        """The votes at `rows` (a mask or row numbers), with the same name tables."""
+        columns = {f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name not in NAME_TABLES}
+        return replace(self, **columns)
+
+
+NAME_TABLES = ("entrants", "judges", "prompts", "categories")
+COLUMN_DEFAULTS: dict[str, tuple[float, Any]] = {
+    "judge": (-1, np.int32),
+    "prompt": (-1, np.int32),
+    "category": (-1, np.int32),
+    "left_attempt": (-1, np.int32),
+    "right_attempt": (-1, np.int32),
+    "kind": (0, np.int8),
+    "time": (np.nan, np.float64),
+    "response_ms": (np.nan, np.float64),
+    "withdrawn": (np.inf, np.float64),
+}
+
+
+def make_votes(
+    *,
+    entrants: tuple[str, ...],
+    left: ArrayLike,
+    right: ArrayLike,
+    outcome: ArrayLike,
+    judges: tuple[str, ...] = (),
+    prompts: tuple[str, ...] = (),
+    categories: tuple[str, ...] = (),
+    **columns: ArrayLike,
+) -> Votes:
+    """Votes from columns; a column left out is unknown in every row."""
+    size = len(np.asarray(left))
+    filled = {}
+    for name, (default, dtype) in COLUMN_DEFAULTS.items():
+        given = columns.pop(name, None)
+        filled[name] = np.full(size, default, dtype) if given is None else np.asarray(given, dtype)
+    if columns:
+        raise TypeError(f"Votes have no column {', '.join(sorted(columns))}.")
+    return Votes(
+        entrants=tuple(entrants),
+        judges=tuple(judges),
+        prompts=tuple(prompts),
+        categories=tuple(categories),
+        left=np.asarray(left, np.int32),
+        right=np.asarray(right, np.int32),
+        outcome=np.asarray(outcome, np.int8),
+        **filled,
+    )
+
+
+def standing_votes(votes: Votes, *, until: float | None = None) -> Votes:
+    """The votes that stood at a time (seconds since 1970), or stand now; a vote with no time has no past."""
+    if until is None:
+        stands = votes.withdrawn == np.inf
+    else:
+        stands = (votes.time <= until) & (votes.withdrawn > until)
+    return votes if bool(stands.all()) else votes.take(stands)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Counts by cluster (a judge or a prompt), category, left, right and outcome; a plain vote is a cell with n = 1.
+
+    `n` is None where every cell is one vote of weight 1. A cluster of -1 is unknown: each of its votes stands alone.
+    """
+
+    cluster: NDArray[Any]
+    category: NDArray[Any]
+    left: NDArray[Any]
+    right: NDArray[Any]
+    outcome: NDArray[Any]
+    n: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True)
+class Tallies:
+    """All that ratings and their intervals need: cells by judge and cells by prompt, repeats left out.
+
+    - `by_judge.n` counts votes; `weights[j]` (0 to 1) says how much a vote of judge j counts.
+    - `by_prompt.n` must already hold the *weighted* number of votes where weights are in force.
+    """
+
+    entrants: tuple[str, ...]
+    judges: tuple[str, ...]
+    prompts: tuple[str, ...]
+    categories: tuple[str, ...]
+    by_judge: Cells
+    by_prompt: Cells
+    weights: NDArray[Any]
+
+
+def tally_votes(votes: Votes, *, weights: Mapping[str, float] | None = None) -> Tallies:
+    """Tallies of votes; `weights` by judge name (1 unless named, 0 leaves a judge out); repeats never count."""
+    factor = np.ones(len(votes.judges) + 1)  # the last place is the unknown judge, reached as -1
+    for name, weight in (weights or {}).items():
+        if name in votes.judges:
+            factor[votes.judges.index(name)] = weight
+    counted = votes.kind != REPEAT
+    if (factor == 0).any():
+        counted &= factor[votes.judge] > 0
+    kept = votes if bool(counted.all()) else votes.take(counted)
+    row_weight = None if (factor[kept.judge] == 1).all() else factor[kept.judge]
+    rest = (kept.category, kept.left, kept.right, kept.outcome)
+    return Tallies(
+        entrants=votes.entrants,
+        judges=votes.judges,
+        prompts=votes.prompts,
+        categories=votes.categories,
+        by_judge=Cells(kept.judge, *rest),
+        by_prompt=Cells(kept.prompt, *rest, n=row_weight),
+        weights=factor[:-1],
+    )
+
+
+def count_cells(
+    cells: Cells, *, scopes: int, scope: NDArray[Any] | None, size: int, n: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Counts [scopes, K, K, 4] by left entrant, right entrant and outcome; one pass over the cells.
+
+    `scope` numbers each cell's scope (None: all cells are scope 0); cells of scope -1 are left out.
+    """
+    code = cells.left.astype(np.int64)
+    if scope is not None:
+        code += scope.astype(np.int64) * size
+    code *= size
+    code += cells.right
+    code *= 4
+    code += cells.outcome
+    if scope is not None and len(scope) and scope.min() < 0:
+        known = scope >= 0
+        code, n = code[known], None if n is None else n[known]
+    counts = np.bincount(code, weights=n, minlength=scopes * size * size * 4)
+    return counts.reshape(scopes, size, size, 4).astype(np.float64)
