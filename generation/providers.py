@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx
 
 from generation.chat_requests import Request, headers_of, key_of, payload_of, url_of
+from generation.lanes import Lanes
 from generation.prices import Price, decimal_of, nano, price_of
 from generation.provider_errors import Kind, ProviderError, classify, printable
 from generation.replies import Exchange, Reply, parse_json, read_reply
@@ -49,14 +50,12 @@ class Client:
     No proxy or netrc from the environment, no redirects, no cookies kept, TLS except on loopback.
     """
 
-    def __init__(self, *, transport: httpx.AsyncBaseTransport | None = None, body_limit: int = BODY_LIMIT) -> None:
-        self._body_limit = body_limit
+    def __init__(self) -> None:
         self._http = httpx.AsyncClient(
             trust_env=False,
             follow_redirects=False,
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=256),
             headers={"Accept-Encoding": "identity", "User-Agent": "benchsite"},
-            transport=transport,
+            transport=Lanes(),
         )
 
     async def __aenter__(self) -> Self:
@@ -163,8 +162,8 @@ class Client:
             async for chunk in response.aiter_raw():
                 for piece in inflate(chunk):
                     seen.raw += piece
-                    if len(seen.raw) > self._body_limit:
-                        raise _too_large(seen, self._body_limit)
+                    if len(seen.raw) > BODY_LIMIT:
+                        raise _too_large(seen)
         finally:
             await response.aclose()
 
@@ -213,9 +212,9 @@ def _failure(error: Exception, seen: _Seen, deadline: float) -> ProviderError:
     )
 
 
-def _too_large(seen: _Seen, limit: int) -> ProviderError:
+def _too_large(seen: _Seen) -> ProviderError:
     del seen.raw[4096:]
-    return seen.error("fatal_attempt", "response_too_large", f"The answer is over {limit} bytes.", cost_nano=None)
+    return seen.error("fatal_attempt", "response_too_large", f"The answer is over {BODY_LIMIT} bytes.", cost_nano=None)
 
 
 def _inflater(encoding: str) -> Callable[[bytes], Iterable[bytes]]:

@@ -26,6 +26,7 @@ class Bill:
     in_flight: int = 0
     most_in_flight: int = 0
     requests: int = 0
+    connections: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def open(self) -> int:
@@ -35,6 +36,10 @@ class Bill:
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
             return self.requests - 1
+
+    def connect(self) -> None:
+        with self._lock:
+            self.connections += 1
 
     def close(self) -> None:
         with self._lock:
@@ -57,6 +62,7 @@ class Bill:
         summary = {
             "total_nano": self.total_nano,
             "requests": self.requests,
+            "connections": self.connections,
             "in_flight": self.in_flight,
             "most_in_flight": self.most_in_flight,
         }

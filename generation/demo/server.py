@@ -94,6 +94,10 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     timeout = 120
 
+    def setup(self) -> None:
+        super().setup()
+        self.server.knobs.bill.connect()
+
     def log_message(self, format: str, *args: Any) -> None:
         """Silent: a run makes thousands of calls."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import subprocess
@@ -136,6 +137,19 @@ def test_many_calls_are_open_at_once(serve):
     ask_all(server, [question() for _ in range(20)])
 
     assert server.bill.most_in_flight > 10
+
+
+def test_connection_is_used_again(serve):
+    server = serve(plan=[None, Scripted(500, {"error": {"code": 500}})])
+
+    async def one_after_another():
+        async with Client() as client:
+            for _ in range(5):
+                with contextlib.suppress(ProviderError):
+                    await client.ask(StubProfile(server.url), question(), deadline=10)
+
+    asyncio.run(one_after_another())
+    assert (server.bill.requests, server.bill.connections) == (5, 1)
 
 
 def test_temperature_zero_and_a_seed_repeat_themselves(serve):
