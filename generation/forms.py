@@ -51,12 +51,7 @@ class ExtendForm(forms.Form):
         min_value=1, max_value=100, required=False, help_text="New number of attempts of each prompt; it can only grow."
     )
     budget = forms.DecimalField(
-        required=False,
-        min_value=0,
-        decimal_places=2,
-        max_digits=9,
-        label="New budget in US$",
-        help_text="Empty keeps it.",
+        required=False, min_value=0, decimal_places=2, max_digits=9, label="New budget in US$", help_text="Empty keeps it."
     )
 
     def __init__(self, run: Run, suite: Suite, *args: Any, **kwargs: Any) -> None:
@@ -91,9 +86,7 @@ class SampleFilter(forms.Form):
 
     def samples(self) -> Any:
         """The run's samples that pass; a wrong filter shows none rather than all."""
-        found = self.run.samples.select_related("model", "prompt", "entrant", "run").order_by(
-            "prompt", "entrant", "attempt"
-        )
+        found = self.run.samples.select_related("model", "prompt", "entrant", "run").order_by("prompt", "entrant", "attempt")
         if not self.is_valid():
             return found.none()
         wanted = self.cleaned_data
