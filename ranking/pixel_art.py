@@ -18,6 +18,7 @@ from scipy.stats import t as student
 from generation.formats.base import Answer
 from generation.formats.pixel_art import FORMAT, STAGES
 from generation.suite import Suite
+from ranking.consistency import score_consistency
 from ranking.pixel_art_files import WRITERS, read_samples
 
 LEVEL = 0.95
@@ -31,8 +32,8 @@ class Scores:
     """A run scored automatically: all a leaderboard shows.
 
     - `models`: model, rank, separated_rank, score, low, high, json, render, quality (means), samples, prompts, valid,
-      variance, sd (across attempts at a prompt; NaN where every prompt has one); best first. `separated_rank` is 1 +
-      the number of models whose interval lies wholly above this one's.
+      variance, sd, variance_low, variance_high (across attempts at a prompt); best first. `separated_rank` is 1 + the
+      number of models whose interval lies wholly above this one's.
     - `categories`: model, category, score, low, high, samples, prompts.
     - `stages`: model, stage, samples; a stage is one of the ladder's, or `none`.
     - `reasons`: model, reason, samples; only answers without a drawing.
@@ -65,13 +66,6 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray, *, level: float = L
     return mean, float(max(mean - reach, 0.0)), float(min(mean + reach, 1.0))
 
 
-def pooled_variance(values: np.ndarray, clusters: np.ndarray) -> float:
-    """Variance of values [n] within their clusters [n], pooled (ddof = 1 each); NaN if no cluster has two."""
-    frame = pd.Series(np.asarray(values, dtype=float)).groupby(np.asarray(clusters))
-    freedom = len(values) - frame.ngroups
-    return float(((frame.transform("mean") - values) ** 2).sum() / freedom) if freedom else float("nan")
-
-
 def score_samples(samples: pd.DataFrame) -> Scores:
     """The whole analysis of one frame of samples; there must be some."""
     if samples.empty:
@@ -97,7 +91,8 @@ def score_samples(samples: pd.DataFrame) -> Scores:
 
 def _model_row(name: str, group: pd.DataFrame) -> dict[str, Any]:
     mean, low, high = clustered_mean(group["score"].to_numpy(), group["prompt"].to_numpy())
-    variance = pooled_variance(group["score"].to_numpy(), group["prompt"].to_numpy())
+    grid = group.pivot_table(index="prompt", columns="attempt", values="score")
+    steady = score_consistency(grid.to_numpy(dtype=float))
     return {
         "model": name,
         "score": mean,
@@ -107,8 +102,10 @@ def _model_row(name: str, group: pd.DataFrame) -> dict[str, Any]:
         "samples": len(group),
         "prompts": group["prompt"].nunique(),
         "valid": float((group["reason"] == "").mean()),
-        "variance": variance,
-        "sd": variance**0.5,
+        "variance": steady.variance,
+        "sd": steady.sd,
+        "variance_low": steady.low,
+        "variance_high": steady.high,
     }
 
 

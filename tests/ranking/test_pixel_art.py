@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from django.core.management import call_command
 
 from generation.config import load_suite
 from ranking.pixel_art import WEIGHTS, analyse_file, clustered_mean, score_answers, score_samples
@@ -149,6 +150,14 @@ def test_analyse_file_needs_four_fields_only(tmp_path):
     assert [(row["model"], row["score"]) for row in found["models"]] == [("good", 1.0), ("bad", 0.5)]
     assert {row["category"] for row in found["categories"]} == {"character", "nature"}
     assert found["reasons"] == [{"model": "bad", "reason": "no_json", "samples": 1}]
+
+
+def test_analyse_command_touches_no_database(tmp_path, capsys):
+    path = write(tmp_path / "samples.jsonl", [line("good"), line("good", 1)])
+
+    call_command("analyse", str(path), "--suite", "pixel-art-lite", "--format", "json")
+
+    assert capsys.readouterr().out == analyse_file(path, suite=SUITE, out_format="json")
 
 
 def test_analyse_file_knows_a_prompt_with_a_broken_dash(tmp_path):
