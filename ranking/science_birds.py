@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from ranking.science_birds_files import competition_json, competition_markdown, read_trials
+from ranking.science_birds_files import competition_csv, competition_json, competition_markdown, read_trials
 from ranking.science_birds_policy import apply_policy
 
 LEVEL = 0.95
@@ -44,15 +44,19 @@ def score_competition(
     trials: pd.DataFrame,
     *,
     count: int,
+    programs: Collection[str] = (),
+    targets: Collection[str] = (),
     baselines: Collection[str] = (),
     disqualified: Mapping[str, str] | None = None,
     lengths: Mapping[str, int] | None = None,
 ) -> Competition:
     """Score all trials, `count` (the seed's T) of them for each program, model and target; missing ones count 0.
 
-    `disqualified` maps a program to the reason, `lengths` to the characters of all its turns.
+    `programs` and `targets` name those that may have no trial yet, since P and C count them too. `disqualified` maps a
+    program to the reason, `lengths` to the characters of all its turns.
     """
-    names, models, targets = (sorted(trials[column].unique()) for column in ("program", "model", "target"))
+    names = sorted({*trials["program"], *programs})
+    models, letters = sorted({*trials["model"]}), sorted({*trials["target"], *targets})
     table = pd.DataFrame(
         {
             "program": names,
@@ -62,7 +66,7 @@ def score_competition(
         }
     )
     in_it = (table["disqualified"] == "").to_numpy()
-    cells = group_trials(trials, (names, models, targets), count=count)
+    cells = group_trials(trials, (names, models, letters), count=count)
     factors = {name: weight_factor(cells[name][in_it]) for name in FACTORS}
     weights = factors["stability"] * factors["similarity"] * factors["diversity"]
     chars = weights * cells["diversity"] * cells["both"]
@@ -70,8 +74,8 @@ def score_competition(
     table = table.assign(total=totals, normalised=normalise(totals), **jackknife_letters(chars, in_it))
     by_letter = {name: cells[name] for name in FACTORS} | {"char": chars}
     return Competition(
-        weights=flatten({"weight": weights, **factors}, {"model": models, "target": targets}),
-        chars=flatten(by_letter, {"program": names, "model": models, "target": targets}),
+        weights=flatten({"weight": weights, **factors}, {"model": models, "target": letters}),
+        chars=flatten(by_letter, {"program": names, "model": models, "target": letters}),
         prompts=pd.DataFrame(chars.mean(axis=2), index=names, columns=models),
         programs=ranked_table(table),
         competition=float(np.nansum(totals)),
@@ -169,4 +173,4 @@ def analyse_file(path: Path, *, trials: int | None = None, out_format: str = "js
     return OUTPUTS[out_format](scored)
 
 
-OUTPUTS = {"json": competition_json, "markdown": competition_markdown}
+OUTPUTS = {"json": competition_json, "markdown": competition_markdown, "csv": competition_csv}

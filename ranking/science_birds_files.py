@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+
+from ranking.vote_files import FORMULA_STARTS
 
 if TYPE_CHECKING:
     from ranking.science_birds import Competition
@@ -196,6 +199,32 @@ def program_record(scored: Competition, row: dict[str, Any]) -> dict[str, Any]:
     numbers = {key: None if math.isnan(row[key]) else row[key] for key in ("total", "normalised", "low", "high")}
     rest = {key: row[key] for key in ("rank", "winner", "baseline", "disqualified", "note")}
     return {"program": name, "prompt": prompt, **numbers, **rest}
+
+
+def competition_csv(scored: Competition) -> str:
+    """The table of programs; a name that a spreadsheet would run as a formula gets a quote in front."""
+    out = io.StringIO()
+    columns = [
+        "rank",
+        "program",
+        *(f"prompt {model}" for model in scored.prompts),
+        "total",
+        "normalised",
+        "low",
+        "high",
+    ]
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*map(harmless, columns), "note"])
+    for row in scored.programs.to_dict("records"):
+        record = program_record(scored, row)
+        prompts = [record["prompt"][model] if record["prompt"] else None for model in scored.prompts]
+        numbers = [record[key] for key in ("total", "normalised", "low", "high")]
+        writer.writerow([record["rank"], harmless(record["program"]), *prompts, *numbers, harmless(record["note"])])
+    return out.getvalue()
+
+
+def harmless(text: str) -> str:
+    return "'" + text if text.startswith(FORMULA_STARTS) else text
 
 
 def competition_markdown(scored: Competition) -> str:

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -182,6 +183,18 @@ def test_scores_do_not_depend_on_the_order_of_rows_or_names(seed):
     assert {k: two["z" if k == "a" else k] for k in one.index} == pytest.approx(dict(one), abs=1e-9)
 
 
+def test_programs_and_letters_without_a_trial_count_too():
+    frame = by_hand().query("program != 'zero' and target == 'A'")
+
+    scored = score_competition(frame, count=2, programs={"silent"}, targets={"B"})
+
+    # P = 3 and C = 2: w_sim of A = 1 − 1.8/6, all factors of B are 1.
+    weights = scored.weights.set_index("target")
+    assert weights.at["A", "similarity"] == pytest.approx(0.7, abs=1e-12)
+    assert weights.at["B", "weight"] == 1.0
+    assert scored.programs.set_index("program").at["silent", "total"] == 0.0
+
+
 def test_nobody_scored():
     frame = by_hand().assign(stability=0.0)
 
@@ -277,6 +290,29 @@ def test_file_gives_the_scores_of_the_frame(tmp_path):
     assert result["programs"][3]["total"] is None
     assert json.loads(analyse_file(path))["trials"] == 2
     assert "| 1 | a | 45.45 |" in analyse_file(path, out_format="markdown")
+
+
+def test_table_as_csv_holds_no_formula(tmp_path):
+    path = write_csv(tmp_path, '=HYPERLINK("x"),m,A,1,1,0.5,,,,'.replace('"', ""), "late,m,A,1,1,1,,,Came late,3")
+
+    lines = analyse_file(path, out_format="csv").splitlines()
+
+    assert lines[0] == "rank,program,prompt m,total,normalised,low,high,note"
+    assert lines[1].startswith("1,'=HYPERLINK(x),0.0,0.0,0.0,,,")
+    assert lines[2] == ",late,,,,,,Disqualified: Came late"
+
+
+def test_command_reads_a_file_of_trials(tmp_path, capsys):
+    path = write_csv(tmp_path, GOOD, 'a,m,A,2,1,0.5,"[0, 1]",,,', 'a,m,A,3,1,0.5,"[1, 0]",,,')
+
+    call_command("analyse", path, "--suite", "science-birds", "--trials", "4")
+
+    # One letter, so every factor is floored at 1; diversity 1/6, char = 1/6 · 1.5 / 4.
+    assert json.loads(capsys.readouterr().out)["competition"] == pytest.approx(1.5 / 24, abs=1e-12)
+    with pytest.raises(CommandError, match="line 4, trial"):
+        call_command("analyse", path, "--suite", "science-birds", "--trials", "2")
+    with pytest.raises(CommandError, match="--trials 0 has no meaning"):
+        call_command("analyse", path, "--suite", "science-birds", "--trials", "0")
 
 
 def test_file_takes_diversity_instead_of_vectors(tmp_path):

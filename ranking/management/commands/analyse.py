@@ -20,7 +20,7 @@ from ranking.vote_files import parse_time, read_votes
 from ranking.votes import standing_votes
 
 # What reads a file of grades, trials or samples for suites that are not voted on: analyse_file(path, *, out_format) -> str,
-# which may also take `suite` and `skip_bad`.
+# which may also take `suite`, `skip_bad` and `trials`.
 FILE_ANALYSES = {
     "rubric": "ranking.rubric.analyse_file",
     "pixel_art": "ranking.pixel_art.analyse_file",
@@ -45,6 +45,7 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, help="write here instead of to the screen")
         parser.add_argument("--skip-bad", action="store_true", help="pass over bad lines and count them")
         parser.add_argument("--suite", help="read the file by this suite's protocol (rubric, automatic)")
+        parser.add_argument("--trials", type=int, help="trials a letter was given, where a suite counts them")
 
     def handle(self, **options: Any) -> None:
         try:
@@ -105,16 +106,19 @@ def analyse_suite(options: dict[str, Any]) -> str:
     if not folder.is_dir() or Path(options["suite"]).name != options["suite"]:
         raise ValueError(f"There is no suite {options['suite']!r} in {folder.parent.name}/.")
     suite = load_suite(folder)
-    if "pairwise" in suite.protocols:
+    if suite.protocols == ("pairwise",):
         return analyse_vote_file(options | {"suite": None})
     target = next((FILE_ANALYSES[key] for key in (suite.format, *suite.protocols) if key in FILE_ANALYSES), None)
     analyse_file = load_analysis(target) if target else None
     if analyse_file is None:
         raise ValueError(f"The suite {options['suite']!r} has no analysis of files.")
     accepted = signature(analyse_file).parameters
+    if options["trials"] is not None and ("trials" not in accepted or options["trials"] < 1):
+        raise ValueError(f"--trials {options['trials']} has no meaning for the suite {options['suite']!r}.")
     if options["skip_bad"] and "skip_bad" not in accepted:
         raise ValueError(f"--skip-bad is not known for the suite {options['suite']!r}: every line counts there.")
-    offered = {"out_format": LONG_NAMES[options["format"]], "suite": suite, "skip_bad": options["skip_bad"]}
+    offered = {key: options[key] for key in ("skip_bad", "trials")}
+    offered |= {"out_format": LONG_NAMES[options["format"]], "suite": suite}
     try:
         return analyse_file(options["file"], **{name: offered[name] for name in offered if name in accepted})
     except KeyError as error:
