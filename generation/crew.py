@@ -178,7 +178,7 @@ class Crew:
             if wanted and len(turn.questions) < wanted:
                 desk.look_at = time.monotonic() + IDLE_SECONDS
             elif wanted and self.on_plenty is not None:
-                self.on_plenty()
+                await self._database(self.on_plenty)
                 self.on_plenty = None
             for question in turn.questions:
                 self._send(desk, question)
