@@ -14,35 +14,44 @@ JUDGE_KEY = ("run_id", "seat_id", "category", "left_id", "right_id", "outcome", 
 PROMPT_KEY = ("run_id", "prompt_id", "left_id", "right_id", "outcome", "is_repeat")
 
 
-def count_vote(matchup: Matchup, outcome: str, *, by: int) -> None:
-    """Add `by` (1 for a vote, -1 for its withdrawal) to both tallies; the caller holds the transaction."""
+# The ORM's own upsert cannot add to what is there, and update-then-insert would need a second try on a race.
+ADD_TO_JUDGE = """
+INSERT INTO judging_judgetally (run_id, seat_id, category, left_id, right_id, outcome, is_repeat, votes)
+VALUES (%s, %s, %s, %s, %s, %s, %s, 1)
+ON CONFLICT (run_id, seat_id, category, left_id, right_id, outcome, is_repeat)
+DO UPDATE SET votes = judging_judgetally.votes + 1
+"""
+ADD_TO_PROMPT = """
+INSERT INTO judging_prompttally (run_id, prompt_id, left_id, right_id, outcome, is_repeat, votes)
+VALUES (%s, %s, %s, %s, %s, %s, 1)
+ON CONFLICT (run_id, prompt_id, left_id, right_id, outcome, is_repeat)
+DO UPDATE SET votes = judging_prompttally.votes + 1
+"""
+
+
+def _keys(matchup: Matchup, outcome: str) -> tuple[dict[str, object], dict[str, object]]:
     values = {
-        "run_id": matchup.run_id,
-        "seat_id": matchup.seat_id,
-        "prompt_id": matchup.prompt_id,
-        "category": matchup.category,
-        "left_id": matchup.left_id,
-        "right_id": matchup.right_id,
-        "outcome": outcome,
-        "is_repeat": matchup.kind == Kind.REPEAT,
+        name: getattr(matchup, name) for name in ("run_id", "seat_id", "prompt_id", "category", "left_id", "right_id")
     }
-    _add(JudgeTally, JUDGE_KEY, [values[name] for name in JUDGE_KEY], by)
-    if matchup.prompt_id is not None:
-        _add(PromptTally, PROMPT_KEY, [values[name] for name in PROMPT_KEY], by)
+    values |= {"outcome": outcome, "is_repeat": matchup.kind == Kind.REPEAT}
+    return {name: values[name] for name in JUDGE_KEY}, {name: values[name] for name in PROMPT_KEY}
 
 
-def _add(tally: type[Model], key: Sequence[str], values: Sequence[object], by: int) -> None:
-    """One upsert. The ORM's own cannot add to what is there, and update-then-insert would need a second try on a race."""
-    table, columns = tally._meta.db_table, ", ".join(f'"{name}"' for name in key)
-    if by < 0:
-        # An INSERT of -1 would be refused by the check before the conflict is even looked at.
-        tally.objects.filter(**dict(zip(key, values, strict=True))).update(votes=F("votes") + by)
-        return
-    marks = ", ".join(["%s"] * (len(key) + 1))
-    insert = [f'INSERT INTO "{table}" ({columns}, "votes") VALUES ({marks})', f"ON CONFLICT ({columns})"]
-    add = f'DO UPDATE SET "votes" = "{table}"."votes" + excluded."votes"'
+def add_vote(matchup: Matchup, outcome: str) -> None:
+    """Count a new vote; the caller holds the transaction."""
+    by_judge, by_prompt = _keys(matchup, outcome)
     with connection.cursor() as cursor:
-        cursor.execute(" ".join([*insert, add]), [*values, by])
+        cursor.execute(ADD_TO_JUDGE, list(by_judge.values()))
+        if matchup.prompt_id is not None:
+            cursor.execute(ADD_TO_PROMPT, list(by_prompt.values()))
+
+
+def remove_vote(matchup: Matchup, outcome: str) -> None:
+    """Take a withdrawn vote out again; the caller holds the transaction."""
+    by_judge, by_prompt = _keys(matchup, outcome)
+    JudgeTally.objects.filter(**by_judge).update(votes=F("votes") - 1)
+    if matchup.prompt_id is not None:
+        PromptTally.objects.filter(**by_prompt).update(votes=F("votes") - 1)
 
 
 def _counted(run: Run, key: Sequence[str]) -> dict[tuple[object, ...], int]:
