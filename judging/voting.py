@@ -12,7 +12,9 @@ from django.utils.timezone import now
 
 from generation.models import Run
 from judging.models import Epoch, Matchup, Report, Seat, Vote
-from judging.serving import Line, StaleSeatError, line_up, retried, rules_of, save_seat, with_everything
+from judging.planning import StaleSeatError
+from judging.serving import Line, line_up, retried, save_seat
+from judging.showing import rules_of, with_everything
 from judging.tallies import add_vote, remove_vote
 
 MIN_INTERVAL = timedelta(milliseconds=300)

@@ -1,0 +1,85 @@
+"""Small makers for judging tests: a run with drawings, a judge with a seat."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.utils.timezone import now
+
+from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
+from judging.models import Seat
+
+NAMES = ("acme/alpha-1", "bestco/beta-mini", "corp/gamma-xl", "delta/delta-pro", "eps/epsilon", "zeta/zeta-9")
+
+
+def make_run(*, entrants=3, prompts=4, attempts=2, categories=("animal", "object"), format="ascii_art", **judging):
+    config = {
+        "slug": "ascii",
+        "title": "ASCII",
+        "categories": [{"key": key, "label": key.title(), "description": ""} for key in categories],
+        "judging": {"overlap": 0.2, "repeats": 0.05, **judging},
+    }
+    run = Run.objects.create(
+        suite="ascii",
+        title="ASCII",
+        format=format,
+        protocols=["pairwise"],
+        config=config,
+        digest="0" * 64,
+        judging_state=Run.Judging.OPEN,
+    )
+    for number in range(prompts):
+        Prompt.objects.create(
+            run=run,
+            position=number,
+            key=f"p{number}",
+            text=f"Draw thing {number}",
+            category=categories[number % len(categories)],
+        )
+    for number in range(entrants):
+        make_entrant(run, NAMES[number] if number < len(NAMES) else f"more/model-{number}", attempts=attempts)
+    return run
+
+
+def make_entrant(run, name, *, attempts=2):
+    model = LanguageModel.objects.create(run=run, model_id=name, label=f"{name} label", provider="openrouter")
+    entrant = Entrant.objects.create(run=run, name=name, label=f"{name} label", model=model)
+    Sample.objects.bulk_create(
+        make_sample(entrant, model, prompt, attempt)
+        for prompt in run.prompts.all()
+        for attempt in range(1, attempts + 1)
+    )
+    return entrant
+
+
+def make_sample(entrant, model, prompt, attempt):
+    return Sample(
+        run=prompt.run,
+        entrant=entrant,
+        model=model,
+        prompt=prompt,
+        attempt=attempt,
+        state=Sample.State.DRAWN,
+        verdict=Sample.Verdict.VALID,
+        drawn_at=now(),
+        drawing=f"/{entrant.pk}\\\n|{prompt.pk}|\n\\{attempt}/",
+        answer="raw answer",
+    )
+
+
+def make_judge(name="alice"):
+    user, made = User.objects.get_or_create(username=name)
+    if made:
+        user.set_password("a-good-password")
+        user.save()
+    return user
+
+
+def make_curator(name="carol"):
+    user = make_judge(name)
+    user.is_staff = True
+    user.save()
+    return user
+
+
+def make_seat(run, name="alice", **values):
+    return Seat.objects.create(run=run, judge=make_judge(name), pseudonym=f"judge {name}", **values)
