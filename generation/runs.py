@@ -230,3 +230,14 @@ def _move(run: Run, verb: str, by: User, reason: str, expected: str, **fields: A
         Event.objects.create(run=run, actor=by, verb=verb, reason=reason)
     run.refresh_from_db()
     return True
+
+
+def use_backend(run: Run, backend: str, *, by: User = None, reason: str = "") -> None:
+    """Score the run by another measuring backend; what the old one said stays stored, apart."""
+    known = get_format(run.format).measure_backends
+    if backend not in known:
+        raise RunError(f"{run.format} has no backend {backend!r}; it has {', '.join(known)}.")
+    with transaction.atomic():
+        Run.objects.filter(pk=run.pk).update(measure_backend=backend, scores_changed_at=now())
+        Event.objects.create(run=run, actor=by, verb="use_backend", reason=reason, facts={"backend": backend})
+    run.refresh_from_db()

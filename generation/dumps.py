@@ -1,0 +1,46 @@
+"""`database.jsonl`: a run's answers in the seed's fields, and a few of ours; what `import_samples` reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from generation.models import Run, Sample
+
+
+def sample_lines(run: Run) -> Iterator[str]:
+    """A line for each stored answer, in the order of prompts, entrants, models and attempts."""
+    drawn = run.samples.filter(state=Sample.State.DRAWN).select_related("entrant", "model", "prompt")
+    ordered = drawn.order_by("prompt__position", "entrant_id", "model_id", "attempt").defer("raw", "facts")
+    for sample in ordered.iterator(chunk_size=200):
+        yield json.dumps(_line(run, sample), ensure_ascii=False) + "\n"
+
+
+def _line(run: Run, sample: Sample) -> dict[str, Any]:
+    program = {"program": sample.entrant.name} if sample.entrant.turns else {}
+    return {
+        "model_id": sample.model.model_id,
+        "prompt_text": sample.prompt.text,
+        "category": sample.prompt.category,
+        "attempt_number": sample.attempt,
+        "raw_output": sample.answer,
+        "sanitized_output": sample.drawing,
+        **program,
+        "run": run.code,
+        "suite": run.suite,
+        "demo": sample.entrant.is_demo,
+        "valid": sample.verdict == Sample.Verdict.VALID,
+        "reason": sample.reason,
+        "flags": sample.flags,
+        "finish_reason": sample.finish_reason,
+        "completion_tokens": sample.completion_tokens,
+    }
+
+
+def write_samples(run: Run, stream: TextIO) -> int:
+    count = 0
+    for line in sample_lines(run):
+        stream.write(line)
+        count += 1
+    return count

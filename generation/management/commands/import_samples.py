@@ -1,0 +1,56 @@
+"""`manage.py import_samples FILE`: drawings made outside, for models without an API."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from generation.importing import ImportRefused, import_folder, import_samples
+from generation.management.run_commands import find_run, find_suite
+from generation.models import Run
+from generation.runs import start_run
+from generation.text import visible
+
+
+class Command(BaseCommand):
+    """Imports a file or a folder into a run."""
+
+    help = "Import answers from a .jsonl file with the fields of database.jsonl, or a folder of .svg (MODEL/SUBJECT-1.svg)."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--run", help="a run's code, or a suite (default: the newest run of the file's suite)")
+        parser.add_argument("--suite", help="start a new run of this suite for them, with no models of its own")
+        parser.add_argument("--label", default="", help="the new run's label")
+        parser.add_argument("--skip-bad", action="store_true", help="leave bad lines out instead of refusing the file")
+
+    def handle(self, *args: Any, file: Path, skip_bad: bool, **options: Any) -> None:
+        if not file.exists():
+            raise CommandError(f"There is no file {visible(str(file))}.")
+        run = self.run_for(file, **options)
+        try:
+            if file.is_dir():
+                done = import_folder(file, run=run, skip_bad=skip_bad)
+            else:
+                with file.open("rb") as stream:
+                    done = import_samples(stream, run=run, source=file.name, skip_bad=skip_bad)
+        except ImportRefused as refused:
+            raise CommandError(str(refused)) from None
+        for line in done.bad:
+            self.stderr.write(str(line))
+        told = f"{done.added} samples imported, {done.same} were there already, {len(done.bad)} left out"
+        self.stdout.write(f"Run {run.code}: {told}.")
+
+    def run_for(self, file: Path, *, run: str | None, suite: str | None, label: str, **options: Any) -> Run:
+        if run:
+            return find_run(run)
+        if suite:
+            return start_run(find_suite(suite), label=label, models=[], draw=False)
+        try:
+            with file.open("rb") as stream:
+                return find_run(str(json.loads(stream.readline())["suite"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            raise CommandError("Say where the drawings belong: --run RUN, or --suite SUITE for a new run.") from None

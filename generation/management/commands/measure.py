@@ -1,0 +1,31 @@
+"""`manage.py measure RUN`: measures drawings that have no measurement yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from generation.management.run_commands import RunCommand
+from generation.models import Run
+from generation.reading import measure_run
+from generation.runs import RunError, use_backend
+
+
+class Command(RunCommand):
+    """Measures; results of two backends are kept apart."""
+
+    help = "Measure drawings by the run's backend, or by another one, which the run then uses."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--backend", default="", help="one of the format's backends")
+        parser.add_argument("--all", action="store_true", help="measure again what has been measured")
+
+    def act(self, run: Run, *, backend: str, reason: str, **options: Any) -> str:
+        if backend:
+            use_backend(run, backend, reason=reason)
+        done = measure_run(run, everything=options["all"])
+        if not done and run.samples.filter(state="drawn").exists() and options["all"]:
+            raise RunError(f"The backend {run.measure_backend} measured nothing; the lines above may say why.")
+        return f"Run {run.code}: {done} drawings measured by {run.measure_backend}."
