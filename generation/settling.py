@@ -208,7 +208,7 @@ def mark_models(sheet: Sheet, ended: Sequence[Ended]) -> None:
         if refused is not None:
             _refuse_model(sheet, model_pk, refused)
         elif not all(item.is_failure for item in items):
-            _model_is_well(sheet, model_pk)
+            _model_is_well(sheet, model_pk, probe=any(item.question.probe for item in items))
         else:
             _model_failed(sheet, model_pk, len(items), probe=any(item.question.probe for item in items))
 
@@ -220,8 +220,8 @@ def _refuse_model(sheet: Sheet, model_pk: int, error: ProviderError) -> None:
     sheet.due = []
 
 
-def _model_is_well(sheet: Sheet, model_pk: int) -> None:
-    if model_pk in sheet.failing:
+def _model_is_well(sheet: Sheet, model_pk: int, *, probe: bool) -> None:
+    if probe or model_pk in sheet.failing:
         LanguageModel.objects.filter(pk=model_pk).update(failures_in_row=0, open_until=None)
         sheet.failing.discard(model_pk)
 

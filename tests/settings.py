@@ -8,9 +8,12 @@ import tempfile
 os.environ.setdefault("VAR_DIR", tempfile.mkdtemp(prefix="benchsite-test-"))
 
 from benchsite.settings import *  # noqa: F403
-from benchsite.settings import STORAGES
+from benchsite.settings import DATABASES, STORAGES, VAR_DIR
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # A file, as in production: several threads and processes can use it, which a database in memory does not allow.
+    DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
