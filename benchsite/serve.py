@@ -88,12 +88,12 @@ def programs(host: str, port: int, folder: Path, embedded: list[str] | None, dem
 
 
 def supervisor_config(children: dict[str, list[str]], folder: Path) -> str:
-    def section(name: str, command: list[str]) -> str:
+    def section(priority: int, name: str, command: list[str]) -> str:
         # Quoted for supervisor, which reads commands as a shell would and % as its own.
         words = " ".join("'" + word.replace("%", "%%") + "'" for word in command)
         once = "autorestart=unexpected\nstartsecs=0" if name == "demo-runs" else "autorestart=true\nstartsecs=1"
         return (
-            f"[program:{name}]\ncommand={words}\n{once}\nstartretries=1000\nexitcodes=0\nstopasgroup=true\n"
+            f"[program:{name}]\ncommand={words}\n{once}\npriority={priority}\nstartretries=1000\nexitcodes=0\nstopasgroup=true\n"
             "killasgroup=true\nstopwaitsecs=15\nredirect_stderr=true\nstdout_logfile=/dev/fd/1\n"
             "stdout_logfile_maxbytes=0\n"
         )
@@ -102,7 +102,8 @@ def supervisor_config(children: dict[str, list[str]], folder: Path) -> str:
         f"[supervisord]\nnodaemon=true\nsilent=true\nlogfile={folder}/supervisord.log\n"
         f"logfile_maxbytes=1MB\npidfile={folder}/supervisord.pid\ndirectory={ROOT}\n"
     )
-    return "\n".join([head, *(section(name, command) for name, command in children.items())])
+    # Started in this order and stopped in the reverse one: workers go before the queue they listen to.
+    return "\n".join([head, *(section(place, *child) for place, child in enumerate(children.items(), start=1))])
 
 
 def start_queue(folder: Path) -> list[str] | None:

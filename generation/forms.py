@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 
 from generation.models import Run, Sample
-from generation.suite import Suite
+from generation.suite import ModelEntry, Suite
 
 
 class StartForm(forms.Form):
@@ -51,13 +52,19 @@ class ExtendForm(forms.Form):
         min_value=1, max_value=100, required=False, help_text="New number of attempts of each prompt; it can only grow."
     )
     budget = forms.DecimalField(
-        required=False, min_value=0, decimal_places=2, max_digits=9, label="New budget in US$", help_text="Empty keeps it."
+        required=False,
+        min_value=0,
+        decimal_places=2,
+        max_digits=9,
+        label="New budget in US$",
+        help_text="Empty keeps it.",
     )
 
-    def __init__(self, run: Run, suite: Suite, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, candidates: Sequence[ModelEntry], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        present = set(run.models.values_list("model_id", flat=True))
-        self.fields["models"].choices = [(model.id, model.label) for model in suite.models if model.id not in present]
+        self.fields["models"].choices = [(model.id, model.label) for model in candidates]
+        if not candidates:
+            self.fields["models"].help_text = "Every model of the suite's models.yaml takes part already."
 
 
 class ImportForm(forms.Form):
@@ -86,7 +93,9 @@ class SampleFilter(forms.Form):
 
     def samples(self) -> Any:
         """The run's samples that pass; a wrong filter shows none rather than all."""
-        found = self.run.samples.select_related("model", "prompt", "entrant", "run").order_by("prompt", "entrant", "attempt")
+        found = self.run.samples.select_related("model", "prompt", "entrant", "run").order_by(
+            "prompt", "entrant", "attempt"
+        )
         if not self.is_valid():
             return found.none()
         wanted = self.cleaned_data

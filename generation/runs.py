@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.utils.timezone import now
 
 from generation.bell import ring_for_drawing
-from generation.config import ModelEntry, Profile, Suite, load_profiles
+from generation.config import ModelEntry, Profile, Suite, load_profiles, load_suite
 from generation.demo_suites import demo_variant, load_demo
 from generation.expansion import expand
 from generation.formats import get_format
@@ -132,6 +132,17 @@ def _profiles(models: Sequence[ModelEntry], default: str) -> dict[str, Profile]:
         if (name := entry.provider or default) not in known:
             raise RunError(f"{entry.id}: there is no provider {name!r} in providers.yaml.")
     return known
+
+
+def joinable_models(run: Run) -> list[ModelEntry]:
+    """Models that could join: those of the suite's YAML as it is now, or demo players, that are not in the run."""
+    present = set(run.models.values_list("model_id", flat=True))
+    if run.is_demo:
+        known = load_demo(settings.SUITES_DIR / "demo.yaml").models
+    else:
+        folder = settings.SUITES_DIR / run.suite
+        known = load_suite(folder).models if folder.is_dir() else ()
+    return [entry for entry in known if entry.id not in present]
 
 
 def extend_run(

@@ -54,6 +54,5 @@ def ago(moment: datetime | None) -> SafeString | str:
         return "never"
     seconds = (now() - moment).total_seconds()
     words = "just now" if seconds < 10 else f"{duration(seconds)} ago" if seconds < 172_800 else f"{moment:%-d %B %Y}"
-    return format_html(
-        '<time datetime="{}" title="{:%Y-%m-%d %H:%M:%S %Z}">{}</time>', moment.isoformat(), localtime(moment), words
-    )
+    exact = localtime(moment).strftime("%Y-%m-%d %H:%M:%S %Z")
+    return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, words)

@@ -9,7 +9,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -18,279 +17,537 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', generation.models.CodeField(default=generation.codes.new_code, editable=False, max_length=12, unique=True)),
-                ('suite', models.SlugField(max_length=60)),
-                ('title', models.CharField(max_length=200)),
-                ('label', models.CharField(blank=True, help_text='Tells two runs of one suite apart: midterm, final.', max_length=60)),
-                ('format', models.CharField(max_length=40)),
-                ('protocols', models.JSONField(default=list)),
-                ('config', models.JSONField(help_text='The suite as it was when the run started.')),
-                ('digest', models.CharField(max_length=64)),
-                ('is_demo', models.BooleanField(default=False)),
-                ('start_key', models.CharField(blank=True, editable=False, help_text='A form pressed twice starts once.', max_length=64, null=True, unique=True)),
-                ('drawing_state', models.CharField(choices=[('open', 'drawing'), ('paused', 'paused'), ('cancelled', 'cancelled')], default='open', max_length=10)),
-                ('paused_reason', models.TextField(blank=True)),
-                ('judging_state', models.CharField(choices=[('not_open', 'not open yet'), ('open', 'open'), ('paused', 'paused'), ('closed', 'closed')], default='not_open', max_length=10)),
-                ('visibility', models.CharField(choices=[('private', 'private'), ('published', 'published'), ('archived', 'archived')], default='private', max_length=10)),
-                ('concurrency', models.PositiveIntegerField(default=8)),
-                ('measure_backend', models.CharField(default='builtin', max_length=40)),
-                ('budget_nano', models.BigIntegerField(blank=True, null=True)),
-                ('spent_nano', models.BigIntegerField(default=0)),
-                ('reserved_nano', models.BigIntegerField(default=0)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('scores_changed_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "code",
+                    generation.models.CodeField(
+                        default=generation.codes.new_code, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("suite", models.SlugField(max_length=60)),
+                ("title", models.CharField(max_length=200)),
+                (
+                    "label",
+                    models.CharField(
+                        blank=True, help_text="Tells two runs of one suite apart: midterm, final.", max_length=60
+                    ),
+                ),
+                ("format", models.CharField(max_length=40)),
+                ("protocols", models.JSONField(default=list)),
+                ("config", models.JSONField(help_text="The suite as it was when the run started.")),
+                ("digest", models.CharField(max_length=64)),
+                ("is_demo", models.BooleanField(default=False)),
+                (
+                    "start_key",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        help_text="A form pressed twice starts once.",
+                        max_length=64,
+                        null=True,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "drawing_state",
+                    models.CharField(
+                        choices=[("open", "drawing"), ("paused", "paused"), ("cancelled", "cancelled")],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                ("paused_reason", models.TextField(blank=True)),
+                (
+                    "judging_state",
+                    models.CharField(
+                        choices=[
+                            ("not_open", "not open yet"),
+                            ("open", "open"),
+                            ("paused", "paused"),
+                            ("closed", "closed"),
+                        ],
+                        default="not_open",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "visibility",
+                    models.CharField(
+                        choices=[("private", "private"), ("published", "published"), ("archived", "archived")],
+                        default="private",
+                        max_length=10,
+                    ),
+                ),
+                ("concurrency", models.PositiveIntegerField(default=8)),
+                ("measure_backend", models.CharField(default="builtin", max_length=40)),
+                ("budget_nano", models.BigIntegerField(blank=True, null=True)),
+                ("spent_nano", models.BigIntegerField(default=0)),
+                ("reserved_nano", models.BigIntegerField(default=0)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("scores_changed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created_at'],
+                "ordering": ["-created_at"],
             },
         ),
         migrations.CreateModel(
-            name='Prompt',
+            name="Prompt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', generation.models.CodeField(default=generation.codes.new_code, editable=False, max_length=12, unique=True)),
-                ('position', models.PositiveIntegerField()),
-                ('key', models.CharField(max_length=120)),
-                ('text', models.TextField()),
-                ('subject', models.CharField(blank=True, max_length=200)),
-                ('category', models.CharField(max_length=80)),
-                ('facts', models.JSONField(blank=True, default=dict)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='prompts', to='generation.run')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "code",
+                    generation.models.CodeField(
+                        default=generation.codes.new_code, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                ("key", models.CharField(max_length=120)),
+                ("text", models.TextField()),
+                ("subject", models.CharField(blank=True, max_length=200)),
+                ("category", models.CharField(max_length=80)),
+                ("facts", models.JSONField(blank=True, default=dict)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="prompts", to="generation.run"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
+                "ordering": ["position"],
             },
         ),
         migrations.CreateModel(
-            name='LanguageModel',
+            name="LanguageModel",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('model_id', models.CharField(max_length=200)),
-                ('label', models.CharField(max_length=200)),
-                ('provider', models.CharField(max_length=60)),
-                ('profile', models.JSONField(default=dict, help_text="The provider's profile, frozen; never a key.")),
-                ('note', models.CharField(blank=True, max_length=300)),
-                ('extra_prompt', models.TextField(blank=True)),
-                ('parameters', models.JSONField(default=dict)),
-                ('price_in_nano', models.BigIntegerField(blank=True, help_text='Nano-dollars for a million tokens in.', null=True)),
-                ('price_out_nano', models.BigIntegerField(blank=True, help_text='Nano-dollars for a million tokens out.', null=True)),
-                ('refused_reason', models.TextField(blank=True, help_text='Why the provider will never serve this model.')),
-                ('failures_in_row', models.PositiveIntegerField(default=0)),
-                ('open_until', models.DateTimeField(blank=True, help_text='The circuit breaker: not asked before this.', null=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='models', to='generation.run')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("model_id", models.CharField(max_length=200)),
+                ("label", models.CharField(max_length=200)),
+                ("provider", models.CharField(max_length=60)),
+                ("profile", models.JSONField(default=dict, help_text="The provider's profile, frozen; never a key.")),
+                ("note", models.CharField(blank=True, max_length=300)),
+                ("extra_prompt", models.TextField(blank=True)),
+                ("parameters", models.JSONField(default=dict)),
+                (
+                    "price_in_nano",
+                    models.BigIntegerField(blank=True, help_text="Nano-dollars for a million tokens in.", null=True),
+                ),
+                (
+                    "price_out_nano",
+                    models.BigIntegerField(blank=True, help_text="Nano-dollars for a million tokens out.", null=True),
+                ),
+                (
+                    "refused_reason",
+                    models.TextField(blank=True, help_text="Why the provider will never serve this model."),
+                ),
+                ("failures_in_row", models.PositiveIntegerField(default=0)),
+                (
+                    "open_until",
+                    models.DateTimeField(
+                        blank=True, help_text="The circuit breaker: not asked before this.", null=True
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="models", to="generation.run"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Event',
+            name="Event",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('verb', models.CharField(max_length=60)),
-                ('subject', models.CharField(blank=True, max_length=200)),
-                ('reason', models.TextField(blank=True)),
-                ('facts', models.JSONField(default=dict)),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('actor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='generation.run')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("verb", models.CharField(max_length=60)),
+                ("subject", models.CharField(blank=True, max_length=200)),
+                ("reason", models.TextField(blank=True)),
+                ("facts", models.JSONField(default=dict)),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="events",
+                        to="generation.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-at'],
+                "ordering": ["-at"],
             },
         ),
         migrations.CreateModel(
-            name='Entrant',
+            name="Entrant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', generation.models.CodeField(default=generation.codes.new_code, editable=False, max_length=12, unique=True)),
-                ('name', models.CharField(max_length=200)),
-                ('label', models.CharField(max_length=200)),
-                ('note', models.CharField(blank=True, max_length=300)),
-                ('team', models.CharField(blank=True, max_length=120)),
-                ('turns', models.JSONField(blank=True, default=list, help_text="A program's prompts, in order; empty for a model.")),
-                ('baseline', models.BooleanField(default=False)),
-                ('approved', models.BooleanField(default=True)),
-                ('disqualified', models.TextField(blank=True, help_text='The reason; empty while the entrant competes.')),
-                ('is_demo', models.BooleanField(default=False)),
-                ('model', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='entrants', to='generation.languagemodel')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='entrants', to='generation.run')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "code",
+                    generation.models.CodeField(
+                        default=generation.codes.new_code, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                ("label", models.CharField(max_length=200)),
+                ("note", models.CharField(blank=True, max_length=300)),
+                ("team", models.CharField(blank=True, max_length=120)),
+                (
+                    "turns",
+                    models.JSONField(
+                        blank=True, default=list, help_text="A program's prompts, in order; empty for a model."
+                    ),
+                ),
+                ("baseline", models.BooleanField(default=False)),
+                ("approved", models.BooleanField(default=True)),
+                (
+                    "disqualified",
+                    models.TextField(blank=True, help_text="The reason; empty while the entrant competes."),
+                ),
+                ("is_demo", models.BooleanField(default=False)),
+                (
+                    "model",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="entrants",
+                        to="generation.languagemodel",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="entrants", to="generation.run"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Sample',
+            name="Sample",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('attempt', models.PositiveIntegerField()),
-                ('code', generation.models.CodeField(default=generation.codes.new_code, editable=False, max_length=12, unique=True)),
-                ('state', models.CharField(choices=[('pending', 'waiting'), ('asking', 'asking'), ('drawn', 'drawn'), ('failed', 'failed'), ('cancelled', 'cancelled')], default='pending', max_length=10)),
-                ('next_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('token', models.UUIDField(blank=True, null=True)),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('claims', models.PositiveIntegerField(default=0)),
-                ('failure', models.CharField(blank=True, help_text="The last error's code.", max_length=60)),
-                ('failure_detail', models.TextField(blank=True)),
-                ('raw', models.BinaryField(blank=True, help_text="The answer's own bytes, for audit.", null=True)),
-                ('answer', models.TextField(blank=True, help_text='The answer as text that both databases can hold.')),
-                ('earlier_answers', models.JSONField(blank=True, default=list, help_text="A program's answers before the last turn.")),
-                ('finish_reason', models.CharField(blank=True, max_length=40)),
-                ('completion_tokens', models.PositiveIntegerField(blank=True, null=True)),
-                ('drawn_at', models.DateTimeField(blank=True, null=True)),
-                ('imported', models.BooleanField(default=False)),
-                ('verdict', models.CharField(blank=True, choices=[('', 'not read'), ('valid', 'valid'), ('invalid', 'invalid')], default='', max_length=10)),
-                ('reason', models.CharField(blank=True, max_length=60)),
-                ('detail', models.TextField(blank=True)),
-                ('flags', models.JSONField(blank=True, default=list)),
-                ('facts', models.JSONField(blank=True, default=dict)),
-                ('drawing', models.TextField(blank=True)),
-                ('format_version', models.PositiveIntegerField(default=0)),
-                ('held', models.BooleanField(default=False, help_text='Signs itself: kept from judges until a curator decides.')),
-                ('excluded_reason', models.CharField(blank=True, max_length=300)),
-                ('entrant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='generation.entrant')),
-                ('model', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='generation.languagemodel')),
-                ('prompt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='generation.prompt')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='generation.run')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("attempt", models.PositiveIntegerField()),
+                (
+                    "code",
+                    generation.models.CodeField(
+                        default=generation.codes.new_code, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("pending", "waiting"),
+                            ("asking", "asking"),
+                            ("drawn", "drawn"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="pending",
+                        max_length=10,
+                    ),
+                ),
+                ("next_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("token", models.UUIDField(blank=True, null=True)),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                ("claims", models.PositiveIntegerField(default=0)),
+                ("failure", models.CharField(blank=True, help_text="The last error's code.", max_length=60)),
+                ("failure_detail", models.TextField(blank=True)),
+                ("raw", models.BinaryField(blank=True, help_text="The answer's own bytes, for audit.", null=True)),
+                ("answer", models.TextField(blank=True, help_text="The answer as text that both databases can hold.")),
+                (
+                    "earlier_answers",
+                    models.JSONField(blank=True, default=list, help_text="A program's answers before the last turn."),
+                ),
+                ("finish_reason", models.CharField(blank=True, max_length=40)),
+                ("completion_tokens", models.PositiveIntegerField(blank=True, null=True)),
+                ("drawn_at", models.DateTimeField(blank=True, null=True)),
+                ("imported", models.BooleanField(default=False)),
+                (
+                    "verdict",
+                    models.CharField(
+                        blank=True,
+                        choices=[("", "not read"), ("valid", "valid"), ("invalid", "invalid")],
+                        default="",
+                        max_length=10,
+                    ),
+                ),
+                ("reason", models.CharField(blank=True, max_length=60)),
+                ("detail", models.TextField(blank=True)),
+                ("flags", models.JSONField(blank=True, default=list)),
+                ("facts", models.JSONField(blank=True, default=dict)),
+                ("drawing", models.TextField(blank=True)),
+                ("format_version", models.PositiveIntegerField(default=0)),
+                (
+                    "held",
+                    models.BooleanField(
+                        default=False, help_text="Signs itself: kept from judges until a curator decides."
+                    ),
+                ),
+                ("excluded_reason", models.CharField(blank=True, max_length=300)),
+                (
+                    "entrant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="samples", to="generation.entrant"
+                    ),
+                ),
+                (
+                    "model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="samples",
+                        to="generation.languagemodel",
+                    ),
+                ),
+                (
+                    "prompt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="samples", to="generation.prompt"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="samples", to="generation.run"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Reading',
+            name="Reading",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('format_version', models.PositiveIntegerField()),
-                ('verdict', models.CharField(max_length=10)),
-                ('reason', models.CharField(blank=True, max_length=60)),
-                ('detail', models.TextField(blank=True)),
-                ('flags', models.JSONField(default=list)),
-                ('facts', models.JSONField(default=dict)),
-                ('drawing', models.TextField(blank=True)),
-                ('replaced_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('sample', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='readings', to='generation.sample')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("format_version", models.PositiveIntegerField()),
+                ("verdict", models.CharField(max_length=10)),
+                ("reason", models.CharField(blank=True, max_length=60)),
+                ("detail", models.TextField(blank=True)),
+                ("flags", models.JSONField(default=list)),
+                ("facts", models.JSONField(default=dict)),
+                ("drawing", models.TextField(blank=True)),
+                ("replaced_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="readings", to="generation.sample"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-replaced_at'],
+                "ordering": ["-replaced_at"],
             },
         ),
         migrations.CreateModel(
-            name='ProviderCall',
+            name="ProviderCall",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('token', models.UUIDField(unique=True)),
-                ('turn', models.PositiveIntegerField(default=0)),
-                ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('lease_until', models.DateTimeField(help_text='After this nobody waits for it any more.')),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('outcome', models.CharField(choices=[('open', 'in flight'), ('answered', 'answered'), ('retry', 'to be retried'), ('refused', 'refused'), ('unknown', 'unknown')], default='open', max_length=10)),
-                ('status', models.PositiveIntegerField(blank=True, help_text='The HTTP status.', null=True)),
-                ('error', models.CharField(blank=True, max_length=60)),
-                ('detail', models.TextField(blank=True)),
-                ('reserved_nano', models.BigIntegerField(default=0)),
-                ('cost_nano', models.BigIntegerField(blank=True, help_text='Empty while unknown; never guessed.', null=True)),
-                ('cost_checks', models.PositiveIntegerField(default=0, help_text='How often the provider was asked for the cost.')),
-                ('prompt_tokens', models.PositiveIntegerField(blank=True, null=True)),
-                ('completion_tokens', models.PositiveIntegerField(blank=True, null=True)),
-                ('latency_ms', models.PositiveIntegerField(blank=True, null=True)),
-                ('generation_id', models.CharField(blank=True, max_length=200)),
-                ('served_model', models.CharField(blank=True, max_length=200)),
-                ('served_by', models.CharField(blank=True, max_length=200)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='generation.run')),
-                ('sample', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='generation.sample')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("token", models.UUIDField(unique=True)),
+                ("turn", models.PositiveIntegerField(default=0)),
+                ("started_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("lease_until", models.DateTimeField(help_text="After this nobody waits for it any more.")),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            ("open", "in flight"),
+                            ("answered", "answered"),
+                            ("retry", "to be retried"),
+                            ("refused", "refused"),
+                            ("unknown", "unknown"),
+                        ],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                ("status", models.PositiveIntegerField(blank=True, help_text="The HTTP status.", null=True)),
+                ("error", models.CharField(blank=True, max_length=60)),
+                ("detail", models.TextField(blank=True)),
+                ("reserved_nano", models.BigIntegerField(default=0)),
+                (
+                    "cost_nano",
+                    models.BigIntegerField(blank=True, help_text="Empty while unknown; never guessed.", null=True),
+                ),
+                (
+                    "cost_checks",
+                    models.PositiveIntegerField(default=0, help_text="How often the provider was asked for the cost."),
+                ),
+                ("prompt_tokens", models.PositiveIntegerField(blank=True, null=True)),
+                ("completion_tokens", models.PositiveIntegerField(blank=True, null=True)),
+                ("latency_ms", models.PositiveIntegerField(blank=True, null=True)),
+                ("generation_id", models.CharField(blank=True, max_length=200)),
+                ("served_model", models.CharField(blank=True, max_length=200)),
+                ("served_by", models.CharField(blank=True, max_length=200)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="calls", to="generation.run"
+                    ),
+                ),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="calls", to="generation.sample"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Measurement',
+            name="Measurement",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('backend', models.CharField(max_length=40)),
-                ('values', models.JSONField(default=dict)),
-                ('format_version', models.PositiveIntegerField(default=0)),
-                ('measured_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('sample', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='measurements', to='generation.sample')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("backend", models.CharField(max_length=40)),
+                ("values", models.JSONField(default=dict)),
+                ("format_version", models.PositiveIntegerField(default=0)),
+                ("measured_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "sample",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="measurements", to="generation.sample"
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('reserved_nano__gte', 0), ('spent_nano__gte', 0)), name='generation_run_money_not_negative'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("reserved_nano__gte", 0), ("spent_nano__gte", 0)),
+                name="generation_run_money_not_negative",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='prompt',
-            constraint=models.UniqueConstraint(fields=('run', 'key'), name='generation_prompt_key_once_a_run'),
+            model_name="prompt",
+            constraint=models.UniqueConstraint(fields=("run", "key"), name="generation_prompt_key_once_a_run"),
         ),
         migrations.AddConstraint(
-            model_name='prompt',
-            constraint=models.UniqueConstraint(fields=('run', 'position'), name='generation_prompt_position_once_a_run'),
+            model_name="prompt",
+            constraint=models.UniqueConstraint(
+                fields=("run", "position"), name="generation_prompt_position_once_a_run"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='languagemodel',
-            constraint=models.UniqueConstraint(fields=('run', 'model_id'), name='generation_languagemodel_once_a_run'),
+            model_name="languagemodel",
+            constraint=models.UniqueConstraint(fields=("run", "model_id"), name="generation_languagemodel_once_a_run"),
         ),
         migrations.AddIndex(
-            model_name='event',
-            index=models.Index(models.OrderBy(models.F('run')), models.OrderBy(models.F('at'), descending=True), name='generation_event_newest'),
+            model_name="event",
+            index=models.Index(
+                models.OrderBy(models.F("run")),
+                models.OrderBy(models.F("at"), descending=True),
+                name="generation_event_newest",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='entrant',
-            constraint=models.UniqueConstraint(fields=('run', 'name'), name='generation_entrant_once_a_run'),
+            model_name="entrant",
+            constraint=models.UniqueConstraint(fields=("run", "name"), name="generation_entrant_once_a_run"),
         ),
         migrations.AddIndex(
-            model_name='sample',
-            index=models.Index(fields=['run', 'state', 'next_at', 'id'], name='generation_sample_due'),
+            model_name="sample",
+            index=models.Index(fields=["run", "state", "next_at", "id"], name="generation_sample_due"),
         ),
         migrations.AddIndex(
-            model_name='sample',
-            index=models.Index(condition=models.Q(('lease_until__isnull', False)), fields=['lease_until'], name='generation_sample_leases'),
+            model_name="sample",
+            index=models.Index(
+                condition=models.Q(("lease_until__isnull", False)),
+                fields=["lease_until"],
+                name="generation_sample_leases",
+            ),
         ),
         migrations.AddIndex(
-            model_name='sample',
-            index=models.Index(fields=['run', 'model', 'state'], name='generation_sample_progress'),
+            model_name="sample",
+            index=models.Index(fields=["run", "model", "state"], name="generation_sample_progress"),
         ),
         migrations.AddIndex(
-            model_name='sample',
-            index=models.Index(fields=['run', 'drawn_at'], name='generation_sample_newest'),
+            model_name="sample",
+            index=models.Index(fields=["run", "drawn_at"], name="generation_sample_newest"),
         ),
         migrations.AddConstraint(
-            model_name='sample',
-            constraint=models.UniqueConstraint(fields=('run', 'entrant', 'model', 'prompt', 'attempt'), name='generation_sample_once'),
+            model_name="sample",
+            constraint=models.UniqueConstraint(
+                fields=("run", "entrant", "model", "prompt", "attempt"), name="generation_sample_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sample',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'asking', 'drawn', 'failed', 'cancelled'])), name='generation_sample_known_state'),
+            model_name="sample",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["pending", "asking", "drawn", "failed", "cancelled"])),
+                name="generation_sample_known_state",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sample',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'drawn'), _negated=True), ('drawn_at__isnull', False), _connector='OR'), name='generation_sample_drawn_has_time'),
+            model_name="sample",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "drawn"), _negated=True), ("drawn_at__isnull", False), _connector="OR"
+                ),
+                name="generation_sample_drawn_has_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sample',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'asking'), _negated=True), models.Q(('lease_until__isnull', False), ('token__isnull', False)), _connector='OR'), name='generation_sample_asking_has_lease'),
+            model_name="sample",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "asking"), _negated=True),
+                    models.Q(("lease_until__isnull", False), ("token__isnull", False)),
+                    _connector="OR",
+                ),
+                name="generation_sample_asking_has_lease",
+            ),
         ),
         migrations.AddIndex(
-            model_name='providercall',
-            index=models.Index(fields=['run', 'outcome'], name='generation_call_outcomes'),
+            model_name="providercall",
+            index=models.Index(fields=["run", "outcome"], name="generation_call_outcomes"),
         ),
         migrations.AddIndex(
-            model_name='providercall',
-            index=models.Index(fields=['outcome', 'lease_until'], name='generation_call_leases'),
+            model_name="providercall",
+            index=models.Index(fields=["outcome", "lease_until"], name="generation_call_leases"),
         ),
         migrations.AddConstraint(
-            model_name='providercall',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome', 'open'), ('ended_at__isnull', False), _connector='OR'), name='generation_providercall_ended_has_time'),
+            model_name="providercall",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("outcome", "open"), ("ended_at__isnull", False), _connector="OR"),
+                name="generation_providercall_ended_has_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='measurement',
-            constraint=models.UniqueConstraint(fields=('sample', 'backend'), name='generation_measurement_once_a_backend'),
+            model_name="measurement",
+            constraint=models.UniqueConstraint(
+                fields=("sample", "backend"), name="generation_measurement_once_a_backend"
+            ),
         ),
     ]

@@ -1,0 +1,196 @@
+"""Curators' pages for suites, runs and samples: fetch, call the verb, show."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from benchsite.access import curator_required
+from generation import runs as verbs
+from generation.codes import new_code
+from generation.config import BrokenSuite, Suite, load_profiles, load_suites
+from generation.forms import ExtendForm, SampleFilter, StartForm
+from generation.models import Run, Sample
+from generation.pictures import picture_response
+from generation.progress import run_progress
+from generation.suite_costs import cost_bound_nano
+from generation.text import visible
+
+NEWEST = 12
+PAGE = 48
+EVENTS = 12
+
+
+def _run(code: str) -> Run:
+    return get_object_or_404(Run, code=code)
+
+
+def _suite(slug: str) -> Suite:
+    found = [suite for suite in load_suites(settings.SUITES_DIR) if suite.slug == slug]
+    if not found or isinstance(found[0], BrokenSuite):
+        raise Http404
+    return found[0]
+
+
+@curator_required
+@require_GET
+def runs(request: HttpRequest) -> HttpResponse:
+    loaded = load_suites(settings.SUITES_DIR)
+    counted = Run.objects.annotate(
+        total=Count("samples"), drawn=Count("samples", filter=Q(samples__state=Sample.State.DRAWN))
+    )
+    context = {
+        "runs": counted,
+        "suites": [suite for suite in loaded if isinstance(suite, Suite)],
+        "broken": [suite for suite in loaded if isinstance(suite, BrokenSuite)],
+    }
+    return render(request, "generation/runs.html", context)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def start(request: HttpRequest, slug: str) -> HttpResponse:
+    suite = _suite(slug)
+    form = StartForm(suite, request.POST or None, initial={"key": new_code()})
+    if request.method == "POST" and form.is_valid():
+        wanted = form.cleaned_data
+        chosen = {name: wanted[name] for name in ("label", "models", "attempts", "budget", "key")}
+        try:
+            return redirect("generation:run", verbs.start_run(suite, **chosen, by=request.user).code)
+        except verbs.RunError as error:
+            form.add_error(None, str(error))
+    profiles = load_profiles(settings.SUITES_DIR / "providers.yaml")
+    wanted_keys = {profiles[model.provider or suite.generation.provider].key_env for model in suite.models}
+    missing = sorted(name for name in wanted_keys if name and not os.environ.get(name))
+    context = {
+        "suite": suite,
+        "form": form,
+        "bound": cost_bound_nano(suite),
+        "unpriced": [model.label for model in suite.models if None in (model.price_in, model.price_out)],
+        "missing_keys": missing,
+    }
+    return render(request, "generation/start.html", context)
+
+
+def _progress_context(run: Run) -> dict[str, object]:
+    newest = run.samples.filter(state=Sample.State.DRAWN).select_related("prompt", "entrant", "run")
+    return {"run": run, "progress": run_progress(run), "newest": newest.order_by("-drawn_at")[:NEWEST]}
+
+
+def _offered(run: Run) -> list[tuple[str, str, str]]:
+    """The verbs a run can take now, as (verb, label, button class)."""
+    offered = []
+    if run.drawing_state == Run.Drawing.OPEN:
+        offered.append(("pause", "Pause", ""))
+    if run.drawing_state == Run.Drawing.PAUSED:
+        offered.append(("resume", "Resume", "primary"))
+    if run.samples.filter(state=Sample.State.FAILED).exists():
+        offered.append(("retry", "Retry what failed", ""))
+    if run.drawing_state != Run.Drawing.CANCELLED and run.samples.filter(state=Sample.State.PENDING).exists():
+        offered.append(("cancel", "Cancel the rest", "danger"))
+    return offered
+
+
+@curator_required
+@require_GET
+def run(request: HttpRequest, code: str) -> HttpResponse:
+    found = _run(code)
+    events = found.events.select_related("actor")[:EVENTS]
+    context = {**_progress_context(found), "verbs": _offered(found), "events": events}
+    return render(request, "generation/run.html", context)
+
+
+@curator_required
+@require_GET
+def progress(request: HttpRequest, code: str) -> HttpResponse:
+    return render(request, "generation/_progress.html", _progress_context(_run(code)))
+
+
+VERBS: dict[str, tuple[Callable[..., object], str]] = {
+    "pause": (verbs.pause_run, "Paused. Calls in flight are finished and kept."),
+    "resume": (verbs.resume_run, "Drawing again."),
+    "cancel": (verbs.cancel_run, "Cancelled. What is drawn stays."),
+    "retry": (verbs.retry_failed, "What had failed waits to be asked again."),
+}
+
+
+@curator_required
+@require_POST
+def act(request: HttpRequest, code: str, verb: str) -> HttpResponse:
+    if verb not in VERBS:
+        raise Http404
+    action, said = VERBS[verb]
+    try:
+        action(_run(code), by=request.user)
+    except verbs.RunError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, said)
+    return redirect("generation:run", code)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def extend(request: HttpRequest, code: str) -> HttpResponse:
+    found = _run(code)
+    candidates = verbs.joinable_models(found)
+    form = ExtendForm(candidates, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        wanted = form.cleaned_data
+        try:
+            added = verbs.extend_run(
+                found,
+                models=[model for model in candidates if model.id in wanted["models"]],
+                attempts=wanted["attempts"],
+                budget="keep" if wanted["budget"] is None else wanted["budget"],
+                by=request.user,
+            )
+        except verbs.RunError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"{added} samples were added." if added else "The run is as you asked.")
+            return redirect("generation:run", code)
+    return render(request, "generation/extend.html", {"run": found, "form": form})
+
+
+@curator_required
+@require_GET
+def samples(request: HttpRequest, code: str) -> HttpResponse:
+    found = _run(code)
+    form = SampleFilter(found, request.GET)
+    page = Paginator(form.samples(), PAGE).get_page(request.GET.get("page"))
+    query = request.GET.copy()
+    query.pop("page", None)
+    context = {"run": found, "form": form, "page": page, "query": query.urlencode()}
+    return render(request, "generation/samples.html", context)
+
+
+def _sample(code: str) -> Sample:
+    return get_object_or_404(Sample.objects.select_related("run", "model", "prompt", "entrant"), code=code)
+
+
+@curator_required
+@require_GET
+def sample(request: HttpRequest, code: str) -> HttpResponse:
+    found = _sample(code)
+    context = {
+        "sample": found,
+        "answer": visible(found.answer, newlines=True),
+        "calls": found.calls.all(),
+        "measurements": found.measurements.all(),
+    }
+    return render(request, "generation/sample.html", context)
+
+
+@curator_required
+@require_GET
+def picture(request: HttpRequest, code: str) -> HttpResponse:
+    return picture_response(_sample(code), variant=request.GET.get("variant", ""))
