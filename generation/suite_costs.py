@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from generation.prices import price_of, prompt_size, upper_bound_nano
 from generation.programs import fill_turns
 from generation.suite import ModelEntry, PromptEntry, Suite
@@ -13,14 +15,16 @@ def sample_count(suite: Suite) -> int:
     return len(suite.models) * len(suite.prompts) * suite.generation.attempts_per_prompt * programs
 
 
-def cost_bound_nano(suite: Suite) -> int | None:
+def cost_bound_nano(suite: Suite, *, free: Collection[str] = ()) -> int | None:
     """The most a full run can cost without retries, in nano-dollars; None where a model's price is unknown.
 
     Every prompt byte counts as a token and every answer as `max_tokens` long. In a program of several turns each call
-    carries all earlier turns and answers.
+    carries all earlier turns and answers. Providers named in `free` (such as Ollama on this machine) cost nothing.
     """
     total = 0
     for model in suite.models:
+        if (model.provider or suite.generation.provider) in free:
+            continue
         for prompt in suite.prompts:
             for turns in conversations(suite, prompt):
                 bound = _conversation_bound(suite, model, turns)

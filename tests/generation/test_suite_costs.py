@@ -42,3 +42,10 @@ def test_extra_prompt_counts(tmp_path):
 
 def test_bound_is_unknown_without_a_price(tmp_path):
     assert cost_bound_nano(load_suite(write_suite(tmp_path))) is None
+
+
+def test_free_providers_cost_nothing(tmp_path):
+    suite = load_suite(write_suite(tmp_path))
+
+    assert cost_bound_nano(suite, free={"openrouter", "ollama"}) == 0
+    assert cost_bound_nano(suite, free={"ollama"}) is None

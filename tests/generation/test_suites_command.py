@@ -20,13 +20,21 @@ def suites(root: Path) -> tuple[int, str, str]:
 
 
 def test_command_works(tmp_path):
-    write_suite(tmp_path, programs=None, models=MODELS.replace("  - plain/model\n", ""))
+    write_suite(tmp_path, programs=None, models=MODELS.replace("  - plain/model\n", "").replace("ollama", "openrouter"))
 
     code, out, err = suites(tmp_path)
 
     assert (code, err) == (0, "")
     line = "letters Letters: 2 prompts, 1 model, 4 samples; svg, rubric + pairwise; at most $0.03"
     assert " ".join(out.split()) == line
+
+
+def test_suite_on_ollama_is_free(tmp_path):
+    write_suite(tmp_path, models="models: [{id: llama3, provider: ollama}]")
+
+    _, out, _ = suites(tmp_path)
+
+    assert out.rstrip().endswith("; free")
 
 
 def test_broken_suite_is_listed_with_the_reason_and_the_others_too(tmp_path):

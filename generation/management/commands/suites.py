@@ -32,11 +32,12 @@ class Command(BaseCommand):
             self.stderr.write(f"{root}: there is no such folder; set SUITES_DIR or --root.")
             raise SystemExit(1)
         broken = problems((load_profiles, root / "providers.yaml"), (load_demo, root / "demo.yaml"))
+        free = free_providers(root / "providers.yaml")
         for suite in load_suites(root):
             if isinstance(suite, BrokenSuite):
                 broken.append(f"{suite.slug} is broken. {suite.error}")
             else:
-                self.stdout.write(describe(suite))
+                self.stdout.write(describe(suite, free=free))
         for sentence in broken:
             self.stderr.write(printable(sentence))
         if broken:
@@ -53,9 +54,16 @@ def problems(*files: tuple[Callable[[Path], Any], Path]) -> list[str]:
     return found
 
 
-def describe(suite: Suite) -> str:
-    bound = cost_bound_nano(suite)
-    cost = "cost unknown (prices missing)" if bound is None else f"at most ${bound / NANO:,.2f}"
+def free_providers(path: Path) -> set[str]:
+    try:
+        return {profile.name for profile in load_profiles(path).values() if profile.kind == "ollama"}
+    except SuiteError:
+        return set()
+
+
+def describe(suite: Suite, *, free: set[str]) -> str:
+    bound = cost_bound_nano(suite, free=free)
+    cost = "cost unknown (prices missing)" if bound is None else f"at most ${bound / NANO:,.2f}" if bound else "free"
     counts = {"prompt": suite.prompts, "program": suite.programs, "model": suite.models}
     sizes = [(noun, len(rows)) for noun, rows in counts.items() if rows] + [("sample", sample_count(suite))]
     size = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for noun, count in sizes)
