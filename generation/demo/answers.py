@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from generation.demo import ascii_art, creatures, letters, pixels
+from generation.demo import ascii_art, letters, pixels, svg_art
 from generation.demo.players import Player
 
 REFUSALS = (
@@ -61,11 +61,19 @@ def read_question(body: dict[str, Any]) -> Asked:
 def answer_to(player: Player, asked: Asked, random: Random) -> str:
     if random.random() < player.refusal:
         return random.choice(REFUSALS)
+    if is_plan(asked):
+        return letters.plan(asked.users)
     body, info = drawing_for(player, asked, random)
     if random.random() < player.no_fence:
         return body
     fenced = f"```{info}\n{body}\n```"
     return f"{CHATTER}\n\n{fenced}" if random.random() > player.skill + 0.4 else fenced
+
+
+def is_plan(asked: Asked) -> bool:
+    """The first turn of a block program may ask to think before any code."""
+    told = "\n".join(asked.texts).lower()
+    return "blocks" in told and "letter" in told and "drop_block" not in told
 
 
 def drawing_for(player: Player, asked: Asked, random: Random) -> tuple[str, str]:
@@ -78,5 +86,5 @@ def drawing_for(player: Player, asked: Asked, random: Random) -> tuple[str, str]
     if "pixel" in lower and "grid" in lower:
         return pixels.draw(last, player.skill, random), "json"
     if "svg" in lower and "ascii" not in lower:
-        return creatures.draw(last, player.skill, random), "svg"
+        return svg_art.draw(last, player.skill, random), "svg"
     return ascii_art.draw(last, player.skill, random), ""

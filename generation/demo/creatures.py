@@ -10,9 +10,6 @@ import re
 from dataclasses import dataclass
 from random import Random
 
-SUBJECT = re.compile(
-    r"(?:pok[eé]mon|svg(?: code)?(?: (?:for|of|image of))?)\W+(?:an?\s+|the\s+)?([^\n.]+)", re.IGNORECASE
-)
 # What a name hints at: body, belly, accent; then ears, tail, wings, legs, mark.
 YELLOW, RED, BLUE, GREEN = (
     ("#f6cf3c", "#fbe9a0", "#8a5a1c"),
@@ -39,11 +36,12 @@ class Looks:
     wings: bool = False
     legs: int = 2
     mark: str = ""
+    body: str = "pair"
 
 
 HINTS = {
     "pikachu": Looks(YELLOW, "long", "zigzag", mark="cheeks"),
-    "jigglypuff": Looks(PINK, "point", "none", legs=2, mark="curl"),
+    "jigglypuff": Looks(PINK, "point", "none", legs=2, mark="curl", body="round"),
     "bulbasaur": Looks(GREEN, "point", "none", legs=4, mark="bulb"),
     "venusaur": Looks(GREEN, "point", "none", legs=4, mark="bulb"),
     "charmander": Looks(RED, "none", "flame"),
@@ -51,30 +49,25 @@ HINTS = {
     "squirtle": Looks(BLUE, "none", "curl", mark="shell"),
     "blastoise": Looks(BLUE, "round", "curl", mark="shell"),
     "gengar": Looks(PURPLE, "point", "none", mark="grin"),
-    "ditto": Looks(PURPLE, "none", "none", legs=0),
+    "ditto": Looks(PURPLE, "none", "none", legs=0, body="blob"),
     "eevee": Looks(BROWN, "long", "bush", legs=4, mark="ruff"),
     "snorlax": Looks(TEAL, "point", "none"),
-    "gyarados": Looks(BLUE, "horn", "serpent", legs=0, mark="grin"),
+    "gyarados": Looks(BLUE, "horn", "none", legs=0, mark="grin", body="coil"),
     "dragonite": Looks(RED, "horn", "curl", wings=True),
     "mewtwo": Looks(GREY, "point", "serpent"),
     "mew": Looks(PINK, "point", "serpent"),
-    "magnemite": Looks(GREY, "none", "none", legs=0, mark="screw"),
-    "voltorb": Looks(("#e0483c", "#f6f6f6", "#33373d"), "none", "none", legs=0, mark="ball"),
-    "poké ball": Looks(("#e0483c", "#f6f6f6", "#33373d"), "none", "none", legs=0, mark="ball"),
+    "magnemite": Looks(GREY, "none", "none", legs=0, mark="screw", body="round"),
+    "voltorb": Looks(("#e0483c", "#f6f6f6", "#33373d"), "none", "none", legs=0, mark="brows", body="ball"),
     "lucario": Looks(BLUE, "long", "bush", mark="ruff"),
     "umbreon": Looks(NIGHT, "long", "bush", legs=4, mark="rings"),
-    "rayquaza": Looks(GREEN, "horn", "serpent", legs=0, mark="rings"),
+    "rayquaza": Looks(GREEN, "horn", "none", legs=0, mark="rings", body="coil"),
     "garchomp": Looks(NIGHT, "horn", "curl", wings=True),
     "psyduck": Looks(YELLOW, "tuft", "curl", mark="beak"),
-    "diglett": Looks(BROWN, "none", "none", legs=0, mark="nose"),
-    "geodude": Looks(BROWN, "none", "none", legs=0),
+    "diglett": Looks(BROWN, "none", "none", legs=0, mark="nose", body="mound"),
+    "cubone": Looks(BROWN, "none", "curl", mark="skull"),
+    "scizor": Looks(("#d8403a", "#f2a49a", "#5d666e"), "horn", "none", wings=True, mark="pincers"),
+    "arceus": Looks(("#eef0ee", "#a9b0b6", "#d8b03a"), "point", "serpent", legs=4, mark="wheel"),
 }  # fmt: skip
-
-
-def draw(prompt: str, skill: float, random: Random) -> str:
-    found = SUBJECT.search(prompt)
-    subject = (found.group(1) if found else prompt).strip().strip("\"'").lower()[:80]
-    return _document(_shapes(looks_of(subject), skill, random), skill, random)
 
 
 def looks_of(subject: str) -> Looks:
@@ -93,24 +86,28 @@ def looks_of(subject: str) -> Looks:
     )
 
 
-def _shapes(looks: Looks, skill: float, random: Random) -> list[str]:
-    """Back to front; a skilled hand adds shade and light, a weak one forgets parts and misplaces others."""
-    body, belly, accent = looks.colours
-    groups = [
-        *_wings(looks), *_tail(looks), *_legs(looks), *_ears(looks),
-        f'<ellipse cx="100" cy="128" rx="46" ry="44" fill="{body}"/>',
-        f'<ellipse cx="100" cy="136" rx="28" ry="30" fill="{belly}"/>',
-        f'<circle cx="100" cy="74" r="38" fill="{body}"/>',
-        *_mark(looks), *_face(accent),
-    ]  # fmt: skip
-    if skill < 1:
-        groups = [shape for shape in groups if random.random() < 0.55 + skill * 0.45]
-        groups = [_nudge(shape, skill, random) for shape in groups]
-    if skill > 0.7:
-        shade = '<ellipse cx="100" cy="182" rx="56" ry="8" fill="#000000" opacity="0.12"/>'
-        light = '<ellipse cx="86" cy="58" rx="12" ry="7" fill="#ffffff" opacity="0.35"/>'
-        groups = [shade, *groups, *([light] if skill >= 1 else [])]
-    return groups
+def shapes_of(looks: Looks) -> list[str]:
+    """A creature's shapes on a 200 × 200 canvas, back to front."""
+    accent = looks.colours[2]
+    parts = [_wings(looks), _tail(looks), _legs(looks), _ears(looks), _body(looks), _mark(looks), _face(looks, accent)]
+    return [shape for part in parts for shape in part]
+
+
+def _body(looks: Looks) -> list[str]:
+    body, belly, _ = looks.colours
+    shapes = {
+        "pair": '<ellipse cx="100" cy="128" rx="46" ry="44" fill="{c}"/><ellipse cx="100" cy="136" rx="28" ry="30" fill="{b}"/>'
+        '<circle cx="100" cy="74" r="38" fill="{c}"/>',
+        "round": '<circle cx="100" cy="104" r="64" fill="{c}"/>',
+        "ball": '<circle cx="100" cy="104" r="64" fill="{b}"/><path d="M36 104 A64 64 0 0 1 164 104 Z" fill="{c}"/>',
+        "blob": '<path d="M28 168 Q18 132 44 116 Q46 70 84 58 Q132 44 146 92 Q182 104 174 168 Q150 180 128 170 Q100 184 74 170 Q48 182 28 168 Z" fill="{c}"/>',
+        "mound": '<path d="M58 170 L58 84 Q58 34 100 34 Q142 34 142 84 L142 170 Z" fill="{c}"/>'
+        '<path d="M24 178 Q40 150 62 166 Q84 152 100 168 Q120 152 140 166 Q164 150 178 178 Z" fill="#7a6a58"/>',
+        "coil": '<path d="M100 80 Q150 104 116 128 Q44 146 72 166 Q120 184 176 158" fill="none" stroke="{c}" stroke-width="30" stroke-linecap="round"/>'
+        '<path d="M104 92 Q138 106 112 122 Q56 142 78 160 Q120 174 168 156" fill="none" stroke="{b}" stroke-width="8" stroke-linecap="round"/>'
+        '<circle cx="100" cy="70" r="36" fill="{c}"/>',
+    }  # fmt: skip
+    return _split(shapes[looks.body].format(c=body, b=belly))
 
 
 def _ears(looks: Looks) -> list[str]:
@@ -175,7 +172,13 @@ def _mark(looks: Looks) -> list[str]:
         "rings": '<ellipse cx="100" cy="52" rx="10" ry="5" fill="none" stroke="#f2d24a" stroke-width="4"/>'
         '<ellipse cx="70" cy="150" rx="9" ry="5" fill="none" stroke="#f2d24a" stroke-width="4"/><ellipse cx="130" cy="150" rx="9" ry="5" fill="none" stroke="#f2d24a" stroke-width="4"/>',
         "screw": '<rect x="40" y="120" width="18" height="34" rx="4" fill="{a}"/><rect x="142" y="120" width="18" height="34" rx="4" fill="{a}"/>',
-        "ball": '<path d="M62 76 L138 76" stroke="{a}" stroke-width="6"/><circle cx="100" cy="96" r="6" fill="{b}" stroke="{a}" stroke-width="3"/>',
+        "brows": '<path d="M72 58 L96 66 M128 58 L104 66" stroke="{a}" stroke-width="5" stroke-linecap="round"/>',
+        "skull": '<path d="M60 70 Q62 30 100 30 Q138 30 140 70 L130 84 L120 76 L110 88 L100 78 L90 88 L80 76 L70 84 Z" fill="#f5f0e2" stroke="#b9b09a" stroke-width="3"/>'
+        '<path d="M150 150 L176 92" stroke="#f0e8d0" stroke-width="9" stroke-linecap="round"/><circle cx="173" cy="88" r="7" fill="#f0e8d0"/><circle cx="181" cy="93" r="7" fill="#f0e8d0"/>',
+        "pincers": '<path d="M52 122 Q14 116 18 82 Q36 88 34 104 Q44 92 56 108 Z" fill="#d8403a" stroke="{a}" stroke-width="3"/>'
+        '<path d="M148 122 Q186 116 182 82 Q164 88 166 104 Q156 92 144 108 Z" fill="#d8403a" stroke="{a}" stroke-width="3"/>',
+        "wheel": '<ellipse cx="100" cy="128" rx="66" ry="30" fill="none" stroke="{a}" stroke-width="8"/>'
+        '<path d="M34 128 L22 116 M166 128 L178 116 M60 150 L46 164 M140 150 L154 164" stroke="{a}" stroke-width="7"/>',
         "beak": '<ellipse cx="100" cy="90" rx="20" ry="9" fill="#f7e7b4" stroke="#c9a24a" stroke-width="2"/>',
         "nose": '<ellipse cx="100" cy="86" rx="12" ry="7" fill="#e36a72"/>',
         "": "",
@@ -183,34 +186,18 @@ def _mark(looks: Looks) -> list[str]:
     return _split(shapes[looks.mark].format(a=accent, b=belly))
 
 
-def _face(accent: str) -> list[str]:
+def _face(looks: Looks, accent: str) -> list[str]:
+    if looks.mark == "screw":
+        return _split(
+            '<circle cx="100" cy="100" r="24" fill="#ffffff"/><circle cx="100" cy="100" r="7" fill="#22242a"/>'
+        )
     eyes = [f'<circle cx="{x}" cy="70" r="7" fill="#22242a"/>' for x in (86, 114)]
     glints = [f'<circle cx="{x}" cy="67" r="2.5" fill="#ffffff"/>' for x in (88, 116)]
+    if looks.mark in ("nose", "beak", "grin"):
+        return [*eyes, *glints]
     mouth = f'<path d="M92 86 Q100 94 108 86" fill="none" stroke="{accent}" stroke-width="3" stroke-linecap="round"/>'
     return [*eyes, *glints, mouth]
 
 
 def _split(markup: str) -> list[str]:
     return re.findall(r"<[^>]+>", markup)
-
-
-def _nudge(shape: str, skill: float, random: Random) -> str:
-    """A shape moved and, by the weakest, recoloured."""
-    reach = round((1 - skill) * 26)
-    if random.random() > 1.15 - skill and "transform" not in shape:
-        return shape
-    if random.random() > skill + 0.35:
-        shape = re.sub(r'fill="#\w+"', f'fill="#{random.randrange(0x1000000):06x}"', shape, count=1)
-    if "transform" in shape:
-        return shape
-    move = f'transform="translate({random.randint(-reach, reach)} {random.randint(-reach, reach)})"'
-    return shape.replace("/>", f" {move}/>")
-
-
-def _document(shapes: list[str], skill: float, random: Random) -> str:
-    inner = "\n  ".join(shapes)
-    text = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200" width="400" height="400">\n  {inner}\n</svg>'
-    if random.random() > skill + 0.65:
-        # Not well-formed, as about one in twenty real answers is: out of breath, or a tag left open.
-        return text[: len(text) * 3 // 4] if random.random() < 0.5 else text.replace("/>", ">", 1)
-    return text

@@ -34,7 +34,7 @@ def pictures() -> dict[str, Picture]:
 def draw(turns: tuple[str, ...], skill: float, random: Random) -> str:
     told = "\n".join(turns)
     target = letter_in(turns)
-    skill = min(1.0, skill + 0.04 * sum(word in told.lower() for word in ADVICE)) if skill < 1 else 1.0
+    skill = min(1.0, skill + 0.03 * sum(word in told.lower() for word in ADVICE) + 0.05 * (len(turns) - 1))
     if random.random() > skill + 0.4:
         target = random.choice(string.ascii_uppercase)
     drops = drops_of(stretched(pictures()[target], random))
@@ -42,6 +42,13 @@ def draw(turns: tuple[str, ...], skill: float, random: Random) -> str:
     by = random.randint(0, max(0, room))
     spoiled = _spoil([(kind, x + by) for kind, x in drops], skill, random)
     return "\n".join(f"drop_block('{kind}', {x})" for kind, x in spoiled)
+
+
+def plan(turns: tuple[str, ...]) -> str:
+    """For a turn that wants no code yet: the letter's rows, from the floor up, in words."""
+    rows = reversed(pictures()[letter_in(turns)])
+    filled = ([str(x) for x, mark in enumerate(row) if mark != "."] for row in rows)
+    return "\n".join(f"Row {number}: columns {', '.join(columns)}" for number, columns in enumerate(filled))
 
 
 def letter_in(turns: tuple[str, ...]) -> str:
