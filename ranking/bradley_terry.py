@@ -11,6 +11,7 @@ from typing import Any
 import choix
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
@@ -95,8 +96,9 @@ def connectivity(wins: Array) -> Connectivity:
     if size == 0:
         nothing = np.zeros(0, int)
         return Connectivity(nothing, nothing, nothing.astype(bool), nothing.astype(bool))
-    strong = _by_size(connected_components(edges, directed=True, connection="strong")[1])
-    weak = _by_size(connected_components(edges, directed=False)[1])
+    graph = csr_matrix(edges)
+    strong = _by_size(connected_components(graph, directed=True, connection="strong")[1])
+    weak = _by_size(connected_components(graph, directed=False)[1])
     if strong.max() == 0:
         bounded = np.zeros(size, bool)
         return Connectivity(strong, weak, bounded, bounded)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.bradley_terry import fit_ratings, half_wins, information, residual_table
+from ranking.bradley_terry import half_wins, information, map_ratings, residual_table
 from ranking.scopes import ScopeFit, Settings
 
 Array = NDArray[Any]
@@ -50,10 +50,11 @@ def _overturn(fit: ScopeFit, settings: Settings, first: int, rival: int) -> Fewe
 
     def flips(removed: int) -> bool:
         left = _without(fit.weighted, cells, held, removed)
-        theta = fit_ratings(half_wins(left, **settings.halves))
+        # A whisper of ridge keeps the refit finite where the removal leaves somebody undefeated.
+        theta = map_ratings(half_wins(left, **settings.halves), ridge=1e-4, start=fit.theta)
         return bool(theta[rival] >= theta[first])
 
-    low, high = 0, int(held[-1]) if len(held) else 0
+    low = 0
     high = _first_flip(flips, fit, influence, cells, held, gap=fit.theta[first] - fit.theta[rival])
     if high is None:
         return None

@@ -63,6 +63,9 @@ def unit_of_votes(votes: Votes) -> tuple[Array, Array, Array]:
 
 
 def measure_agreement(votes: Votes) -> Agreement:
+    """Agreement between judges and with oneself; a judge's first answer on a unit, by time, is the one that counts."""
+    if (np.diff(votes.time) < 0).any():
+        votes = votes.take(np.argsort(votes.time, kind="stable"))
     rows, unit, label = unit_of_votes(votes)
     judge = votes.judge[rows].astype(np.int64)
     hits, trials = _repeats(votes, rows, unit, label)

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.ranking.make_votes import simulate
+from tests.ranking.vote_lines import vote_rows, write_lines
+
+
+@pytest.fixture
+def votes_file(tmp_path):
+    return write_lines(tmp_path / "votes.jsonl", vote_rows(simulate(400, seed=1)))
+
+
+def analyse(*arguments):
+    out = io.StringIO()
+    call_command("analyse", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def test_it_works_without_a_database(votes_file):
+    found = json.loads(analyse(votes_file))
+    assert found["votes"] == 400
+    assert found["settings"]["ties"] == "half"
+    assert len(found["overall"]) == 6
+
+
+def test_markdown_has_the_three_parts(votes_file, tmp_path):
+    samples = write_lines(tmp_path / "database.jsonl", [{"model_id": "model/000", "valid": True}] * 4)
+    text = analyse(votes_file, "--format", "md", "--samples", samples)
+    for heading in ("## Overall Elo", "## Category-specific Elo", "## Consistency score", "## Method"):
+        assert heading in text
+    assert "| 1 | model/000 |" in text
+    assert "100 %" in text
+
+
+def test_csv_has_a_line_for_each_standing(votes_file):
+    rows = list(csv.DictReader(io.StringIO(analyse(votes_file, "--format", "csv"))))
+    assert len(rows) == 6 * 5
+    assert {row["scope"] for row in rows} == {"overall", "category"}
+
+
+def test_out_writes_a_file(votes_file, tmp_path):
+    assert analyse(votes_file, "--out", tmp_path / "board.json") == ""
+    assert json.loads((tmp_path / "board.json").read_text())["votes"] == 400
+
+
+def test_settings_change_what_counts(votes_file):
+    plain = json.loads(analyse(votes_file))
+    dropped = json.loads(analyse(votes_file, "--ties", "drop", "--fails", "drop"))
+    assert dropped["overall"][0]["rating"] != plain["overall"][0]["rating"]
+    less = json.loads(analyse(votes_file, "--exclude-judge", "judge-000"))
+    assert less["judges_count"] == 7
+    assert "judge-000" not in less["judges"]
+
+
+def test_until_rebuilds_the_past(votes_file, tmp_path):
+    rows = [json.loads(line) for line in votes_file.read_text().splitlines()]
+    past = json.loads(analyse(votes_file, "--until", rows[249]["voted_at"]))
+    then = json.loads(analyse(write_lines(tmp_path / "then.jsonl", rows[:250])))
+    assert past["settings"].pop("until") == rows[249]["voted_at"]
+    assert then["settings"].pop("until") is None
+    assert past == then
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--until", "soon"), "--until must be a time"),
+        (("--exclude-judge", "nobody"), "nobody"),
+        (("--suite", "no-such-suite"), "There is no suite 'no-such-suite'"),
+        (("--suite", "../config"), "There is no suite"),
+        (("--samples", "nowhere.jsonl"), "nowhere.jsonl: No such file"),
+    ],
+)
+def test_a_bad_option_is_a_sentence_and_exit_2(votes_file, arguments, words):
+    with pytest.raises(CommandError) as caught:
+        analyse(votes_file, *arguments)
+    assert caught.value.returncode == 2
+    assert words in str(caught.value)
+
+
+def test_a_bad_line_is_exit_2_and_can_be_skipped(votes_file, capsys):
+    with votes_file.open("a") as file:
+        file.write('{"left_model": "a", "right_model": "b", "outcome": "best"}\n')
+    with pytest.raises(CommandError) as caught:
+        analyse(votes_file)
+    assert caught.value.returncode == 2
+    assert f"{votes_file}:401: outcome: must be one of left, right, tie, fail" in str(caught.value)
+    found = json.loads(analyse(votes_file, "--skip-bad"))
+    assert (found["votes"], found["settings"]["skipped_lines"]) == (400, 1)
+    assert "1 bad line was passed over." in found["notes"]
+    assert ":401: outcome" in capsys.readouterr().err
+
+
+def test_hostile_names_do_not_break_the_tables(tmp_path):
+    row = {"left_model": "=a|b\n<script>", "right_model": "@c", "outcome": "tie", "judge": "j", "prompt_text": "p"}
+    path = write_lines(tmp_path / "votes.jsonl", [row] * 3)
+    text = analyse(path, "--format", "md")
+    assert "<script>" not in text
+    assert "=a\\|b \\<script\\>" in text
+    cells = list(csv.reader(io.StringIO(analyse(path, "--format", "csv"))))
+    assert {line[2] for line in cells[1:]} == {"'=a|b\n<script>", "'@c"}
