@@ -8,7 +8,7 @@ from collections import defaultdict
 from lxml import etree
 
 from generation.formats.svg.css import LOCAL_URL, blocks
-from generation.formats.svg.names import PRIMITIVES, SHAPES
+from generation.formats.svg.names import ANIMATION, PRIMITIVES, SHAPES
 from generation.formats.svg.parsing import local
 from generation.formats.svg.paths import count_listed_points, count_path_points
 
@@ -60,11 +60,11 @@ def check_tree(root: etree._Element) -> None:
 
 def check_cost(root: etree._Element) -> None:
     """What the browser would draw, by arithmetic on the judged copy: points, expanded elements, filter work."""
-    points = sum(_points(element) for element in root.iter("*"))
+    for element in root.iter("*"):
+        _check_numbers(element, local(element))
+    points = _count_points(root)
     if points > MAX_POINTS:
         raise TooMuch("too_complex", f"The drawing has {points} points; {MAX_POINTS} are allowed.")
-    for element in root.iter("*"):
-        _check_numbers(element)
     elements, layers = _expand(root, points)
     if elements > MAX_EXPANDED:
         raise TooMuch("too_complex", f"Drawn out, its references make more than {MAX_EXPANDED} elements.")
@@ -72,27 +72,45 @@ def check_cost(root: etree._Element) -> None:
         raise TooMuch("too_complex", f"Its filters and masks cost {layers} units; {MAX_LAYERS} are allowed.")
 
 
+def _count_points(root: etree._Element) -> int:
+    """Points of the drawing, or, where that is enough to know, no fewer than it has: a point takes two characters."""
+    most = sum(len(element.get("d", "")) + len(element.get("points", "")) for element in root.iter("*")) // 2
+    if most <= MAX_POINTS and root.find(".//{*}marker") is None:
+        return most
+    return sum(_points(element) for element in root.iter("*"))
+
+
 def _points(element: etree._Element) -> int:
-    return count_path_points(element.get("d", "")) + count_listed_points(element.get("points", ""))
+    data, listed = element.get("d"), element.get("points")
+    return (count_path_points(data) if data else 0) + (count_listed_points(listed) if listed else 0)
 
 
 def _numbers(text: str) -> list[float]:
     return [float(number) for number in NUMBER.findall(text)]
 
 
-def _check_numbers(element: etree._Element) -> None:
+def _check_numbers(element: etree._Element, name: str) -> None:
     """Filter parameters, also those an animation would set, stay within what a screen can show."""
-    name = local(element)
-    values = dict(element.attrib)
-    animated = values.get("attributeName", "").strip()
-    if animated in CAPS:
-        values[animated] = " ".join(values.get(key, "") for key in ("values", "from", "to", "by"))
-    for key, cap in CAPS.items():
-        if (name in PRIMITIVES or key == animated) and max(_numbers(values.get(key, "")), default=0) > cap:
-            raise TooMuch("too_complex", f"A filter's {key} is over {cap:g}.")
-    if name == "filter":
-        _check_region(values)
-    for inside in FILTER_FUNCTION.findall(" ".join(values.get(key, "") for key in ("style", "filter"))):
+    if name in PRIMITIVES:
+        _check_caps({key: element.get(key, "") for key in CAPS})
+    elif name in ANIMATION:
+        values = " ".join(element.get(key, "") for key in ("values", "from", "to", "by"))
+        _check_caps({element.get("attributeName", "").strip(): values})
+    elif name == "filter":
+        _check_region(dict(element.attrib))
+    for functions in (element.get("style", ""), element.get("filter", "")):
+        if "(" in functions:
+            _check_functions(functions)
+
+
+def _check_caps(values: dict[str, str]) -> None:
+    for key, value in values.items():
+        if key in CAPS and max(_numbers(value), default=0) > CAPS[key]:
+            raise TooMuch("too_complex", f"A filter's {key} is over {CAPS[key]:g}.")
+
+
+def _check_functions(text: str) -> None:
+    for inside in FILTER_FUNCTION.findall(text):
         if max(_numbers(inside), default=0) > CAPS["stdDeviation"]:
             raise TooMuch("too_complex", "A blur or shadow is too wide.")
 
@@ -132,20 +150,18 @@ def _expand(root: etree._Element, points: int) -> Cost:
     targets = {element.get("id"): element for element in root.iter("*") if element.get("id")}
     buckets = _stylesheet_references(root, targets)
     known: dict[Node, Cost] = {}
-    opened: set[Node] = set()
+    opened: dict[Node, list[tuple[Node, int]]] = {}
     stack: list[Node] = [root]
     while stack:
         node = stack[-1]
         if node in known:
             stack.pop()
-            continue
-        edges = _edges(node, targets, buckets, points)
-        if node not in opened:
-            opened.add(node)
-            stack.extend(other for other, _ in edges if other not in known and other not in opened)
-            continue
-        stack.pop()
-        known[node] = _sum(node, edges, known)
+        elif node in opened:
+            stack.pop()
+            known[node] = _sum(node, opened[node], known)
+        else:
+            opened[node] = edges = _edges(node, targets, buckets, points)
+            stack.extend(other for other, _ in edges if other not in opened)
     return known[root]
 
 
@@ -166,8 +182,10 @@ def _edges(
     if isinstance(node, tuple):
         return [(target, max(1, points) if local(target) == "marker" else 1) for target in buckets[node]]
     edges: list[tuple[Node, int]] = [(child, 1) for child in node]
-    for key, value in node.attrib.items():
-        found = [value[1:]] if key == "href" else LOCAL_URL.findall(value) if "#" in value else []
+    for key, value in node.items():
+        if "#" not in value:
+            continue
+        found = [value[1:]] if key == "href" else LOCAL_URL.findall(value)
         for target in (targets[name] for name in found if name in targets):
             if not local(target).endswith("Gradient"):
                 edges.append((target, max(1, _points(node) or points) if local(target) == "marker" else 1))
@@ -185,9 +203,7 @@ def _stylesheet_references(
     buckets: dict[tuple[str, str], dict[etree._Element, None]] = defaultdict(dict)
     for style in root.iter("{*}style"):
         for prelude, body in _rules(style.text or ""):
-            for function in FILTER_FUNCTION.findall(body):
-                if max(_numbers(function), default=0) > CAPS["stdDeviation"]:
-                    raise TooMuch("too_complex", "A blur or shadow is too wide.")
+            _check_functions(body)
             referred = [targets[name] for name in LOCAL_URL.findall(body) if name in targets]
             found = [target for target in referred if not local(target).endswith("Gradient")]
             for selector in prelude.split(",") if found or LAYERED.search(body) else []:

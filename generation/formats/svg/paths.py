@@ -12,17 +12,16 @@ COMMA = rf"(?>{SPACE},?{SPACE})"
 
 # What one coordinate set of each command is made of; each set ends in one on-curve point.
 SHAPES = {
-    "ml t": [NUMBER] * 2,
+    "mlt": [NUMBER] * 2,
     "hv": [NUMBER],
     "sq": [NUMBER] * 4,
     "c": [NUMBER] * 6,
     "a": [NUMBER] * 3 + [FLAG] * 2 + [NUMBER] * 2,
 }
-SETS = {
-    letter: re.compile(COMMA.join(parts)) for letters, parts in SHAPES.items() for letter in letters if letter != " "
-}
-BLANK = re.compile(SPACE)
-SEPARATOR = re.compile(COMMA)
+SETS = {letter: COMMA.join(parts) for letters, parts in SHAPES.items() for letter in letters}
+FIRST = {letter: re.compile(SPACE + one) for letter, one in SETS.items()}
+NEXT = {letter: re.compile(COMMA + one) for letter, one in SETS.items()}
+COMMAND = re.compile(rf"{SPACE}([MmLlHhVvCcSsQqTtAaZz])")
 NUMBERS = re.compile(NUMBER)
 
 
@@ -32,31 +31,22 @@ def count_path_points(data: str) -> int:
     Implicit repeats count, control points do not. As a browser does, it stops at the first error and keeps what
     came before; data that does not begin with M has no points.
     """
-    at, points = BLANK.match(data).end(), 0
-    if data[at : at + 1] not in ("M", "m"):
-        return 0
-    while at < len(data):
-        command = data[at].lower()
-        at += 1
-        if command in SETS:
-            sets, at = _count_sets(data, at, SETS[command])
-            points += sets
-            if sets == 0:
-                break
-        elif command != "z":
+    at = points = 0
+    while command := COMMAND.match(data, at):
+        letter, at = command[1].lower(), command.end()
+        if points == 0 and letter != "m":
             break
-        at = BLANK.match(data, at).end()
+        if letter == "z":
+            continue
+        found = FIRST[letter].match(data, at)
+        if found is None:
+            break
+        while found:
+            points, at = points + 1, found.end()
+            found = NEXT[letter].match(data, at)
     return points
 
 
 def count_listed_points(points: str) -> int:
     """Points of a polygon or polyline: whole pairs of numbers."""
     return len(NUMBERS.findall(points)) // 2
-
-
-def _count_sets(data: str, at: int, one: re.Pattern[str]) -> tuple[int, int]:
-    sets, start = 0, BLANK.match(data, at).end()
-    while found := one.match(data, start):
-        sets, at = sets + 1, found.end()
-        start = SEPARATOR.match(data, at).end()
-    return sets, at

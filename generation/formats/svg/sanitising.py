@@ -17,6 +17,7 @@ from generation.formats.svg.parsing import SVG, XHTML, XLINK, XML, local, namesp
 CONTROL = re.compile(r"[\x00-\x20\x7f-\x9f]")
 ACTING = re.compile(r"(?:java|vb|live)script:|data:text|data:image/svg|data:application", re.IGNORECASE)
 LENGTH = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(px|pt|pc|mm|cm|in|em|rem|ex|%|)\s*")
+FETCHING_ATTRIBUTES = frozenset({"src", "ping", "formaction", "action"})
 MAX_SIGNED = 4000
 
 
@@ -111,9 +112,8 @@ def _copy_style(child: etree._Element, target: etree._Element, copy: Copy) -> et
 
 
 def _copy_attributes(source: etree._Element, target: etree._Element, copy: Copy) -> None:
-    for key, value in source.attrib.items():
-        name = key.rpartition("}")[2]
-        space = key[1:].partition("}")[0] if key.startswith("{") else ""
+    for key, value in source.items():
+        space, _, name = key[1:].partition("}") if key.startswith("{") else ("", "", key)
         if name == "href" and space in ("", XLINK):
             if space and source.get("href") is not None:
                 continue  # the plain spelling wins, as in a browser
@@ -148,7 +148,9 @@ def _copy_declarations(value: str, target: etree._Element, copy: Copy) -> None:
 
 
 def _copy_value(name: str, value: str, target: etree._Element, copy: Copy) -> None:
-    if is_external(value) or name in ("src", "ping", "formaction", "action"):
+    if "(" not in value and ":" not in value and name not in FETCHING_ATTRIBUTES:
+        target.set(name, value)  # a plain word or number, as nearly all are
+    elif is_external(value) or name in FETCHING_ATTRIBUTES:
         _drop(name, "external_reference_removed", copy)
     elif ACTING.search(CONTROL.sub("", value)):
         _drop(name, "active_content_removed", copy)

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from generation.formats.fences import strip_reasoning
 
-TOKEN = re.compile(
-    r"<!--|<!\[CDATA\[|<\?|^ {0,3}(?:```|~~~)|</(?:[\w.-]+:)?svg\s*>|<(?:[\w.-]+:)?svg(?=[\s/>])", re.MULTILINE
-)
+TOKEN = re.compile(r"<(?:!--|!\[CDATA\[|\?|/(?:[\w.-]+:)?svg\s*>|(?:[\w.-]+:)?svg(?=[\s/>]))|```|~~~")
 SKIPPED = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
 HTML = re.compile(r"<(?:!doctype\s+html|html|head|body|div|main|section|figure)\b", re.IGNORECASE)
 DOCTYPE = re.compile(r"<!doctype\b[^\[>]*+(\[?)", re.IGNORECASE)
@@ -79,7 +77,7 @@ def _find_span(text: str) -> tuple[int, int, bool]:
             elif not opened:
                 return token.start(), close, True
             at = close
-        elif opened:
+        elif opened and _starts_line(text, token.start()):
             broken = broken or (opened[0], token.start())
             opened.clear()
             inner = None
@@ -87,6 +85,12 @@ def _find_span(text: str) -> tuple[int, int, bool]:
         return *inner, True
     broken = broken or ((opened[0], len(text)) if opened else (-1, -1))
     return *broken, False
+
+
+def _starts_line(text: str, at: int) -> bool:
+    """Whether at most three spaces stand before, as before a fence."""
+    before = text[max(0, at - 4) : at].rpartition("\n")
+    return not before[2].strip(" ") and (bool(before[1]) or at < 4)
 
 
 def _skip(text: str, at: int, terminator: str, unclosed: set[str]) -> int:
