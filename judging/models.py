@@ -89,6 +89,7 @@ class Seat(models.Model):
     judge = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="seats")
     pseudonym = models.CharField(max_length=120)
     is_unknown = models.BooleanField(default=False)
+    is_simulated = models.BooleanField(default=False, help_text="Votes come from `simulate_judges`, not from a person.")
     invitation = models.ForeignKey(Invitation, models.SET_NULL, null=True, blank=True, related_name="seats")
     quota = models.PositiveIntegerField(null=True, blank=True)
     weight = models.PositiveSmallIntegerField(default=1, help_text="0 keeps this judge's votes out of the ranking.")

@@ -281,6 +281,12 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("pseudonym", models.CharField(max_length=120)),
                 ("is_unknown", models.BooleanField(default=False)),
+                (
+                    "is_simulated",
+                    models.BooleanField(
+                        default=False, help_text="Votes come from `simulate_judges`, not from a person."
+                    ),
+                ),
                 ("quota", models.PositiveIntegerField(blank=True, null=True)),
                 (
                     "weight",
