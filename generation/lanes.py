@@ -3,8 +3,10 @@ at 64 connections that alone took over 15 ms of processor time a call, and a lan
 
 from __future__ import annotations
 
+import ssl
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
+from functools import cache
 
 import httpx
 
@@ -13,11 +15,16 @@ IDLE_SECONDS = 5.0
 Origin = tuple[str, str, int | None]
 
 
+@cache
+def _tls() -> ssl.SSLContext:
+    """Reading all the certificates takes a while, and one reading serves every lane."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 class Lanes(httpx.AsyncBaseTransport):
     """As many connections as there are requests at once; each is used again for the same origin."""
 
     def __init__(self) -> None:
-        self._tls = httpx.create_ssl_context(trust_env=False)
         self._limits = httpx.Limits(max_connections=1, keepalive_expiry=IDLE_SECONDS)
         self._idle: defaultdict[Origin, list[httpx.AsyncHTTPTransport]] = defaultdict(list)
         self._all: set[httpx.AsyncHTTPTransport] = set()
@@ -37,7 +44,7 @@ class Lanes(httpx.AsyncBaseTransport):
         )
 
     def _open(self) -> httpx.AsyncHTTPTransport:
-        lane = httpx.AsyncHTTPTransport(verify=self._tls, trust_env=False, limits=self._limits)
+        lane = httpx.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=self._limits)
         self._all.add(lane)
         return lane
 

@@ -16,10 +16,13 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--latency", type=float, help="seconds for every call, instead of each player's own pace")
     parser.add_argument("--faults", type=float, default=1.0, help="0 switches 429s off; 1 is each player's own rate")
+    pace = os.environ.get("DEMO_LATENCY", "1")
+    parser.add_argument("--pace", type=float, default=pace, help="each player's time times this; also DEMO_LATENCY")
     options = parser.parse_args()
-    pace = float(os.environ.get("DEMO_LATENCY", "1"))
     try:
-        server = make_server(options.port, host=options.host, latency=options.latency, pace=pace, faults=options.faults)
+        server = make_server(
+            options.port, host=options.host, latency=options.latency, pace=options.pace, faults=options.faults
+        )
     except OSError as error:
         sys.exit(f"The demo provider cannot listen on {options.host}:{options.port}: {error.strerror}.")
     print(f"http://{options.host}:{server.server_port}/v1", flush=True)

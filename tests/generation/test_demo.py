@@ -10,7 +10,6 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from generation.demo import ascii_art
 from generation.demo.answers import read_question
 from generation.demo.players import PLAYERS
 from generation.demo.server import Scripted, start
+from generation.profiles import Profile
 from generation.provider_errors import ProviderError
 from generation.providers import Client
 from generation.replies import Reply
@@ -29,15 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CAT = "Draw a cat in ASCII art"
 
 
-@dataclass(frozen=True)
-class StubProfile:
-    """A demo profile with the fields the client reads."""
-
-    base_url: str
-    kind: str = "demo"
-    key_env: str = ""
-    name: str = "demo"
-    headers: dict = field(default_factory=dict)
+def profile_of(server):
+    return Profile("demo", server.url, kind="demo")
 
 
 @pytest.fixture
@@ -61,7 +54,7 @@ def question(prompt=CAT, model="demo/master", **options):
 def ask_all(server, requests, *, deadline=10.0):
     async def each(client, request) -> Reply | ProviderError:
         try:
-            return await client.ask(StubProfile(server.url), request, deadline=deadline)
+            return await client.ask(profile_of(server), request, deadline=deadline)
         except ProviderError as error:
             return error
 
@@ -106,7 +99,7 @@ def test_cost_of_a_past_call_can_be_looked_up(serve):
 
     async def look():
         async with Client() as client:
-            profile = StubProfile(server.url)
+            profile = profile_of(server)
             return [await client.lookup_cost(profile, code) for code in (reply.generation_id, "gen-nobody")]
 
     assert asyncio.run(look()) == [reply.cost_nano, None]
@@ -117,8 +110,8 @@ def test_listed_models_and_prices_are_those_of_the_demo_file(serve):
 
     async def look():
         async with Client() as client:
-            await client.check_key(StubProfile(server.url))
-            return await client.list_models(StubProfile(server.url))
+            await client.check_key(profile_of(server))
+            return await client.list_models(profile_of(server))
 
     listed = asyncio.run(look())
     told = yaml.safe_load((ROOT / "config" / "demo.yaml").read_text())["models"]
@@ -142,7 +135,7 @@ def test_connection_is_used_again(serve):
         async with Client() as client:
             for _ in range(5):
                 with contextlib.suppress(ProviderError):
-                    await client.ask(StubProfile(server.url), question(), deadline=10)
+                    await client.ask(profile_of(server), question(), deadline=10)
 
     asyncio.run(one_after_another())
     assert (server.bill.requests, server.bill.connections) == (5, 1)
