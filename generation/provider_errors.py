@@ -42,6 +42,11 @@ class ProviderError(Exception):
         self.status = status
         super().__init__(f"{code}: {self.detail}")
 
+    def hide(self, secret: str) -> None:
+        if secret:
+            self.detail = self.detail.replace(secret, "[key]")
+            self.args = (f"{self.code}: {self.detail}",)
+
 
 def printable(text: str, limit: int = DETAIL_LIMIT) -> str:
     """Text on one line, with what a terminal or a database could trip over written as escapes."""

@@ -7,7 +7,7 @@ import json
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import httpx
@@ -69,7 +69,14 @@ class Client:
         exchange = await self._exchange(
             profile, "POST", "/chat/completions", deadline=deadline, body=payload_of(profile, request), request=request
         )
-        return read_reply(exchange)
+        # The body was searched as it came; a key spelt with JSON escapes only shows up after reading.
+        key = key_of(profile)
+        try:
+            reply = read_reply(exchange)
+        except ProviderError as error:
+            error.hide(key)
+            raise
+        return replace(reply, text=reply.text.replace(key, "[key]")) if key and key in reply.text else reply
 
     async def lookup_cost(
         self, profile: Profile, generation_id: str, *, deadline: float = SHORT_CALL_SECONDS
@@ -142,7 +149,10 @@ class Client:
             async with asyncio.timeout(deadline):
                 await self._receive(http_request, seen)
         except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
-            raise _failure(error, seen, deadline) from None
+            failure = _failure(error, seen, deadline)
+            if profile.kind == "ollama":
+                failure.cost_nano = 0
+            raise failure from None
         return Exchange(
             status=seen.status,
             headers=seen.headers,

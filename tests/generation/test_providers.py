@@ -209,6 +209,21 @@ def test_key_echoed_by_a_provider_is_taken_out():
     assert error.code == "bad_request"
 
 
+def escaped(text):
+    return "".join(f"\\u{ord(c):04x}" for c in text)
+
+
+def test_key_spelt_with_escapes_is_taken_out_of_errors_and_answers():
+    failing, _ = once_server(http(f'{{"error": {{"message": "{escaped(KEY)}"}}}}', status="400 Bad"))
+    answering, _ = once_server(http(f'{{"choices": [{{"message": {{"content": "see {escaped(KEY)}"}}}}]}}'))
+
+    error = ask(profile_at(f"http://127.0.0.1:{failing}/v1"))
+    reply = ask(profile_at(f"http://127.0.0.1:{answering}/v1"))
+
+    assert (error.detail, str(error)) == ("HTTP 400: [key]", "bad_request: HTTP 400: [key]")
+    assert reply.text == "see [key]"
+
+
 @pytest.mark.parametrize("value", ["", "sk-line\nbreak-secret", "sk-ключ"])
 def test_unusable_key_pauses_the_run_before_anything_is_sent(value, monkeypatch):
     monkeypatch.setenv("TEST_PROVIDER_KEY", value)
