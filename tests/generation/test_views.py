@@ -1,0 +1,142 @@
+"""Curators' pages: what they show, what they do, and who may not."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+
+from benchsite.accounts import make_curator
+from generation.models import Event, Run, Sample
+from generation.runs import start_run
+from tests.generation.drawing_room import draw_some, make_suite
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice(client):
+    """A curator, logged in."""
+    user = User.objects.create_user("alice")
+    make_curator(user)
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def run(demo):
+    demo()
+    return start_run(make_suite())
+
+
+def test_runs_lists_runs_and_suites(client, alice, run):
+    page = client.get("/runs/").content.decode()
+
+    assert f"/runs/{run.code}/" in page
+    assert "/suites/ascii/start/" in page
+
+
+def test_a_suite_that_does_not_load_is_shown_with_its_reason(client, alice, settings, tmp_path):
+    settings.SUITES_DIR = tmp_path
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.yaml").write_text("suite: [\n")
+
+    page = client.get("/runs/").content.decode()
+
+    assert "does not load" in page
+    assert "config.yaml" in page
+
+
+@pytest.mark.parametrize(
+    "path", ["/runs/", "/suites/ascii/start/", "/runs/{run}/", "/runs/{run}/samples/", "/samples/{sample}/"]
+)
+def test_pages_are_for_curators(client, run, path):
+    path = path.format(run=run.code, sample=run.samples.first().code)
+    assert client.get(path)["Location"].startswith("/login/")
+
+    client.force_login(User.objects.create_user("bob"))
+
+    assert client.get(path).status_code == 403
+
+
+def test_starting_twice_with_one_form_starts_once(client, alice):
+    form = {"label": "x", "models": ["openai/gpt-4o"], "attempts": 1, "budget": "", "key": "abc"}
+
+    first = client.post("/suites/ascii/start/", form)
+    second = client.post("/suites/ascii/start/", form)
+
+    run = Run.objects.get()
+    assert first["Location"] == second["Location"] == f"/runs/{run.code}/"
+    assert (run.label, run.budget_nano, run.samples.count()) == ("x", None, 40)
+
+
+def test_a_run_without_models_is_refused_beside_the_field(client, alice):
+    page = client.post("/suites/ascii/start/", {"attempts": 1, "key": "abc"}).content.decode()
+
+    assert "Choose at least one model" in page
+    assert not Run.objects.exists()
+
+
+def test_verbs_are_posted_and_logged_with_who(client, alice, run):
+    assert client.get(f"/runs/{run.code}/do/pause/").status_code == 405
+
+    for verb, state in [("pause", "paused"), ("resume", "open"), ("cancel", "cancelled")]:
+        client.post(f"/runs/{run.code}/do/{verb}/")
+        run.refresh_from_db()
+        assert run.drawing_state == state
+
+    said = Event.objects.filter(actor=alice).order_by("at").values_list("verb", flat=True)
+    assert list(said) == ["pause_run", "resume_run", "cancel_run"]
+    assert client.post(f"/runs/{run.code}/do/explode/").status_code == 404
+
+
+def test_progress_says_what_failed_and_what_to_do(client, alice, run):
+    Sample.objects.filter(pk=run.samples.first().pk).update(state="failed", failure="moderation", failure_detail="no")
+
+    page = client.get(f"/runs/{run.code}/progress/").content.decode()
+
+    assert "1 failed: moderation." in page
+    assert "It stays a refusal." in page
+
+
+def test_samples_are_filtered(client, alice, run):
+    draw_some(run, 3)
+    Sample.objects.filter(pk=run.samples.filter(state="drawn").first().pk).update(flags=["non_ascii"])
+
+    counts = {
+        query: client.get(f"/runs/{run.code}/samples/?{query}").context["page"].paginator.count
+        for query in ("", "state=drawn", "flag=non_ascii", "flag=ascii", "model=demo/master", "state=nonsense")
+    }
+
+    assert counts == {
+        "": 12,
+        "state=drawn": 3,
+        "flag=non_ascii": 1,
+        "flag=ascii": 0,
+        "model=demo/master": 6,
+        "state=nonsense": 0,
+    }
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_sample_browser_asks_the_database_a_fixed_number_of_times(
+    client, alice, run, count, django_assert_num_queries
+):
+    draw_some(run, count)
+    client.get(f"/runs/{run.code}/samples/")
+
+    with django_assert_num_queries(7):
+        client.get(f"/runs/{run.code}/samples/?state=drawn")
+
+
+def test_a_picture_cannot_act(client, alice, demo):
+    demo(say=lambda *_: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="3"/></svg>')
+    run = start_run(make_suite(format="svg", prompts=1, attempts=1))
+    draw_some(run)
+    sample = run.samples.filter(verdict="valid").first()
+
+    response = client.get(f"/samples/{sample.code}/picture/")
+
+    assert response["Content-Type"] == "image/svg+xml"
+    assert response["Content-Security-Policy"] == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    assert response["Cache-Control"] == "private, no-store"
+    assert b"circle" in response.content

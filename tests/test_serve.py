@@ -1,0 +1,62 @@
+"""The one-command server: addresses, locks, and the supervisor's orders."""
+
+from __future__ import annotations
+
+import configparser
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from benchsite import serve
+
+
+def test_a_port_in_use_is_one_clear_sentence():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(SystemExit) as stop:
+            serve.read_address({"PORT": str(port)})
+
+    assert str(stop.value) == (
+        f"Port {port} on 127.0.0.1 is in use. Stop what uses it, or choose another: PORT=8001 script/server"
+    )
+
+
+@pytest.mark.parametrize("port", ["", "eight", "0", "70000", "-1"])
+def test_a_port_that_is_none_is_refused(port):
+    with pytest.raises(SystemExit, match="is not a port"):
+        serve.read_address({"PORT": port})
+
+
+def test_a_folder_has_one_server(tmp_path):
+    serve.lock_folder(tmp_path)
+
+    second = f"from pathlib import Path; from benchsite import serve; serve.lock_folder(Path({str(tmp_path)!r}))"
+    done = subprocess.run([sys.executable, "-c", second], capture_output=True, text=True, cwd=serve.ROOT)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("Benchsite already runs from")
+
+
+def test_every_child_is_restarted_and_stopped_with_its_children(tmp_path):
+    children = serve.programs("127.0.0.1", 8000, tmp_path, ["/x/valkey-server", "--save", ""], 9000)
+
+    config = configparser.RawConfigParser()
+    config.read_string(serve.supervisor_config(children, tmp_path))
+
+    sections = {name: dict(config[name]) for name in config.sections() if name.startswith("program:")}
+    assert list(sections) == [f"program:{name}" for name in children]
+    restarted = {name: section["autorestart"] for name, section in sections.items()}
+    assert {name for name, value in restarted.items() if value != "true"} == {"program:demo-runs"}
+    assert all(section["killasgroup"] == "true" for section in sections.values())
+    assert sections["program:queue"]["priority"] == "1"
+    assert sections["program:queue"]["command"] == "'/x/valkey-server' '--save' ''"
+
+
+def test_a_private_file_is_private_from_the_start(tmp_path):
+    path = tmp_path / "secret"
+
+    serve.write_private(path, "x")
+
+    assert (path.stat().st_mode & 0o777, path.read_text()) == (0o600, "x")
