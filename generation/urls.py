@@ -12,7 +12,9 @@ run_urls = [  # /runs/<code>/
     path("runs/<slug:code>/", views.run, name="run"),
     path("runs/<slug:code>/progress/", views.progress, name="progress"),
     path("runs/<slug:code>/extend/", views.extend, name="extend"),
+    path("runs/<slug:code>/import/", views.import_file, name="import"),
     path("runs/<slug:code>/samples/", views.samples, name="samples"),
+    path("runs/<slug:code>/samples.jsonl", views.download_samples, name="download"),
     path("runs/<slug:code>/do/<slug:verb>/", views.act, name="act"),
 ]
 sample_urls = [  # /samples/<code>/

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -17,7 +17,9 @@ from benchsite.access import curator_required
 from generation import runs as verbs
 from generation.codes import new_code
 from generation.config import BrokenSuite, Suite, load_profiles, load_suites
-from generation.forms import ExtendForm, SampleFilter, StartForm
+from generation.dumps import sample_lines
+from generation.forms import ExtendForm, ImportForm, SampleFilter, StartForm
+from generation.importing import ImportRefused, import_samples
 from generation.models import Run, Sample
 from generation.pictures import picture_response
 from generation.progress import run_progress
@@ -162,6 +164,24 @@ def extend(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @curator_required
+@require_http_methods(["GET", "POST"])
+def import_file(request: HttpRequest, code: str) -> HttpResponse:
+    found = _run(code)
+    form = ImportForm(request.POST or None, request.FILES or None)
+    problems: list[str] = []
+    if request.method == "POST" and form.is_valid():
+        file = form.cleaned_data["file"]
+        try:
+            done = import_samples(file, run=found, source=file.name, by=request.user)
+        except ImportRefused as refused:
+            problems = [str(line) for line in refused.bad]
+        else:
+            messages.success(request, f"{done.added} imported, {done.same} were there already.")
+            return redirect("generation:run", code)
+    return render(request, "generation/import.html", {"run": found, "form": form, "problems": problems})
+
+
+@curator_required
 @require_GET
 def samples(request: HttpRequest, code: str) -> HttpResponse:
     found = _run(code)
@@ -171,6 +191,15 @@ def samples(request: HttpRequest, code: str) -> HttpResponse:
     query.pop("page", None)
     context = {"run": found, "form": form, "page": page, "query": query.urlencode()}
     return render(request, "generation/samples.html", context)
+
+
+@curator_required
+@require_GET
+def download_samples(request: HttpRequest, code: str) -> StreamingHttpResponse:
+    found = _run(code)
+    response = StreamingHttpResponse(sample_lines(found), content_type="application/x-ndjson")
+    response["Content-Disposition"] = f'attachment; filename="{found.suite}-{found.code}-database.jsonl"'
+    return response
 
 
 def _sample(code: str) -> Sample:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from benchsite.accounts import make_curator
 from generation.models import Event, Run, Sample
@@ -140,3 +143,29 @@ def test_a_picture_cannot_act(client, alice, demo):
     assert response["Content-Security-Policy"] == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
     assert response["Cache-Control"] == "private, no-store"
     assert b"circle" in response.content
+
+
+def test_what_is_downloaded_can_be_imported_elsewhere(client, alice, run):
+    draw_some(run, 12)
+    file = b"".join(client.get(f"/runs/{run.code}/samples.jsonl").streaming_content)
+    empty = start_run(make_suite(), draw=False)
+
+    response = client.post(f"/runs/{empty.code}/import/", {"file": SimpleUploadedFile("database.jsonl", file)})
+
+    assert response["Location"] == f"/runs/{empty.code}/"
+    assert empty.samples.filter(state="drawn", imported=True).count() == 12
+    answers = {r: set(r.samples.values_list("prompt__text", "attempt", "answer")) for r in (run, empty)}
+    assert answers[run] == answers[empty]
+
+
+def test_a_bad_line_is_named_and_nothing_is_imported(client, alice, run):
+    good = json.dumps(
+        {"model_id": "x/y", "prompt_text": run.prompts.first().text, "attempt_number": 1, "raw_output": "```\nx\n```"}
+    )
+    file = SimpleUploadedFile("mine.jsonl", f"{good}\n{{not json\n".encode())
+
+    page = client.post(f"/runs/{run.code}/import/", {"file": file}).content.decode()
+
+    assert "Nothing was imported" in page
+    assert "mine.jsonl:2" in page
+    assert not run.samples.filter(imported=True).exists()
