@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from dataclasses import asdict
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from generation.suite import Rubric, Suite
+from generation.text import csv_cell
 from ranking.agreement import Estimate
 
 if TYPE_CHECKING:
@@ -110,12 +113,27 @@ def _short(value: Any) -> str:
     return repr(value)[:60]
 
 
-def board_json(board: RubricBoard) -> str:
+def board_json(board: RubricBoard, rubric: Rubric) -> str:
     record = {key: value for key, value in vars(board).items() if key != "items"}
     record["scores"] = [asdict(score) for score in board.scores]
     record["judges"] = [asdict(judge) for judge in board.judges]
+    record["stages"] = {stage.key: {"label": stage.label, "weight": stage.weight} for stage in rubric.stages}
     record |= {key: asdict(record[key]) for key in ("icc1", "icck", "alpha")}
     return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def board_csv(board: RubricBoard, rubric: Rubric) -> str:
+    stages = [stage.key for stage in rubric.stages]
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(
+        ["rank", "entrant", "total", "low", "high", *stages, "drawings", "graded", "missing", "pending", "sd"]
+    )
+    for score in board.scores:
+        numbers = [score.total.value, score.total.low, score.total.high, *(score.stages[key].value for key in stages)]
+        counts = [score.drawings, score.graded, score.missing, score.pending, score.consistency.sd]
+        rows.writerow([score.rank, csv_cell(score.entrant), *numbers, *counts])
+    return out.getvalue()
 
 
 def board_markdown(board: RubricBoard, rubric: Rubric) -> str:
@@ -158,3 +176,6 @@ def _range(estimate: Estimate) -> str:
 
 def _escape(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
+
+
+OUTPUTS = {"json": board_json, "markdown": board_markdown, "csv": board_csv}

@@ -19,7 +19,7 @@ import pandas as pd
 from generation.suite import Rubric, Suite
 from ranking.agreement import Estimate, icc, icc_interval, interval_delta, krippendorff
 from ranking.consistency import Consistency, score_consistency
-from ranking.grade_files import GradeFileError, board_json, board_markdown, read_grades
+from ranking.grade_files import OUTPUTS, GradeFileError, read_grades
 from ranking.rubric_intervals import GradedItems, mean_interval
 
 ITEM = ["entrant", "stage", "subject", "attempt"]
@@ -137,11 +137,11 @@ def score_rubric(grades: pd.DataFrame, *, rubric: Rubric, expected: pd.DataFrame
 
 
 def analyse_file(path: Path, *, suite: Suite, out_format: str = "json") -> str:
-    """Scores of a bare grades.jsonl as `json` or `markdown`; raises GradeFileError with file, line and field."""
+    """Scores of a bare grades.jsonl as `json`, `markdown` or `csv`; raises GradeFileError with file, line and field."""
     if suite.rubric is None:
         raise GradeFileError(path.name, 0, "", f"the suite {suite.slug} has no rubric.")
     board = score_rubric(read_grades(path, suite=suite), rubric=suite.rubric)
-    return board_json(board) if out_format == "json" else board_markdown(board, suite.rubric)
+    return OUTPUTS[out_format](board, suite.rubric)
 
 
 def weights_to_hundred(rubric: Rubric) -> dict[str, float]:

@@ -46,7 +46,7 @@ def sanitise(root: etree._Element) -> Copy:
     for style in root.iter(f"{{{SVG}}}style"):
         copy.keyframes |= read_keyframes("".join(style.itertext()))
     copy.strobes = find_strobes(root)
-    _copy_attributes(root, copy.root, copy)
+    copy.root.attrib.update(_attributes(root, copy))
     _copy_children(root, copy.root, copy)
     _clamp(copy)
     return copy
@@ -76,12 +76,11 @@ def _copy_element(child: etree._Element, target: etree._Element, copy: Copy) -> 
         return None
     if name == "style":
         return _copy_style(child, target, copy)
-    made = etree.SubElement(target, f"{{{SVG}}}{name}")
-    _copy_attributes(child, made, copy)
-    if name in ("use", "mpath") and made.get("href") is None:
-        target.remove(made)
+    attributes = _attributes(child, copy)
+    if name in ("use", "mpath") and "href" not in attributes:
         copy.removed[name] += 1
         return None
+    made = etree.SubElement(target, child.tag, attributes)
     _copy_children(child, made, copy)
     return made
 
@@ -111,53 +110,60 @@ def _copy_style(child: etree._Element, target: etree._Element, copy: Copy) -> et
     return made
 
 
-def _copy_attributes(source: etree._Element, target: etree._Element, copy: Copy) -> None:
+def _attributes(source: etree._Element, copy: Copy) -> dict[str, str]:
+    """What may stay of an element's attributes."""
+    kept: dict[str, str] = {}
     for key, value in source.items():
-        space, _, name = key[1:].partition("}") if key.startswith("{") else ("", "", key)
-        if name == "href" and space in ("", XLINK):
-            if space and source.get("href") is not None:
-                continue  # the plain spelling wins, as in a browser
-            _copy_reference(name, value, target, copy)
-        elif space:
-            if key == f"{{{XML}}}space":
-                target.set(key, value)
-        elif name.lower().startswith("on"):
-            _drop(name, "active_content_removed", copy)
-        elif name.startswith(("data-", "aria-")) or name in ("role", "lang"):
+        if key in names.PLAIN and "(" not in value:
+            kept[key] = value  # nearly all are numbers, colours and words
+        elif key.startswith("{"):
+            _keep_foreign(key, value, source, kept, copy)
+        elif key == "href":
+            _keep_reference(value, kept, copy)
+        elif key.lower().startswith("on"):
+            _drop(key, "active_content_removed", copy)
+        elif key.startswith(("data-", "aria-")) or key in ("role", "lang"):
             copy.signed.append(value)
-        elif name == "style":
-            _copy_declarations(value, target, copy)
+        elif key == "style":
+            _keep_declarations(value, kept, copy)
         else:
-            _copy_value(name, value, target, copy)
+            _keep_value(key, value, kept, copy)
+    return kept
 
 
-def _copy_reference(name: str, value: str, target: etree._Element, copy: Copy) -> None:
+def _keep_foreign(key: str, value: str, source: etree._Element, kept: dict[str, str], copy: Copy) -> None:
+    """Of attributes with a namespace only `xml:space`, and `xlink:href` unless the plain spelling is there, too."""
+    if key == f"{{{XML}}}space":
+        kept[key] = value
+    elif key == f"{{{XLINK}}}href" and source.get("href") is None:
+        _keep_reference(value, kept, copy)
+
+
+def _keep_reference(value: str, kept: dict[str, str], copy: Copy) -> None:
     bare = CONTROL.sub("", value)
     if bare.startswith("#"):
-        target.set(name, bare)
+        kept["href"] = bare
     else:
         acts = ACTING.match(bare) is not None
-        _drop(name, "active_content_removed" if acts else "external_reference_removed", copy)
+        _drop("href", "active_content_removed" if acts else "external_reference_removed", copy)
 
 
-def _copy_declarations(value: str, target: etree._Element, copy: Copy) -> None:
+def _keep_declarations(value: str, kept: dict[str, str], copy: Copy) -> None:
     text, flags = clean_declarations(value, copy.keyframes)
     copy.flags |= flags
     if text:
-        target.set("style", text)
+        kept["style"] = text
 
 
-def _copy_value(name: str, value: str, target: etree._Element, copy: Copy) -> None:
-    if "(" not in value and ":" not in value and name not in FETCHING_ATTRIBUTES:
-        target.set(name, value)  # a plain word or number, as nearly all are
-    elif is_external(value) or name in FETCHING_ATTRIBUTES:
+def _keep_value(name: str, value: str, kept: dict[str, str], copy: Copy) -> None:
+    if is_external(value) or name in FETCHING_ATTRIBUTES:
         _drop(name, "external_reference_removed", copy)
     elif ACTING.search(CONTROL.sub("", value)):
         _drop(name, "active_content_removed", copy)
     elif "\\" in value and "(" in value:
         _drop(name, "style_removed", copy)
     else:
-        target.set(name, value)
+        kept[name] = value
 
 
 def _drop(name: str, flag: str, copy: Copy) -> None:
