@@ -6,7 +6,6 @@ import fcntl
 import os
 import secrets
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
@@ -57,9 +56,21 @@ def write_private(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def manage(*arguments: str) -> None:
-    if subprocess.run([PYTHON, "manage.py", *arguments], cwd=ROOT).returncode:
-        sys.exit(f"manage.py {arguments[0]} failed; the lines above say why.")
+def prepare() -> None:
+    """Tables, static files and first logins, in one process: most of a start's time is importing Django."""
+    import django
+    from django.core.management import call_command
+    from django.db import DatabaseError, connections
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchsite.settings")
+    django.setup()
+    try:
+        call_command("migrate", verbosity=0, interactive=False)
+    except DatabaseError as error:
+        sys.exit(f"The database does not answer or cannot be changed: {str(error).strip()}")
+    call_command("collectstatic", verbosity=0, interactive=False)
+    call_command("first_logins")
+    connections.close_all()
 
 
 def programs(host: str, port: int, folder: Path, embedded: list[str] | None, demo_port: int) -> dict[str, list[str]]:
@@ -133,9 +144,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if host not in ("127.0.0.1", "localhost", "::1") and "ALLOWED_HOSTS" not in os.environ:
         print(f"HOST={host}: set ALLOWED_HOSTS to the names under which the site is reached.", file=sys.stderr)
-    manage("migrate", "--verbosity", "0")
-    manage("collectstatic", "--noinput", "--verbosity", "0")
-    manage("first_logins")
+    prepare()
     config = folder / "supervisord.conf"
     write_private(config, supervisor_config(programs(host, port, folder, embedded, demo_port), folder))
     print(f"\n  Benchsite is on http://{host}:{port}/   (Ctrl-C stops everything)\n", flush=True)

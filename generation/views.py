@@ -90,13 +90,14 @@ def _progress_context(run: Run) -> dict[str, object]:
 def _offered(run: Run) -> list[tuple[str, str, str]]:
     """The verbs a run can take now, as (verb, label, button class)."""
     offered = []
-    if run.drawing_state == Run.Drawing.OPEN:
+    unended = run.samples.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING]).exists()
+    if run.drawing_state == Run.Drawing.OPEN and unended:
         offered.append(("pause", "Pause", ""))
     if run.drawing_state == Run.Drawing.PAUSED:
         offered.append(("resume", "Resume", "primary"))
     if run.samples.filter(state=Sample.State.FAILED).exists():
         offered.append(("retry", "Retry what failed", ""))
-    if run.drawing_state != Run.Drawing.CANCELLED and run.samples.filter(state=Sample.State.PENDING).exists():
+    if run.drawing_state != Run.Drawing.CANCELLED and unended:
         offered.append(("cancel", "Cancel the rest", "danger"))
     return offered
 
