@@ -6,27 +6,58 @@ import logging.config
 import os
 import re
 from collections.abc import MutableMapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import structlog
 
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)", re.I)
+# The password of an address such as redis://:password@host, and what follows Bearer in a header.
+_PASSWORD = re.compile(r"(\w+://[^\s:/@]*:)[^\s@]+(@)")
+_BEARER = re.compile(r"(Bearer\s+)[^\s'\"]{8,}", re.I)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+HIDDEN = "[hidden]"
+DEEPEST = 6
+
+
+@cache
+def _file_secret(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _secrets() -> list[str]:
-    return [value for name, value in os.environ.items() if _SECRET_NAME.search(name) and len(value) >= 8]
+    """Every secret of the environment, also those that NAME_FILE names; the longest first."""
+    found = []
+    for name, value in os.environ.items():
+        if _SECRET_NAME.search(name):
+            found.append(_file_secret(value) if name.endswith("_FILE") else value)
+    return sorted((value for value in found if len(value) >= 8), key=len, reverse=True)
 
 
 def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Hide every secret of the environment and make control characters visible, in each string of an event."""
+    """Hide every secret and make control characters visible, in each string of an event, however deep."""
     hidden = _secrets()
     for key, value in event.items():
-        if isinstance(value, str):
-            for secret in hidden:
-                value = value.replace(secret, "[hidden]")
-            event[key] = _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", value)
+        event[key] = _redacted(value, hidden)
     return event
+
+
+def _redacted(value: Any, hidden: list[str], depth: int = 0) -> Any:
+    if isinstance(value, bool | int | float | None):
+        return value
+    if depth < DEEPEST and isinstance(value, dict):
+        return {str(_redacted(key, hidden)): _redacted(item, hidden, depth + 1) for key, item in value.items()}
+    if depth < DEEPEST and isinstance(value, list | tuple | set):
+        return [_redacted(item, hidden, depth + 1) for item in value]
+    text = value if isinstance(value, str) else repr(value)
+    for secret in hidden:
+        text = text.replace(secret, HIDDEN)
+    text = _BEARER.sub(rf"\g<1>{HIDDEN}", _PASSWORD.sub(rf"\g<1>{HIDDEN}\g<2>", text))
+    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
 
 
 def logging_config(*, level: str, as_json: bool) -> dict[str, Any]:
@@ -54,7 +85,11 @@ def logging_config(*, level: str, as_json: bool) -> dict[str, Any]:
         },
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
         "root": {"handlers": ["stderr"], "level": level},
-        "loggers": {"httpx": {"level": "WARNING"}, "axes": {"level": "WARNING"}, "rq": {"level": "WARNING"}},
+        "loggers": {
+            **{name: {"level": "WARNING"} for name in ("httpx", "axes", "rq")},
+            # Its lines for refused requests name the path, and an invitation's path lets its reader in.
+            "django.request": {"level": "ERROR"},
+        },
     }
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

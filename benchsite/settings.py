@@ -25,6 +25,7 @@ SECRET_KEY = secret_key(VAR_DIR)
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 SITE_URL = env_str("SITE_URL")  # such as https://bench.example.org: the public address, and the switch to HTTPS only
 CSRF_TRUSTED_ORIGINS = [SITE_URL] if SITE_URL else []
+PROXIES = env_int("PROXIES", 0)  # how many proxies stand in front; their word about the client is taken then
 
 INSTALLED_APPS = [
     "benchsite",
@@ -43,6 +44,7 @@ INSTALLED_APPS = [
     "csp",
 ]
 MIDDLEWARE = [
+    "benchsite.request_ids.name_request",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -102,7 +104,7 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 # A proxy's word for the client's address is taken only from as many proxies as the operator says stand in front.
-AXES_IPWARE_PROXY_COUNT = env_int("PROXIES", 0) or None
+AXES_IPWARE_PROXY_COUNT = PROXIES or None
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
@@ -146,8 +148,8 @@ SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 if SITE_URL.startswith("https://"):
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
-    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env_int("PROXIES", 0) else None
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PROXIES else None
     SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 31_536_000)
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
@@ -160,6 +162,19 @@ LOGGING = logging_config(level=env_str("LOG_LEVEL", "INFO"), as_json=env_bool("L
 os.environ.setdefault(
     "DEMO_PROVIDER_URL", left_behind("DEMO_PROVIDER_URL", VAR_DIR / "demo_url", "http://127.0.0.1:8765/v1")
 )
+
+METRICS_TOKEN = env_str("METRICS_TOKEN")  # without one, /metrics answers this machine alone
+
+# Word of a run that finished or paused; off until one of the two is set.
+NOTIFY_EMAIL = env_list("NOTIFY_EMAIL", [])
+NOTIFY_WEBHOOK = env_str("NOTIFY_WEBHOOK")
+EMAIL_HOST = env_str("EMAIL_HOST", "localhost")
+EMAIL_PORT = env_int("EMAIL_PORT", 25)
+EMAIL_HOST_USER = env_str("EMAIL_USER")
+EMAIL_HOST_PASSWORD = env_str("EMAIL_PASSWORD")
+EMAIL_USE_TLS = env_bool("EMAIL_TLS", False)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env_str("EMAIL_FROM", "benchsite@localhost")
 
 # Drawing: a call may take DRAW_DEADLINE seconds in all (or its provider's own, shorter timeout); a worker that has not
 # settled LEASE_MARGIN seconds later is taken for dead. docs/drawing.md says what each of these does.
