@@ -20,7 +20,7 @@ PATIENCE = 1.0
 
 
 @cache
-def _connection(url: str) -> Redis:
+def queue_connection(url: str) -> Redis:
     return Redis.from_url(
         url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE, retry=Retry(NoBackoff(), retries=0)
     )
@@ -38,7 +38,7 @@ def ring_for_drawing() -> None:
 
 def _ring(name: str, job: str, arguments: tuple[Any, ...], timeout: int | None, *, once: bool = False) -> None:
     try:
-        queue = get_queue(name, connection=_connection(settings.REDIS_URL), commit_mode="auto")
+        queue = get_queue(name, connection=queue_connection(settings.REDIS_URL), commit_mode="auto")
         # The length of the queue is asked, not a job's id: a job whose id was lost between pop and start would
         # otherwise keep the bell silent for ever.
         if not (once and queue.count):

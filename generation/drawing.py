@@ -22,7 +22,7 @@ from django.utils.timezone import now
 
 from generation import settling
 from generation.asking import Question, Sheet, deadline_of, request_of, reservation
-from generation.models import NANO, LanguageModel, ProviderCall, Run, Sample
+from generation.models import NANO, Event, LanguageModel, ProviderCall, Run, Sample
 from generation.provider_errors import ProviderError
 from generation.providers import Client
 from generation.reading import save_measurements
@@ -253,6 +253,15 @@ def sweep() -> Swept:
 
 
 def finish_runs() -> int:
-    """Note the end of every run that has nothing left to draw."""
+    """Note the end of every run that has nothing left to draw, once."""
     unended = Sample.objects.unended().filter(run=OuterRef("pk"))
-    return Run.objects.filter(~Exists(unended), finished_at=None).update(finished_at=now())
+    ended = Run.objects.filter(~Exists(unended), finished_at=None)
+    return sum(_finish(pk) for pk in ended.values_list("pk", flat=True))
+
+
+def _finish(run_id: int) -> int:
+    with transaction.atomic():
+        if Run.objects.filter(pk=run_id, finished_at=None).update(finished_at=now()) != 1:
+            return 0
+        Event.objects.create(run_id=run_id, verb="finish_run", facts=Sample.objects.filter(run_id=run_id).progress())
+    return 1

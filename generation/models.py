@@ -388,7 +388,33 @@ class Event(models.Model):
 
     class Meta:
         ordering = ["-at"]
-        indexes = [models.Index(F("run").asc(), F("at").desc(), name="generation_event_newest")]
+        indexes = [
+            models.Index(F("run").asc(), F("at").desc(), name="generation_event_newest"),
+            # For the sweeper's search for news to send.
+            models.Index(fields=["verb", "at"], name="generation_event_news"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.verb} {self.subject}".strip()
+
+
+class Notice(models.Model):
+    """Word of an event by one channel: an e-mail or a webhook. Sent at least once, and only then marked."""
+
+    event = models.ForeignKey(Event, models.CASCADE, related_name="notices")
+    channel = models.CharField(max_length=10, choices=[("email", "e-mail"), ("webhook", "webhook")])
+    tries = models.PositiveIntegerField(default=0)
+    next_at = models.DateTimeField(default=now)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    error = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["event", "channel"], name="generation_notice_once_a_channel")]
+        indexes = [
+            # For the sweeper; only what is not sent yet.
+            models.Index(fields=["next_at"], condition=Q(sent_at__isnull=True), name="generation_notice_due")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.channel} about {self.event_id}"

@@ -70,12 +70,12 @@ def _base_url(node: Node) -> str:
         raise node.error(f"{value[:60]!r} is not a URL", "write it as in https://host/v1", reason="bad_url") from None
     if not host or parts.scheme not in ("http", "https") or parts.username is not None or parts.query or parts.fragment:
         raise node.error(f"{value[:60]!r} is not a base URL", "write it as in https://host/v1", reason="bad_url")
-    if parts.scheme == "http" and not _is_loopback(host):
+    if parts.scheme == "http" and not is_loopback(host):
         raise node.error("http is allowed on this machine only", "use https", reason="bad_url")
     return value
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:

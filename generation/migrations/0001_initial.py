@@ -550,4 +550,36 @@ class Migration(migrations.Migration):
                 fields=("sample", "backend"), name="generation_measurement_once_a_backend"
             ),
         ),
+        migrations.AddIndex(
+            model_name="event",
+            index=models.Index(fields=["verb", "at"], name="generation_event_news"),
+        ),
+        migrations.CreateModel(
+            name="Notice",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("channel", models.CharField(choices=[("email", "e-mail"), ("webhook", "webhook")], max_length=10)),
+                ("tries", models.PositiveIntegerField(default=0)),
+                ("next_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("sent_at", models.DateTimeField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=200)),
+                (
+                    "event",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="notices", to="generation.event"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["id"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("sent_at__isnull", True)), fields=["next_at"], name="generation_notice_due"
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("event", "channel"), name="generation_notice_once_a_channel")
+                ],
+            },
+        ),
     ]

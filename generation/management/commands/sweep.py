@@ -13,6 +13,8 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 
 from generation.bell import ring_for_drawing
 from generation.drawing import Swept, sweep
+from generation.heartbeat import beat
+from generation.notices import send_notices
 
 log = structlog.get_logger(__name__)
 
@@ -46,6 +48,8 @@ def sweep_and_ring() -> Swept:
     swept = sweep()
     if swept.due:
         ring_for_drawing()
+    send_notices()
+    beat()
     return swept
 
 
