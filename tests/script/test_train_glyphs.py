@@ -1,0 +1,107 @@
+"""The training script without fonts: its gradient, its calibration numbers, and how letters become blocks."""
+
+from __future__ import annotations
+
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from generation.formats.science_birds.similarity import logits_of, softmax
+from script import glyph_letters
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def training():
+    loader = SourceFileLoader("train_glyphs", str(ROOT / "script" / "train_glyphs"))
+    module = module_from_spec(spec_from_loader("train_glyphs", loader))
+    loader.exec_module(module)
+    return module
+
+
+class NoDropout:
+    """Random numbers that keep every unit: the mask is then the same constant in loss and gradient."""
+
+    def random(self, shape, dtype):
+        return np.ones(shape, dtype)
+
+
+def test_gradient_equals_the_slope_of_the_loss(training, monkeypatch):
+    monkeypatch.setattr(training, "DROPOUT", 0.0)
+    rng = np.random.default_rng(1)
+    weights = {name: array.astype(np.float64) for name, array in training.start_weights(rng).items()}
+    images, labels = rng.random((3, 32, 32)), np.array([0, 7, 25])
+    wanted = np.full((3, 26), training.SMOOTHING / 26)
+    wanted[np.arange(3), labels] += 1 - training.SMOOTHING
+
+    def loss() -> float:
+        chances = softmax(logits_of(images, weights | {"temperature": np.float64(1)}))
+        return float(-(wanted * np.log(chances)).sum() / 3)
+
+    slopes = training.gradients(images, labels, weights, NoDropout())
+
+    for name, slope in slopes.items():
+        place = np.unravel_index(np.abs(slope).argmax(), slope.shape)
+        kept, step = weights[name][place], 1e-6
+        weights[name][place] = kept + step
+        above = loss()
+        weights[name][place] = kept - step
+        below = loss()
+        weights[name][place] = kept
+        assert slope[place] == pytest.approx((above - below) / (2 * step), rel=1e-3), name
+
+
+def test_calibration_error_worked_by_hand(training):
+    chances = np.array([[0.9, 0.1], [0.9, 0.1], [0.6, 0.4], [0.6, 0.4]])
+
+    # Sure at 0.9 and right half the time, sure at 0.6 and always right: (0.4 + 0.4) / 2.
+    assert training.calibration_error(chances, np.array([0, 1, 0, 0])) == pytest.approx(0.4)
+
+
+def test_temperature_undoes_overconfidence(training):
+    rng = np.random.default_rng(2)
+    honest = rng.normal(0, 2, (4000, 5))
+    labels = np.array([rng.choice(5, p=row) for row in softmax(honest)])
+
+    assert training.fit_temperature(3 * honest, labels) == pytest.approx(3, rel=0.1)
+
+
+def test_blocks_cover_the_grid_exactly():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        grid = rng.random((7, 9)) < 0.6
+        covered = np.zeros(grid.shape, int)
+        for x, y, width, height, _ in glyph_letters.tile(grid, rng):
+            assert (width, height) in {(1, 1), (3, 1), (1, 3)}
+            row, column = round(-y - height / 2), round(x - width / 2)
+            covered[row : row + height, column : column + width] += 1
+        assert (covered == grid).all()
+
+
+def test_grid_too_coarse_for_a_letter_is_thrown_away(monkeypatch):
+    ring = np.ones((96, 80), bool)
+    ring[12:84, 12:68] = False
+    assert glyph_letters.pieces_and_holes(ring) == (1, 1)
+
+    rng = np.random.default_rng(4)
+    grids = [glyph_letters.on_grid(ring, rng) for _ in range(40)]
+    assert all(glyph_letters.pieces_and_holes(grid) == (1, 1) for grid in grids if grid is not None)
+
+    monkeypatch.setattr(glyph_letters, "MIN_ROWS", 2)
+    monkeypatch.setattr(glyph_letters, "MAX_ROWS", 2)
+    assert all(glyph_letters.on_grid(ring, rng) is None for _ in range(10))
+
+
+def test_no_family_is_on_two_sides_of_the_split():
+    sides = [set(glyph_letters.TRAIN), set(glyph_letters.CALIBRATE), set(glyph_letters.TEST)]
+
+    assert len(set.union(*sides)) == sum(map(len, sides))
+
+
+def test_missing_fonts_are_named(tmp_path):
+    with pytest.raises(SystemExit, match="fonts-inter"):
+        glyph_letters.find_masks(tmp_path, ["inter"])
