@@ -13,7 +13,7 @@ from multiprocessing import Pool
 from pathlib import Path
 
 from generation.formats.base import Answer
-from generation.formats.science_birds import FORMAT, blocks_of
+from generation.formats.science_birds import FORMAT
 from generation.formats.science_birds.extraction import read_code
 from generation.formats.science_birds.level import IllegalDrop, build_level
 from generation.formats.science_birds.physics import settle
@@ -52,15 +52,15 @@ def run_one(text: str) -> tuple[float, ...]:
     return tuple(end - start for start, end in pairwise(marks))
 
 
-def measure_whole(text: str) -> bool:
-    """The same through the format's own doors, as a worker does it."""
+def measure_whole(text: str) -> tuple[bool, float]:
+    """The same through the format's own doors, as a worker does it: whether it is a level, and processor seconds."""
     settle.cache_clear()
+    start = time.process_time()
     answer = Answer(text, prompt_facts={"target": "A"})
     found = FORMAT.extract(answer)
-    if found.drawing is None:
-        return False
-    FORMAT.measure(found.drawing, answer, backend="glyphs")
-    return bool(blocks_of(found.drawing))
+    if found.drawing is not None:
+        FORMAT.measure(found.drawing, answer, backend="glyphs")
+    return found.valid, time.process_time() - start
 
 
 def bench(count: int, processes: int) -> dict[str, float]:
@@ -69,9 +69,10 @@ def bench(count: int, processes: int) -> dict[str, float]:
     split = [sum(parts) for parts in zip(*(run_one(text) for text in texts[: min(count, 1000)]), strict=True)]
     start = time.perf_counter()
     with Pool(processes) as pool:
-        valid = sum(pool.imap_unordered(measure_whole, texts, chunksize=50))
+        done = list(pool.imap_unordered(measure_whole, texts, chunksize=50))
     seconds = time.perf_counter() - start
-    result = {"levels": count, "valid": valid, "processes": processes, "seconds": seconds}
+    valid, busy = (sum(part) for part in zip(*done, strict=True))
+    result = {"levels": count, "valid": valid, "processes": processes, "seconds": seconds, "cpu_seconds": busy}
     result |= {"levels_per_second": count / seconds, "competition_seconds": COMPETITION * seconds / count}
     return result | {f"share_{name}": part / sum(split) for name, part in zip(STAGES, split, strict=True)}
 
@@ -86,9 +87,14 @@ def main() -> None:
     options = parser.parse_args()
     result = bench(COMPETITION if options.full else 1_000, options.processes)
     print(f"Science Birds on {platform.machine()}, {options.processes} processes, Python {platform.python_version()}")
-    print(f"{result['levels']} answers, {result['valid']} of them levels, in {result['seconds']:.1f} s")
+    print(
+        f"{result['levels']} answers, {result['valid']} of them levels, in {result['seconds']:.1f} s (load {os.getloadavg()[0]:.1f})"
+    )
     print(
         f"{result['levels_per_second']:.0f} levels a second; a competition of {COMPETITION}: {result['competition_seconds']:.0f} s"
+    )
+    print(
+        f"processor time {result['cpu_seconds']:.1f} s: {1000 * result['cpu_seconds'] / result['levels']:.1f} ms a level"
     )
     print("split on one core: " + ", ".join(f"{name} {100 * result[f'share_{name}']:.1f} %" for name in STAGES))
     if options.json:

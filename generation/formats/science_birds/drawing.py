@@ -23,7 +23,7 @@ def draw_replay(settled: Settled) -> str:
     """Every block moves along its own few frames; all share one clock, so the fall stays in step."""
     blocks = settled.blocks
     start = [Pose(block.x, block.y) for block in blocks]
-    seconds = max((frames[-1][0] for frames in settled.frames), default=0.0) + PAUSE
+    seconds = max((path[-1][0] for path in settled.paths), default=0.0) + PAUSE
     parts = [
         moving(block, frames, seconds) if len(frames) > 1 else shape(block, pose)
         for block, frames, pose in zip(blocks, settled.frames, start, strict=True)

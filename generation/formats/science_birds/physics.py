@@ -43,11 +43,16 @@ class Pose:
 
 @dataclass(frozen=True)
 class Settled:
-    """A level after the ten seconds: final poses, and for each block the few (time, pose) frames a replay needs."""
+    """A level after the ten seconds: final poses, and the (time, pose) path of each block."""
 
     blocks: tuple[Block, ...]
     final: tuple[Pose, ...]
-    frames: tuple[tuple[tuple[float, Pose], ...], ...]
+    paths: tuple[tuple[tuple[float, Pose], ...], ...]
+
+    @property
+    def frames(self) -> tuple[tuple[tuple[float, Pose], ...], ...]:
+        """The few frames of each path that a replay needs."""
+        return tuple(thin(path) for path in self.paths)
 
     @property
     def moved(self) -> int:
@@ -75,8 +80,7 @@ def settle(blocks: tuple[Block, ...]) -> Settled:
             record(bodies, history, step * STEP)
             if not any(body.awake for body in bodies):  # sleeping bodies stay where they are until touched
                 break
-    final = tuple(frames[-1][1] for frames in history)
-    return Settled(blocks, final, tuple(thin(frames) for frames in history))
+    return Settled(blocks, tuple(path[-1][1] for path in history), tuple(map(tuple, history)))
 
 
 def build_world(blocks: Sequence[Block]) -> tuple[Any, list[Any]]:
