@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import string
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,9 +15,12 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from generation.config import load_suite
+from generation.formats import get_format
 from ranking.science_birds import analyse_file, diversity, score_competition
 from ranking.science_birds_files import TrialFileError
 from ranking.science_birds_policy import apply_policy
+from tests.generation.formats.birds import answer, code
 
 
 def naive(trials, *, count, disqualified=()):
@@ -376,3 +381,34 @@ def test_file_that_is_not_text(tmp_path):
 
     with pytest.raises(TrialFileError, match="UTF-8"):
         analyse_file(path)
+
+
+def test_what_the_format_measures_can_be_scored():
+    form = get_format("science_birds")
+    rows = []
+    for program, plans in {"a": ("b13 4, b31 4", "2*b13 4, b31 4"), "b": ("b31 4, b13 4", "b99 1")}.items():
+        for number, plan in enumerate(plans, start=1):
+            asked = answer(code(plan), "T")
+            found = form.extract(asked)
+            measured = (
+                form.measure(found.drawing, asked, backend="glyphs")
+                if found.valid
+                else form.measure_invalid(asked, found, backend="glyphs")
+            )
+            rows.append({"program": program, "model": "m", "target": "T", "trial": number, **measured})
+
+    scored = score_competition(pd.DataFrame(rows), count=2)
+
+    chars = scored.chars.set_index("program")
+    assert chars.at["a", "diversity"] > 0
+    assert (chars.at["b", "diversity"], chars.at["b", "stability"]) == (0.0, 0.5)
+    assert scored.programs["program"].tolist() == ["a", "b"]
+
+
+def test_shipped_suite_is_the_competition():
+    suite = load_suite(Path(__file__).parent.parent.parent / "config" / "science-birds")
+
+    assert [prompt.facts["target"] for prompt in suite.prompts] == list(string.ascii_uppercase)
+    assert (suite.generation.attempts_per_prompt, suite.generation.temperature, len(suite.models)) == (10, 1.0, 3)
+    assert [program.baseline for program in suite.programs] == [True, False, False]
+    assert max(len(program.turns) for program in suite.programs) > 1
