@@ -1,0 +1,139 @@
+"""Verbs: fit a run, find what is stale, choose how ties and fails count, freeze a leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+from django.utils.timezone import now
+
+from generation.models import Event, Run
+from ranking.models import Counting, Fit, Publication, Standing
+from ranking.protocols import load, protocol_of, protocols_of
+
+KEPT = 3  # fits of a kind that stay, besides the published ones; any past one can be made again from the votes
+
+
+def fit_options(run: Run, *, until: str | None = None, ties: str = "", fails: str = "") -> dict[str, Any]:
+    """The choices behind a fit: the curator's for this run, and the judges set aside."""
+    chosen = Counting.objects.filter(run=run).first() or Counting(run=run)
+    aside = run.seats.filter(weight=0).order_by("pseudonym").values_list("pseudonym", flat=True)
+    return {
+        "ties": ties or chosen.ties,
+        "fails": fails or chosen.fails,
+        "weights": dict.fromkeys(aside, 0.0),
+        "until": until,
+        "backend": run.measure_backend,
+    }
+
+
+def fit_run(run: Run, *, protocol: str = "", full: bool = True, **choices: str | None) -> Fit:
+    """Compute and store one leaderboard: of the run's first protocol unless another is named."""
+    protocol = protocol or next(iter(protocols_of(run)), "")
+    entry = protocol_of(run, protocol)
+    if entry is None:
+        raise ValueError(f"Run {run.code} is not scored by {protocol or 'anything yet'}.")
+    options, read_at = fit_options(run, **choices), now()
+    result = load(entry.analyse)(run, options=options, full=full or not entry.slow)
+    return store_fit(
+        Fit(
+            run=run,
+            protocol=protocol,
+            kind=Fit.Kind.FULL if full or not entry.slow else Fit.Kind.FAST,
+            settings=options | result.get("settings", {}),
+            result=result,
+            votes=result.get("votes", 0),
+            read_at=read_at,
+        )
+    )
+
+
+@transaction.atomic
+def store_fit(fit: Fit) -> Fit:
+    fit.save()
+    entrants = dict(fit.run.entrants.values_list("name", "id"))
+    rows = [row for row in standing_rows(fit.result) if row[1]["entrant"] in entrants]
+    Standing.objects.bulk_create(make_standing(fit, scope, entrants[row["entrant"]], row) for scope, row in rows)
+    if not fit.settings.get("until"):
+        forget_old(fit)
+    return fit
+
+
+def standing_rows(result: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(scope, standing) of every scope in a result."""
+    for row in result.get("overall", []):
+        yield "overall", row
+    for category, rows in result.get("categories", {}).items():
+        for row in rows:
+            yield f"category:{category}", row
+
+
+def make_standing(fit: Fit, scope: str, entrant_id: int, row: dict[str, Any]) -> Standing:
+    return Standing(
+        fit=fit,
+        scope=scope[:120],
+        entrant_id=entrant_id,
+        score=row.get("rating", row.get("score")),
+        n=row.get("votes", row.get("n")) or 0,
+        **{name: row.get(name) for name in ("low", "high", "rank", "rank_low", "rank_high")},
+    )
+
+
+def forget_old(fit: Fit) -> None:
+    """Older fits of the same kind go, except a few and the published."""
+    alike = Fit.objects.filter(run=fit.run, protocol=fit.protocol, kind=fit.kind, publications=None)
+    kept = list(alike.order_by("-id").values_list("id", flat=True)[:KEPT])
+    alike.exclude(id__in=kept).delete()
+
+
+def stale_fits(kind: str) -> list[tuple[Run, str]]:
+    """Runs and protocols whose scores changed after their newest fit of a kind read them, or that never had one.
+
+    A protocol without a slow part has full fits only, and these count as its fast ones.
+    """
+    newest = Fit.objects.order_by().values_list("run", "protocol", "kind").annotate(Max("read_at"))
+    read = {(run, protocol, made): moment for run, protocol, made, moment in newest}
+    found = []
+    for run in Run.objects.exclude(scores_changed_at=None):
+        for name, entry in protocols_of(run).items():
+            if kind == Fit.Kind.FULL and not entry.slow:
+                continue
+            moment = read.get((run.pk, name, kind if entry.slow else Fit.Kind.FULL))
+            if moment is None or moment < run.scores_changed_at:
+                found.append((run, name))
+    return found
+
+
+def refit_fast(run: Run, protocol: str) -> Fit:
+    """What pages wait for: a fast fit, or a full one where the protocol has no slow part."""
+    return fit_run(run, protocol=protocol, full=False)
+
+
+def refit_fully(run_id: int) -> list[Fit]:
+    """What pages do not wait for, if it is still wanted when the worker comes to it."""
+    return [fit_run(run, protocol=name) for run, name in stale_fits(Fit.Kind.FULL) if run.pk == run_id]
+
+
+@transaction.atomic
+def set_counting(*, run: Run, ties: str, fails: str, by: User | None, reason: str = "") -> Counting:
+    chosen, _ = Counting.objects.update_or_create(run=run, defaults={"ties": ties, "fails": fails})
+    Event.objects.create(run=run, actor=by, verb="set counting", subject=str(chosen), reason=reason)
+    Run.objects.filter(pk=run.pk).update(scores_changed_at=now())
+    return chosen
+
+
+@transaction.atomic
+def publish_fit(*, fit: Fit, by: User | None, title: str = "", note: str = "") -> Publication:
+    """Freeze these numbers under a link of their own."""
+    made = Publication.objects.create(fit=fit, by=by, title=title or str(fit.run), note=note)
+    Event.objects.create(run=fit.run, actor=by, verb="publish leaderboard", subject=made.code, reason=note)
+    return made
+
+
+def fit_at(run: Run, moment: datetime) -> Fit:
+    """A past leaderboard, made again from the votes that stood then."""
+    return fit_run(run, protocol="pairwise", until=moment.isoformat())

@@ -1,0 +1,211 @@
+"""Where the ORM meets numpy: a run's votes as columns, its tallies as cells, its samples and costs by entrant."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Q, QuerySet, Sum
+
+from generation.models import ProviderCall, Run, Sample
+from judging.models import JudgeTally, Kind, PromptTally, Vote
+from ranking.sample_files import SampleRate, sample_rate
+from ranking.votes import KINDS, OUTCOMES, Cells, Tallies, Votes, make_votes
+
+OUTCOME_NUMBERS = {name: number for number, name in enumerate(OUTCOMES)}
+KIND_NUMBERS = {name: number for number, name in enumerate(KINDS)}
+VOTE_COLUMNS = (
+    *("matchup__left_id", "matchup__right_id", "outcome", "seat_id", "matchup__prompt_id", "matchup__category"),
+    *("matchup__left_sample__attempt", "matchup__right_sample__attempt", "matchup__kind"),
+    *("voted_at", "response_ms", "withdrawn_at"),
+)
+
+
+@dataclass(frozen=True)
+class Names:
+    """Name tables in order of the alphabet, as a file's reader makes them, and the number of each database id.
+
+    Two prompts of the same words are one prompt here, as they are in a file.
+    """
+
+    names: tuple[str, ...]
+    number: Mapping[Any, int]
+
+    def numbers(self, ids: Iterable[Any]) -> list[int]:
+        return [self.number.get(i, -1) for i in ids]
+
+
+def make_names(pairs: Iterable[tuple[Any, str]]) -> Names:
+    pairs = list(pairs)
+    names = tuple(sorted({name for _, name in pairs}))
+    place = {name: number for number, name in enumerate(names)}
+    return Names(names, {key: place[name] for key, name in pairs})
+
+
+@dataclass(frozen=True)
+class RunNames:
+    """The four name tables of a run."""
+
+    entrants: Names
+    judges: Names
+    prompts: Names
+    categories: Names
+    category_of: Mapping[int, str]  # prompt id -> category
+
+
+def run_names(run: Run) -> RunNames:
+    prompts = list(run.prompts.values_list("id", "text", "category"))
+    seats = run.seats.filter(is_unknown=False).values_list("id", "pseudonym")
+    voted = JudgeTally.objects.filter(run=run).exclude(category="").order_by().values_list("category", flat=True)
+    return RunNames(
+        entrants=make_names(run.entrants.values_list("id", "name")),
+        judges=make_names(seats),
+        prompts=make_names((pk, text) for pk, text, _ in prompts),
+        categories=make_names((name, name) for name in {*voted.distinct(), *(c for *_, c in prompts if c)}),
+        category_of={pk: category for pk, _, category in prompts},
+    )
+
+
+def votes_of(run: Run, *, until: datetime | None = None) -> Votes:
+    """Every vote of the run as columns, withdrawn ones too, in order of time (see `standing_votes`)."""
+    names = run_names(run)
+    rows = Vote.objects.filter(run=run).order_by("voted_at", "id")
+    if until is not None:
+        rows = rows.filter(voted_at__lte=until)
+    columns: list[list[Any]] = [[] for _ in VOTE_COLUMNS]
+    for row in rows.values_list(*VOTE_COLUMNS).iterator(chunk_size=5000):
+        for column, value in zip(columns, row, strict=True):
+            column.append(value)
+    left, right, outcome, seat, prompt, category, left_attempt, right_attempt, kind, time, pace, withdrawn = columns
+    return make_votes(
+        entrants=names.entrants.names,
+        judges=names.judges.names,
+        prompts=names.prompts.names,
+        categories=names.categories.names,
+        left=names.entrants.numbers(left),
+        right=names.entrants.numbers(right),
+        outcome=[OUTCOME_NUMBERS[name] for name in outcome],
+        judge=names.judges.numbers(seat),
+        prompt=names.prompts.numbers(prompt),
+        category=names.categories.numbers(category),
+        left_attempt=[-1 if attempt is None else attempt for attempt in left_attempt],
+        right_attempt=[-1 if attempt is None else attempt for attempt in right_attempt],
+        kind=[KIND_NUMBERS[name] for name in kind],
+        time=[moment.timestamp() for moment in time],
+        response_ms=[np.nan if ms is None else ms for ms in pace],
+        withdrawn=[np.inf if moment is None else moment.timestamp() for moment in withdrawn],
+    )
+
+
+def tallies_of(run: Run, *, weights: Mapping[str, float]) -> Tallies:
+    """The run's kept counts; their number does not grow with votes. Judges of weight 0 are left out of both ways."""
+    names = run_names(run)
+    left_out = {pk for pk, number in names.judges.number.items() if weights.get(names.judges.names[number]) == 0}
+    counted = JudgeTally.objects.filter(run=run, is_repeat=False, votes__gt=0).exclude(seat__in=left_out)
+    by_judge = list(counted.values_list("seat_id", "category", "left_id", "right_id", "outcome", "votes"))
+    by_prompt = prompt_rows(run, left_out=left_out, by_judge=by_judge, names=names)
+    return without_unseen(names, by_judge, by_prompt, weights)
+
+
+def prompt_rows(run: Run, *, left_out: set[int], by_judge: list[Any], names: RunNames) -> list[Any]:
+    """(prompt, category, left, right, outcome, votes) without the judges left out, and with votes that name no prompt.
+
+    Those votes are in the judges' tallies only, so they are what the prompts' tallies lack there.
+    """
+    found: dict[tuple[Any, ...], int] = defaultdict(int)
+    rows = PromptTally.objects.filter(run=run, is_repeat=False, votes__gt=0)
+    for prompt, *key, votes in rows.values_list("prompt_id", "left_id", "right_id", "outcome", "votes"):
+        found[prompt, names.category_of.get(prompt, ""), *key] += votes
+    if left_out:
+        for prompt, *key, votes in votes_of_seats(run, left_out):
+            found[prompt, names.category_of.get(prompt, ""), *key] -= votes
+    missing: dict[tuple[Any, ...], int] = defaultdict(int)
+    for _, *key, votes in by_judge:
+        missing[tuple(key)] += votes
+    for (_, *key), votes in found.items():
+        missing[tuple(key)] -= votes
+    return [(*key, n) for key, n in found.items() if n > 0] + [(None, *key, n) for key, n in missing.items() if n > 0]
+
+
+def votes_of_seats(run: Run, seats: set[int]) -> QuerySet[Any]:
+    votes = Vote.objects.filter(run=run, seat__in=seats, withdrawn_at=None).exclude(matchup__prompt_id=None)
+    grouped = votes.exclude(matchup__kind=Kind.REPEAT).order_by()
+    return grouped.values_list("matchup__prompt_id", "matchup__left_id", "matchup__right_id", "outcome").annotate(
+        Count("id")
+    )
+
+
+def without_unseen(names: RunNames, by_judge: list[Any], by_prompt: list[Any], weights: Mapping[str, float]) -> Tallies:
+    """Tallies whose name tables hold only what a counted vote mentions, as `analyse_votes` has them."""
+    entrants = seen(names.entrants, [i for row in by_judge for i in row[2:4]])
+    judges = seen(names.judges, [row[0] for row in by_judge])
+    prompts = seen(names.prompts, [row[0] for row in by_prompt])
+    categories = seen(names.categories, [row[1] for row in by_judge])
+    return Tallies(
+        entrants=entrants.names,
+        judges=judges.names,
+        prompts=prompts.names,
+        categories=categories.names,
+        by_judge=make_cells(by_judge, judges, categories, entrants),
+        by_prompt=make_cells(by_prompt, prompts, categories, entrants),
+        weights=np.array([weights.get(name, 1.0) for name in judges.names], float),
+    )
+
+
+def seen(names: Names, ids: Iterable[Any]) -> Names:
+    used = {names.number[i] for i in ids if i in names.number}
+    return make_names((pk, names.names[number]) for pk, number in names.number.items() if number in used)
+
+
+def make_cells(rows: list[Any], clusters: Names, categories: Names, entrants: Names) -> Cells:
+    cluster, category, left, right, outcome, votes = zip(*rows, strict=True) if rows else ((),) * 6
+    return Cells(
+        cluster=np.array(clusters.numbers(cluster), np.int32),
+        category=np.array(categories.numbers(category), np.int32),
+        left=np.array(entrants.numbers(left), np.int32),
+        right=np.array(entrants.numbers(right), np.int32),
+        outcome=np.array([OUTCOME_NUMBERS[name] for name in outcome], np.int32),
+        n=np.array(votes, np.float64),
+    )
+
+
+def sample_rates(run: Run) -> dict[str, SampleRate]:
+    """Answers and valid drawings of each entrant, and how well the valid ones hold up in every font."""
+    answered = run.samples.filter(state=Sample.State.DRAWN).order_by()
+    valid = Count("id", filter=Q(verdict=Sample.Verdict.VALID))
+    counts = answered.values_list("entrant__name").annotate(Count("id"), valid)
+    shares: dict[str, list[float]] = defaultdict(list)
+    measured = answered.filter(verdict=Sample.Verdict.VALID, measurements__backend=run.measure_backend)
+    for name, values in measured.order_by("id").values_list("entrant__name", "measurements__values"):
+        if isinstance(share := values.get("robustness"), int | float):
+            shares[name].append(float(share))
+    return {
+        name: sample_rate(samples=samples, valid=good, robustness=shares[name])
+        for name, samples, good in sorted(counts)
+    }
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What an entrant's answers cost; `unknown` calls have no price yet, so the sum is a lower bound then."""
+
+    nano: int
+    answers: int
+    unknown: int
+
+    @property
+    def each_nano(self) -> float | None:
+        return self.nano / self.answers if self.answers else None
+
+
+def costs_of(run: Run) -> dict[str, Cost]:
+    unknown = Count("id", filter=Q(cost_nano=None) & ~Q(outcome=ProviderCall.Outcome.OPEN))
+    rows = run.calls.order_by().values_list("sample__entrant__name")
+    rows = rows.annotate(Sum("cost_nano", default=0), unknown)
+    drawn = run.samples.filter(state=Sample.State.DRAWN, imported=False).order_by().values_list("entrant__name")
+    answers = dict(drawn.annotate(Count("id")))
+    return {name: Cost(nano, answers.get(name, 0), unknown) for name, nano, unknown in rows}

@@ -1,0 +1,76 @@
+"""`manage.py refit`: keeps leaderboards fresh. It asks the database what is stale, so no lost message can stop it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import structlog
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection
+
+from ranking.fitting import refit_fast, refit_fully, stale_fits
+from ranking.jobs import ring_for_refit
+from ranking.models import Fit
+
+log = structlog.get_logger(__name__)
+EVERY = 2.0  # seconds between looks: votes that come in between share one fit
+RING_AGAIN = 20.0  # seconds before a full fit that is still missing is asked for again
+
+
+class Command(BaseCommand):
+    """Refits once, or for ever."""
+
+    help = "Fit the runs whose votes, grades or measures have changed. Safe to run twice at once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--forever", action="store_true", help=f"look every {EVERY:.0f} seconds")
+
+    def handle(self, *args: Any, forever: bool, **options: Any) -> None:
+        if not forever:
+            fast = [refit_fast(run, protocol) for run, protocol in stale_fits(Fit.Kind.FAST)]
+            full = [fit for pk in {run.pk for run, _ in stale_fits(Fit.Kind.FULL)} for fit in refit_fully(pk)]
+            self.stdout.write(f"{len(fast) + len(full)} leaderboards made.")
+            return
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        memory = Memory()
+        while not stop.is_set():
+            try:
+                look(memory)
+            except (DatabaseError, InterfaceError) as error:
+                log.warning("database_away", error=type(error).__name__)
+                connection.close()
+            close_old_connections()
+            stop.wait(EVERY)
+
+
+@dataclass
+class Memory:
+    """When full fits were last asked for, and which runs could not be fitted as they were then."""
+
+    rung: dict[int, float] = field(default_factory=dict)
+    failed: dict[tuple[int, str], datetime | None] = field(default_factory=dict)
+
+
+def look(memory: Memory) -> None:
+    """Make the fast fits here, and ring for the full ones, each run at most once in a while."""
+    for run, protocol in stale_fits(Fit.Kind.FAST):
+        if memory.failed.get((run.pk, protocol)) == run.scores_changed_at:
+            continue
+        try:
+            refit_fast(run, protocol)
+        except (DatabaseError, InterfaceError):
+            raise
+        except Exception as error:  # one run's odd data must not keep the others' leaderboards stale
+            memory.failed[run.pk, protocol] = run.scores_changed_at
+            log.error("refit_failed", run=run.code, protocol=protocol, error=repr(error))
+    for run, _ in stale_fits(Fit.Kind.FULL):
+        if time.monotonic() - memory.rung.get(run.pk, -RING_AGAIN) >= RING_AGAIN:
+            memory.rung[run.pk] = time.monotonic()
+            ring_for_refit(run)

@@ -1,0 +1,106 @@
+"""What follows from votes, grades and measures: fits, computed once and never edited."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils.timezone import now
+
+from generation.models import CodeField, Entrant, Run
+
+
+class Counting(models.Model):
+    """How a curator wants a run's ties and fails to count; a run without a row counts both as half a win."""
+
+    class Share(models.TextChoices):
+        HALF = "half", "half a win for each"
+        DROP = "drop", "not counted"
+
+    run = models.OneToOneField(Run, models.CASCADE, related_name="counting")
+    ties = models.CharField(max_length=4, choices=Share.choices, default=Share.HALF)
+    fails = models.CharField(max_length=4, choices=Share.choices, default=Share.HALF)
+
+    def __str__(self) -> str:
+        return f"ties {self.ties}, fails {self.fails}"
+
+
+class FitQuerySet(models.QuerySet["Fit"]):
+    def newest(self, run: Run, protocol: str, *, kind: str = "") -> Fit | None:
+        found = self.filter(run=run, protocol=protocol, **({"kind": kind} if kind else {}))
+        return found.order_by("-read_at", "-id").first()
+
+
+class Fit(models.Model):
+    """One leaderboard of one run by one protocol, with the choices behind it; computed once, never edited.
+
+    - fast: from tallies, within seconds of a vote; full: from every vote, with agreement and consistency.
+    - `read_at` is when its votes were read: a run whose scores changed later has a newer leaderboard to come.
+    """
+
+    class Kind(models.TextChoices):
+        FAST = "fast", "fast"
+        FULL = "full", "full"
+
+    code = CodeField()
+    run = models.ForeignKey(Run, models.CASCADE, related_name="fits")
+    protocol = models.CharField(max_length=20)
+    kind = models.CharField(max_length=4, choices=Kind.choices, default=Kind.FULL)
+    settings = models.JSONField(default=dict)
+    result = models.JSONField(default=dict)
+    votes = models.PositiveIntegerField(default=0, help_text="Votes, grades or samples it rests on.")
+    read_at = models.DateTimeField()
+    created_at = models.DateTimeField(default=now)
+
+    objects = FitQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(kind__in=["fast", "full"]), name="ranking_fit_known_kind")
+        ]
+        indexes = [
+            # For the page's newest fit.
+            models.Index(fields=["run", "protocol", "kind", "-read_at"], name="ranking_fit_newest")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.protocol} fit {self.code}"
+
+
+class Standing(models.Model):
+    """One entrant's place in one scope (overall, a category) of a fit."""
+
+    fit = models.ForeignKey(Fit, models.CASCADE, related_name="standings")
+    scope = models.CharField(max_length=120, help_text="`overall`, or `category:` and its key.")
+    entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="standings")
+    score = models.FloatField(null=True, blank=True, help_text="A rating (Elo), or points.")
+    low = models.FloatField(null=True, blank=True)
+    high = models.FloatField(null=True, blank=True)
+    rank = models.PositiveIntegerField(null=True, blank=True)
+    rank_low = models.PositiveIntegerField(null=True, blank=True)
+    rank_high = models.PositiveIntegerField(null=True, blank=True)
+    n = models.PositiveIntegerField(default=0, help_text="Votes, grades or samples behind it.")
+
+    class Meta:
+        ordering = ["rank", "id"]
+        constraints = [models.UniqueConstraint(fields=["fit", "scope", "entrant"], name="ranking_standing_once")]
+
+    def __str__(self) -> str:
+        return f"{self.entrant} in {self.scope}"
+
+
+class Publication(models.Model):
+    """A fit frozen under a link of its own, that shows the same numbers for ever."""
+
+    code = CodeField()
+    fit = models.ForeignKey(Fit, models.CASCADE, related_name="publications")
+    title = models.CharField(max_length=200)
+    note = models.TextField(blank=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    at = models.DateTimeField(default=now)
+
+    class Meta:
+        ordering = ["-at"]
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,0 +1,59 @@
+"""How each protocol of a run is scored and shown. A new one is an entry here: a function that scores, and a template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from generation.models import Run
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One way of scoring, by dotted paths that are loaded when they are first needed.
+
+    - `analyse(run, *, options, full)` gives a JSON-able dict. `overall` is a list of standings, best first, each with
+      `entrant` (its name) and `rating` or `score`; perhaps `low, high, rank, rank_low, rank_high` and `votes` or `n`.
+      `categories` (name to such a list) and `votes` (what it all rests on) are read too. The rest is the protocol's own;
+      its key `run` holds what pages need and files do not have, and is left out of downloads; the texts `run.md` and
+      `run.csv` are the downloads in those forms.
+    - `options` has `ties, fails, weights, until, backend`; `full` asks for the slow parts where `slow` is true.
+    - `template` gets `fit`, `result`, `run` and what `page(fit, *, scope)` adds, if there is one.
+    """
+
+    label: str
+    analyse: str
+    template: str
+    page: str = ""
+    slow: bool = False
+
+
+# By protocol; `automatic` by protocol and format.
+PROTOCOLS = {
+    "pairwise": Protocol(
+        label="Votes",
+        analyse="ranking.pairwise.analyse_run",
+        template="ranking/leaderboard_pairwise.html",
+        page="ranking.pairwise_page.page_context",
+        slow=True,
+    ),
+}
+
+
+def protocol_of(run: Run, name: str) -> Protocol | None:
+    """The entry for one of the run's protocols; None where nothing scores it."""
+    if name not in run.protocols:
+        return None
+    return PROTOCOLS.get(f"{name}:{run.format}") or PROTOCOLS.get(name)
+
+
+def protocols_of(run: Run) -> dict[str, Protocol]:
+    """The run's protocols that can be scored, in the suite's order."""
+    return {name: found for name in run.protocols if (found := protocol_of(run, name))}
+
+
+def load(path: str) -> Callable[..., Any]:
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)
