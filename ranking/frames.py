@@ -177,7 +177,7 @@ def sample_rates(run: Run) -> dict[str, SampleRate]:
     """Answers and valid drawings of each entrant, and how well the valid ones hold up in every font."""
     answered = run.samples.filter(state=Sample.State.DRAWN).order_by()
     valid = Count("id", filter=Q(verdict=Sample.Verdict.VALID))
-    counts = answered.values_list("entrant__name").annotate(Count("id"), valid)
+    counts = answered.values_list("entrant__name").annotate(samples=Count("id"), good=valid)
     shares: dict[str, list[float]] = defaultdict(list)
     measured = answered.filter(verdict=Sample.Verdict.VALID, measurements__backend=run.measure_backend)
     for name, values in measured.order_by("id").values_list("entrant__name", "measurements__values"):
@@ -205,7 +205,7 @@ class Cost:
 def costs_of(run: Run) -> dict[str, Cost]:
     unknown = Count("id", filter=Q(cost_nano=None) & ~Q(outcome=ProviderCall.Outcome.OPEN))
     rows = run.calls.order_by().values_list("sample__entrant__name")
-    rows = rows.annotate(Sum("cost_nano", default=0), unknown)
+    rows = rows.annotate(nano=Sum("cost_nano", default=0), unknown=unknown)
     drawn = run.samples.filter(state=Sample.State.DRAWN, imported=False).order_by().values_list("entrant__name")
     answers = dict(drawn.annotate(Count("id")))
     return {name: Cost(nano, answers.get(name, 0), unknown) for name, nano, unknown in rows}

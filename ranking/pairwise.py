@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
 from generation.models import Run
 from judging.models import Seat
-from ranking.bradley_terry import residual_table
+from ranking.bradley_terry import ELO, residual_table, to_elo
 from ranking.frames import Cost, costs_of, sample_rates, tallies_of, votes_of
+from ranking.judges import entrant_record
 from ranking.leaderboard import CountsFit, Leaderboard, Settings, analyse_votes, fit_counts
 from ranking.leaderboard_json import leaderboard_csv, leaderboard_dict, rounded
 from ranking.leaderboard_markdown import leaderboard_markdown
 from ranking.scopes import fit_overall
 from ranking.standings import overall_standings
+from ranking.vote_files import parse_time
 from ranking.votes import REPEAT, Votes, standing_votes, tally_votes
 
 LOOKS = 24  # points of the history
@@ -31,7 +33,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, A
         fit = fit_counts(tallies_of(run, weights=settings.weights), settings=settings)
         board = Leaderboard(fit, None, sample_rates(run))
         return leaderboard_dict(board) | {"run": run_facts(run, board, None)}
-    until = datetime.fromisoformat(settings.until) if settings.until else None
+    until = datetime.fromtimestamp(parse_time(settings.until), UTC) if settings.until else None
     votes = standing_votes(votes_of(run, until=until), until=until.timestamp() if until else None)
     board = analyse_votes(votes, settings=settings, samples=sample_rates(run))
     return leaderboard_dict(board) | {"run": run_facts(run, board, votes)}
@@ -97,10 +99,10 @@ def history(votes: Votes, settings: Settings) -> list[dict[str, Any]]:
     found = []
     for n in looks:
         early = votes.take(np.arange(len(votes)) < n)
-        tallies = tally_votes(early)
-        fit = fit_overall(tallies, settings)
-        rows = overall_standings(votes.entrants, fit, settings)
-        ratings = {row.entrant: [row.rating, row.low, row.high] for row in rows if row.votes}
+        fit = fit_overall(tally_votes(early), settings)
+        rating, reach = to_elo(fit.theta), ELO * fit.spread.quantile(settings.level) * np.sqrt(fit.spread.variance)
+        met = np.flatnonzero(entrant_record(fit.counts).sum(1))
+        ratings = {votes.entrants[i]: [rating[i], rating[i] - reach[i], rating[i] + reach[i]] for i in met}
         found.append({"votes": int(n), "at": float(early.time[-1]), "ratings": ratings})
     return found
 

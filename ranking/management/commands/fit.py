@@ -1,0 +1,33 @@
+"""`manage.py fit RUN`: makes and stores a run's leaderboard now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from generation.management.run_commands import RunCommand
+from generation.models import Run
+from ranking.fitting import fit_run
+from ranking.protocols import protocols_of
+
+
+class Command(RunCommand):
+    """Fits every protocol of the run, or one."""
+
+    help = "Fit a run from the database and store the result; pages show it at once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--protocol", default="", help="pairwise, rubric or automatic (default: all of the run's)")
+        parser.add_argument("--fast", action="store_true", help="from tallies only, without agreement and consistency")
+
+    def act(self, run: Run, *, protocol: str, fast: bool, **options: Any) -> str:
+        try:
+            fits = [
+                fit_run(run, protocol=name, full=not fast) for name in ([protocol] if protocol else protocols_of(run))
+            ]
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        told = ", ".join(f"{fit.protocol} ({fit.kind}, {fit.votes} votes or samples)" for fit in fits)
+        return f"Run {run.code}: {told or 'nothing to fit'}."

@@ -1,0 +1,202 @@
+"""Fits from the database: the same numbers from tallies, from votes and from a file of the votes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+
+from generation.models import Event
+from judging.models import Seat, Vote
+from judging.tallies import differences
+from judging.voting import last_vote, undo_vote
+from ranking.fitting import fit_run, publish_fit, refit_fast, refit_fully, set_counting, stale_fits
+from ranking.models import Fit, Standing
+from ranking.simulated_judges import simulate_judges
+from tests.judging.make import make_curator, make_run
+from tests.ranking.alike import assert_alike
+from tests.ranking.voted_run import make_voted_run
+
+pytestmark = pytest.mark.django_db
+ROWS_ONLY = ("agreement", "consistency", "judges")
+
+
+@pytest.fixture
+def run():
+    return make_voted_run()
+
+
+@pytest.fixture
+def simulated():
+    run = make_run(entrants=4)
+    simulate_judges(run, judges=3, votes=12, seed=3)
+    return run
+
+
+def numbers(result, *, without=()):
+    """A result's own parts, without what only rows or only the database can tell."""
+    return {key: value for key, value in result.items() if key not in ("run", "samples", *without)}
+
+
+def write_votes(run, path):
+    votes = Vote.objects.filter(run=run).select_related("seat", "matchup__prompt", "matchup__left", "matchup__right")
+    lines = [
+        {
+            "judge": vote.seat.pseudonym,
+            "prompt_text": vote.matchup.prompt.text,
+            "category": vote.matchup.category,
+            "left_model": vote.matchup.left.name,
+            "right_model": vote.matchup.right.name,
+            "left_attempt": vote.matchup.left_sample.attempt,
+            "right_attempt": vote.matchup.right_sample.attempt,
+            "outcome": vote.outcome,
+            "voted_at": vote.voted_at.isoformat(),
+            "response_ms": vote.response_ms,
+            "kind": vote.matchup.kind,
+            "withdrawn": vote.withdrawn_at.isoformat() if vote.withdrawn_at else False,
+        }
+        for vote in votes
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def withdraw_one(run):
+    seat = run.seats.first()
+    undo_vote(judge=seat.judge, code=last_vote(seat).matchup.code)
+
+
+def printed(capsys, *command):
+    call_command(*command)
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_fast_fit_equals_a_full_one(run):
+    fast, full = fit_run(run, full=False), fit_run(run)
+
+    assert (fast.kind, full.kind) == ("fast", "full")
+    assert_alike(numbers(fast.result, without=ROWS_ONLY), numbers(full.result, without=ROWS_ONLY))
+    assert full.votes == Vote.objects.exclude(matchup__kind="repeat").count() > 100
+
+
+def test_a_fast_fit_equals_a_full_one_with_a_judge_set_aside(run):
+    Seat.objects.filter(pseudonym="judge judge6").update(weight=0, excluded_reason="clicks at random")
+
+    fast, full = fit_run(run, full=False), fit_run(run)
+
+    assert_alike(numbers(fast.result, without=ROWS_ONLY), numbers(full.result, without=ROWS_ONLY))
+    assert "judge judge6" not in full.result["judges"]
+    everyone = full.result["run"]["everyone"]
+    assert everyone["votes"] == Vote.objects.exclude(matchup__kind="repeat").count() > full.votes
+
+
+def test_the_database_and_a_file_of_its_votes_give_the_same_leaderboard(run, tmp_path, capsys):
+    withdraw_one(run)
+    path = write_votes(run, tmp_path / "votes.jsonl")
+
+    from_file = printed(capsys, "analyse", str(path))
+    from_database = printed(capsys, "leaderboard", run.code, "--format", "json")
+
+    assert_alike(numbers(from_database), numbers(from_file))
+    assert from_database["agreement"]["units"] > 0
+
+
+def test_a_past_leaderboard_is_made_again_from_the_votes_that_stood_then(run, tmp_path, capsys):
+    until = Vote.objects.order_by("voted_at")[70].voted_at
+    withdraw_one(run)
+    path = write_votes(run, tmp_path / "votes.jsonl")
+    options = ("--until", until.isoformat())
+
+    from_file = printed(capsys, "analyse", str(path), *options)
+    from_database = printed(capsys, "leaderboard", run.code, "--format", "json", *options)
+
+    assert_alike(numbers(from_database), numbers(from_file))
+    assert from_database["votes"] <= 71
+
+
+def test_standings_are_stored_for_every_scope(run):
+    fit = fit_run(run)
+
+    scopes = set(fit.standings.values_list("scope", flat=True))
+    assert scopes == {"overall", "category:animal", "category:object"}
+    first = fit.standings.filter(scope="overall").first()
+    assert first.entrant.name == fit.result["overall"][0]["entrant"] == "acme/alpha-1"
+    assert first.score == fit.result["overall"][0]["rating"]
+
+
+def test_a_run_without_votes_has_an_empty_leaderboard():
+    fit = fit_run(make_run(entrants=2))
+
+    assert fit.result["overall"] == []
+    assert fit.result["notes"] == ["There are no votes yet, so nothing is ranked."]
+    assert fit.result["run"]["history"] == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_vote_makes_the_run_stale_and_a_fit_makes_it_fresh():
+    run = make_voted_run(votes=30)
+    assert stale_fits(Fit.Kind.FAST) == stale_fits(Fit.Kind.FULL) == [(run, "pairwise")]
+
+    refit_fast(run, "pairwise")
+    assert stale_fits(Fit.Kind.FAST) == [] and len(stale_fits(Fit.Kind.FULL)) == 1
+    refit_fully(run.pk)
+    assert stale_fits(Fit.Kind.FULL) == []
+
+    simulate_judges(run, judges=1, votes=1)
+    assert len(stale_fits(Fit.Kind.FAST)) == len(stale_fits(Fit.Kind.FULL)) == 1
+
+
+def test_only_a_few_old_fits_and_the_published_stay(run):
+    published = publish_fit(fit=fit_run(run), by=None, title="Midterm").fit
+    for _ in range(5):
+        fit_run(run)
+
+    assert Fit.objects.count() == 4
+    assert Fit.objects.filter(pk=published.pk).exists()
+    assert Standing.objects.filter(fit=published).exists()
+
+
+def test_dropping_ties_is_stored_with_the_fit(run):
+    curator = make_curator()
+
+    set_counting(run=run, ties="drop", fails="half", by=curator, reason="asked by the class")
+
+    run.refresh_from_db()
+    fit = fit_run(run, full=False)
+    assert fit.settings["ties"] == fit.result["settings"]["ties"] == "drop"
+    assert stale_fits(Fit.Kind.FAST) == []
+    assert Event.objects.filter(verb="set counting", actor=curator).exists()
+
+
+def test_simulated_votes_are_marked_and_counted_like_any(simulated):
+    assert differences(simulated) == 0 and Vote.objects.count() == 12
+    assert not Seat.objects.filter(is_simulated=False).exists()
+    assert not any(seat.judge.is_active or seat.judge.has_usable_password() for seat in Seat.objects.all())
+    truth = Event.objects.get(verb="simulate judges").facts
+    assert list(truth["strengths"]) == ["acme/alpha-1", "bestco/beta-mini", "corp/gamma-xl", "delta/delta-pro"]
+
+
+def test_simulated_judges_do_not_vote_where_judging_is_closed():
+    run = make_run(entrants=2)
+    run.judging_state = "closed"
+
+    with pytest.raises(ValueError, match="open it first"):
+        simulate_judges(run, judges=1, votes=1)
+
+
+def test_the_history_ends_at_the_ratings_of_today(run):
+    fit = fit_run(run)
+
+    history = fit.result["run"]["history"]
+    assert history[-1]["votes"] == fit.votes
+    today = {row["entrant"]: row["rating"] for row in fit.result["overall"]}
+    assert {name: values[0] for name, values in history[-1]["ratings"].items()} == pytest.approx(today, abs=1e-4)
+    assert [point["votes"] for point in history] == sorted({point["votes"] for point in history})
+
+
+def test_refit_makes_what_is_stale(run):
+    call_command("refit")
+
+    kinds = Fit.objects.order_by("kind").values_list("kind", flat=True)
+    assert list(kinds) == ["fast", "full"]
