@@ -1,0 +1,32 @@
+"""`manage.py backup FILE`: the whole database in one file, while the site runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from benchsite.backups import BackupError, back_up
+from benchsite.progress_bar import Bar
+
+
+class Command(BaseCommand):
+    """Whole or not at all."""
+
+    help = "Back the whole database up into one file. The site may be running. The secret key is not in it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--yes", action="store_true", help="replace the file if it exists")
+
+    def handle(self, *args: Any, file: Path, yes: bool, **options: Any) -> None:
+        bar = Bar(self.stderr, "Backing up")
+        try:
+            manifest = back_up(file, overwrite=yes, progress=bar.to)
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+        finally:
+            bar.end()
+        size = file.stat().st_size / 1e6
+        self.stdout.write(f"{file}: {size:.1f} MB, {manifest.runs} runs, {manifest.calls} calls, {manifest.engine}.")

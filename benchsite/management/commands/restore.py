@@ -1,0 +1,50 @@
+"""`manage.py restore FILE`: the database as a backup has it, with every open run paused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from benchsite.backups import BackupError
+from benchsite.progress_bar import Bar
+from benchsite.restoring import Restored, restore
+from generation.models import NANO
+
+
+class Command(BaseCommand):
+    """Whole or not at all."""
+
+    help = "Replace the whole database by a backup. Open runs are paused, so that nothing is paid twice unknowingly."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--yes", action="store_true", help="replace a database that has runs")
+
+    def handle(self, *args: Any, file: Path, yes: bool, **options: Any) -> None:
+        bar = Bar(self.stderr, "Restoring")
+        try:
+            done = restore(file, overwrite=yes, progress=bar.to)
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+        finally:
+            bar.end()
+        for line in describe(done):
+            self.stdout.write(line)
+
+
+def describe(done: Restored) -> list[str]:
+    calls = "an unknown number of" if done.lost_calls is None else str(done.lost_calls)
+    lines = [
+        f"Restored the backup of {done.manifest.made_at[:19].replace('T', ' ')} UTC: {done.manifest.runs} runs.",
+        f"Since then {calls} calls (US$ {done.lost_nano / NANO:.4f}) and {done.lost_votes} votes were made here; "
+        "they are gone from this database.",
+    ]
+    if done.paused:
+        lines.append(
+            f"{done.paused} runs were drawing and are paused; resume each to draw (and pay for) what is missing."
+        )
+    if done.migrated:
+        lines.append("The backup was of an older release; its tables were brought up to date.")
+    return lines
