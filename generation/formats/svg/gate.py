@@ -14,14 +14,15 @@ from generation.formats.svg.paths import count_listed_points, count_path_points
 
 MAX_BYTES = 512 * 1024
 MAX_DEPTH = 100
-MAX_ELEMENTS = 20_000
-MAX_EXPANDED = 50_000  # elements once every `use`, pattern, mask, clip and marker stands where it is used
-MAX_LAYERS = 1_000  # filter primitives, masks and blended groups, weighed by what they cost, so expanded
-MAX_POINTS = 50_000
+MAX_ELEMENTS = 5_000
+MAX_EXPANDED = 10_000  # elements once every `use`, pattern, mask, clip and marker stands where it is used
+MAX_LAYERS = 600  # filter primitives, masks, patterns and blended groups, weighed by what they cost, so expanded
+MAX_POINTS = 20_000
 
-CAPS = {"numOctaves": 12.0, "stdDeviation": 500.0, "radius": 200.0, "order": 15.0}
+CAPS = {"numOctaves": 12.0, "stdDeviation": 150.0, "radius": 200.0, "order": 15.0}
+WEIGHTS = {"feGaussianBlur": 3, "feDropShadow": 3, "feDiffuseLighting": 10, "feSpecularLighting": 10}
 REGION = ("x", "y", "width", "height")
-MAX_REGION = 20.0  # times the box it is applied to
+MAX_REGION = 10.0  # times the box it is applied to
 FILTER_FUNCTION = re.compile(r"\b(?:blur|drop-shadow)\(([^)]*)", re.IGNORECASE)
 NUMBER = re.compile(r"\d*\.?\d+(?:[eE][+-]?\d+)?")
 COMPOUND = re.compile(r"[\s>+~]+")
@@ -126,15 +127,15 @@ def _check_region(values: dict[str, str]) -> None:
 
 def _own_cost(element: etree._Element, name: str) -> Cost:
     if name == "feTurbulence":
-        return 1, 1 + int(max(_numbers(element.get("numOctaves", "")), default=1))
+        return 1, 1 + 2 * int(max(_numbers(element.get("numOctaves", "")), default=1))
     if name == "feConvolveMatrix":
-        return 1, 1 + int(max(_numbers(element.get("order", "")), default=3)) ** 2 // 9
+        return 1, 1 + int(max(_numbers(element.get("order", "")), default=3)) ** 2 // 3
     if name == "feMorphology":
-        return 1, 1 + int(max(_numbers(element.get("radius", "")), default=0)) // 10
+        return 1, 1 + int(max(_numbers(element.get("radius", "")), default=0)) // 5
     if name in PRIMITIVES:
-        return 1, 3 if name.endswith("Lighting") else 1
+        return 1, WEIGHTS.get(name, 1)
     style = element.get("style", "")
-    layered = name == "mask" or "(" in element.get("filter", "") or LAYERED.search(style) is not None
+    layered = name in ("mask", "pattern") or "(" in element.get("filter", "") or LAYERED.search(style) is not None
     # Fading a shape is cheap; fading a group asks for a layer of its own.
     faded = name not in SHAPES and (element.get("opacity", "1") != "1" or FADED.search(style) is not None)
     return 1, int(layered or faded)
