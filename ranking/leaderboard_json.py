@@ -27,7 +27,7 @@ def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
     document = {
         "votes": fit.votes,
         "judges_count": len(board.judge_reports),
-        "prompts_count": int(fit.overall_fit.spread.prompts) if not _loners(fit) else len(fit.prompts),
+        "prompts_count": min(int(fit.overall_fit.spread.prompts), len(fit.prompts)),
         "settings": _settings(board),
         "notes": notes(board),
         "intervals": _intervals(fit),
@@ -57,10 +57,6 @@ def rounded(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return round(float(value), DIGITS) + 0.0 if math.isfinite(value) else None
     return int(value) if isinstance(value, np.integer) else value
-
-
-def _loners(fit: CountsFit) -> bool:
-    return fit.overall_fit.spread.prompts > len(fit.prompts)
 
 
 def _standing(row: Standing, *, raw: bool = False) -> dict[str, Any]:

@@ -105,3 +105,31 @@ def test_hostile_names_do_not_break_the_tables(tmp_path):
     assert "=a\\|b \\<script\\>" in text
     cells = list(csv.reader(io.StringIO(analyse(path, "--format", "csv"))))
     assert {line[2] for line in cells[1:]} == {"'=a|b\n<script>", "'@c"}
+
+
+def test_until_says_how_many_votes_have_no_time(tmp_path, capsys):
+    vote = {"left_model": "a", "right_model": "b", "outcome": "left"}
+    path = write_lines(tmp_path / "votes.jsonl", [vote, {**vote, "voted_at": "2026-05-01T10:00:00Z"}])
+    assert json.loads(analyse(path, "--until", "2026-06-01T00:00Z"))["votes"] == 1
+    assert "1 votes have no voted_at" in capsys.readouterr().err
+
+
+def test_a_voted_suite_is_read_as_votes(votes_file):
+    assert analyse(votes_file, "--suite", "ascii") == analyse(votes_file)
+
+
+TRIALS = """program,model,target,trial,stability,similarity,diversity
+alice,m1,A,1,1.0,0.9,0.5
+alice,m1,A,2,1.0,0.8,0.5
+bob,m1,A,1,0.5,0.2,0.1
+bob,m1,A,2,0.5,0.1,0.1
+"""
+
+
+def test_another_suite_is_read_by_its_own_analysis(tmp_path):
+    path = tmp_path / "trials.csv"
+    path.write_text(TRIALS)
+    assert analyse(path, "--suite", "science-birds", "--format", "md").index("alice") > 0
+    with pytest.raises(CommandError, match="--skip-bad is not known") as caught:
+        analyse(path, "--suite", "science-birds", "--skip-bad")
+    assert caught.value.returncode == 2

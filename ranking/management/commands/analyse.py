@@ -10,6 +10,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
 from ranking.leaderboard import Leaderboard, Settings, analyse_votes
@@ -64,6 +65,9 @@ def analyse_vote_file(options: dict[str, Any]) -> str:
     for fault in read.skipped[:10]:
         sys.stderr.write(f"{fault}\n")
     votes = standing_votes(read.votes, until=until)
+    timeless = int(np.isnan(read.votes.time).sum()) if until is not None else 0
+    if timeless:
+        sys.stderr.write(f"{timeless} votes have no voted_at, so --until leaves them out.\n")
     unknown = [name for name in options["exclude_judge"] if name not in read.votes.judges]
     if unknown:
         raise ValueError(f"No vote in {options['file']} is by the judge {unknown[0]!r}.")
@@ -119,10 +123,7 @@ def analyse_suite(options: dict[str, Any]) -> str:
         raise ValueError(f"--skip-bad is not known for the suite {options['suite']!r}: every line counts there.")
     offered = {key: options[key] for key in ("skip_bad", "trials")}
     offered |= {"out_format": LONG_NAMES[options["format"]], "suite": suite}
-    try:
-        return analyse_file(options["file"], **{name: offered[name] for name in offered if name in accepted})
-    except KeyError as error:
-        raise ValueError(f"The suite {options['suite']!r} is not written as {error.args[0]}.") from error
+    return analyse_file(options["file"], **{name: offered[name] for name in offered if name in accepted})
 
 
 def load_analysis(target: str) -> Any:
