@@ -103,6 +103,7 @@ AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
+AXES_LOCKOUT_TEMPLATE = "judging/locked.html"
 # A proxy's word for the client's address is taken only from as many proxies as the operator says stand in front.
 AXES_IPWARE_PROXY_COUNT = PROXIES or None
 LOGIN_URL = "login"

@@ -15,5 +15,7 @@ urlpatterns = [
     path("readyz", views.readyz, name="readyz"),
     path("", include("generation.urls")),
     path("favicon.ico", RedirectView.as_view(url=f"/{settings.STATIC_URL.strip('/')}/icon.svg")),
+    path("", include("judging.accounts")),
+    path("", include("judging.urls")),
     path("admin/", admin.site.urls),
 ]

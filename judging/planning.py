@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from django.db.models import Exists
+
+from generation.models import Sample
 from judging import schedule
 from judging.epochs import coverage, current_epoch, load_table, refresh_epoch
 from judging.models import Epoch, Kind, Matchup, Seat, new_seed
@@ -41,16 +44,16 @@ def _make_in_epoch(seat: Seat, rules: Rules) -> Matchup | None:
     table, shared = load_table(seat.epoch.pk, seat.epoch.seed)
     if not seat.plan["pairs"] or _target_reached(seat, table, rules.judging.target):
         return None
-    # Nearly always the planned item is new to the judge, and the database's own constraint would say if it were not:
-    # so the first try asks nothing, and only when refused are the judge's earlier items looked up.
+    # Nearly always the planned item is new to the judge: the first try takes it for so and finds out while reading the
+    # samples; only when it is not are the judge's earlier items looked up.
     for unseen in (lambda items: next(items, None), _unseen_by(seat)):
         planned = _plan_next(seat, rules, table, shared, unseen)
         if planned is None:
             return None
         matchup, place = planned
-        if (stored := _store(matchup)) is not None:
+        if _store(matchup):
             _move(seat, place)
-            return stored
+            return matchup
     raise StaleSeatError
 
 
@@ -156,13 +159,23 @@ def _repeat(seat: Seat, source: Matchup) -> Matchup:
     )
 
 
-def _store(matchup: Matchup) -> Matchup | None:
-    """Insert, and read back with its samples; None where these drawings have met before this judge already."""
-    if matchup.kind == Kind.REPEAT:
-        matchup.save(force_insert=True)
-        return matchup
-    Matchup.objects.bulk_create([matchup], ignore_conflicts=True)
-    return next(iter(with_everything().filter(code=matchup.code).order_by()), None)
+def _store(matchup: Matchup) -> bool:
+    """Insert with its samples at hand; False where these drawings have met before this judge already."""
+    if matchup.kind != Kind.REPEAT:
+        met = Matchup.objects.filter(seat=matchup.seat, key=matchup.key).exclude(kind=Kind.REPEAT)
+        wanted = Sample.objects.filter(pk__in=[matchup.left_sample_id, matchup.right_sample_id]).order_by()
+        columns = ("drawing", "state", "verdict", "held", "excluded_reason")
+        found = wanted.select_related("entrant", "prompt").only(
+            *columns, "entrant__label", "entrant__disqualified", "prompt__text", "prompt__category"
+        )
+        samples = {sample.pk: sample for sample in found.annotate(met=Exists(met))}
+        if any(sample.met for sample in samples.values()):
+            return False
+        matchup.left_sample, matchup.right_sample = samples[matchup.left_sample_id], samples[matchup.right_sample_id]
+        matchup.left, matchup.right = matchup.left_sample.entrant, matchup.right_sample.entrant
+        matchup.prompt = matchup.left_sample.prompt
+    matchup.save(force_insert=True)
+    return True
 
 
 def _move(seat: Seat, place: Place) -> None:

@@ -19,6 +19,7 @@ from judging.tallies import add_vote, remove_vote
 
 MIN_INTERVAL = timedelta(milliseconds=300)
 LONGEST_MS = 3_600_000
+MARK_AHEAD = timedelta(seconds=2)
 
 
 class RefusedError(Exception):
@@ -138,8 +139,15 @@ def _record(matchup: Matchup, ballot: Ballot, moment: datetime) -> Vote:
 
 
 def mark_changed(run_id: int) -> None:
-    """Say that the ranking is stale, after the commit: inside, every vote of a run would queue for this one row."""
-    transaction.on_commit(lambda: Run.objects.filter(pk=run_id).update(scores_changed_at=now()))
+    """Say that the ranking is stale.
+
+    The mark is set a little ahead and not moved again before it is reached, and only after the commit: otherwise every vote
+    of a run would wait for this one row. A fit made before the mark is made once more, so no vote is missed.
+    """
+    moment = now()
+    unmarked = Q(scores_changed_at=None) | Q(scores_changed_at__lt=moment)
+    runs = Run.objects.filter(unmarked, pk=run_id)
+    transaction.on_commit(lambda: runs.update(scores_changed_at=moment + MARK_AHEAD))
 
 
 @retried

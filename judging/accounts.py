@@ -1,0 +1,91 @@
+"""Pages to become a judge, log in, and look after a password."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth import views as auth
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path, reverse_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from generation.models import Run
+from judging.forms import SignUpForm
+from judging.invitations import UsedUpError, accept_invitation, sign_up
+from judging.models import Invitation, Seat
+from judging.serving import take_seat
+from judging.showing import rules_of
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """An invitation: a new judge chooses a name and a password, one who is logged in just accepts."""
+    invitation = get_object_or_404(Invitation.objects.select_related("run"), token=token)
+    mine = request.user.is_authenticated and Seat.objects.filter(run=invitation.run, judge=request.user).exists()
+    if mine:
+        return redirect("judging:judge", invitation.run.code)
+    if invitation.state != "open":
+        return render(request, "judging/join_closed.html", {"invitation": invitation}, status=410)
+    new = not request.user.is_authenticated
+    form = SignUpForm(request.POST or None) if new else None
+    if request.method == "POST" and (form is None or form.is_valid()):
+        try:
+            return _let_in(request, invitation, form)
+        except UsedUpError:
+            return render(request, "judging/join_closed.html", {"invitation": invitation}, status=410)
+        except IntegrityError:
+            form.add_error("name", "That name was taken a moment ago. Choose another.")
+    rules = rules_of(invitation.run.code).judging
+    return render(request, "judging/join.html", {"form": form, "run": invitation.run, "rules": rules})
+
+
+def _let_in(request: HttpRequest, invitation: Invitation, form: SignUpForm | None) -> HttpResponse:
+    if form is None:
+        seat = accept_invitation(invitation=invitation, judge=request.user)
+    else:
+        seat = sign_up(invitation=invitation, **form.cleaned_data)
+        login(request, seat.judge, backend="django.contrib.auth.backends.ModelBackend")
+    if invitation.run.judging_state == Run.Judging.OPEN:
+        take_seat(seat.pk)
+        return redirect("judging:judge", invitation.run.code)
+    messages.info(request, "You are in. Judging of this run is not open at the moment; you will find it here.")
+    return redirect("judging:home")
+
+
+urlpatterns = [
+    path("join/<str:token>/", join, name="join"),
+    path(
+        "login/",
+        auth.LoginView.as_view(template_name="judging/login.html", redirect_authenticated_user=True),
+        name="login",
+    ),
+    path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path(
+        "password/",
+        auth.PasswordChangeView.as_view(
+            template_name="judging/password.html", success_url=reverse_lazy("password_done")
+        ),
+        name="password_change",
+    ),
+    path(
+        "password/done/",
+        auth.PasswordChangeDoneView.as_view(template_name="judging/password_done.html"),
+        name="password_done",
+    ),
+    path(
+        "reset/<uidb64>/<token>/",
+        auth.PasswordResetConfirmView.as_view(
+            template_name="judging/reset.html", success_url=reverse_lazy("password_reset_complete")
+        ),
+        name="password_reset_confirm",
+    ),
+    path(
+        "reset/done/",
+        auth.PasswordResetCompleteView.as_view(template_name="judging/reset_done.html"),
+        name="password_reset_complete",
+    ),
+]

@@ -1,0 +1,151 @@
+"""Verbs of a curator: open and close judging, set a judge aside, decide on reports; and the figures for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, Sum
+from django.db.models.functions import TruncHour
+from django.utils.timezone import now
+
+from generation.models import Entrant, Event, Run, Sample
+from judging.epochs import load_table, newest_epoch, refresh_epoch
+from judging.models import JudgeTally, Outcome, Report, Seat, Vote
+from judging.showing import rules_of
+from judging.voting import mark_changed
+
+STATES = {"open": Run.Judging.OPEN, "pause": Run.Judging.PAUSED, "close": Run.Judging.CLOSED}
+
+
+@transaction.atomic
+def set_judging(*, run: Run, verb: str, by: User) -> None:
+    """Open, pause or close judging. Opening looks at the samples anew."""
+    run.judging_state = STATES[verb]
+    run.save(update_fields=["judging_state"])
+    if verb == "open":
+        refresh_epoch(run)
+    Event.objects.create(run=run, actor=by, verb=f"{verb} judging")
+
+
+@transaction.atomic
+def set_aside(*, seat: Seat, reason: str, by: User) -> None:
+    """Take a judge's votes out of the ranking, with a reason; they stay on record and can be let in again."""
+    seat.weight, seat.excluded_reason = (0, reason) if reason else (1, "")
+    seat.save(update_fields=["weight", "excluded_reason"])
+    Event.objects.create(
+        run=seat.run, actor=by, verb="set judge aside" if reason else "let judge in", subject=str(seat), reason=reason
+    )
+    mark_changed(seat.run_id)
+
+
+@transaction.atomic
+def decide_report(*, report: Report, exclude: bool, by: User) -> None:
+    """Exclude the reported drawing or drawings from judging, or dismiss the report."""
+    undecided = Report.objects.filter(pk=report.pk, decided_at=None)
+    decision = "excluded" if exclude else "dismissed"
+    if undecided.update(decision=decision, decided_by=by, decided_at=now()) != 1:
+        return
+    matchup = report.matchup
+    if exclude:
+        sides = {"left": [matchup.left_sample_id], "right": [matchup.right_sample_id]}
+        samples = sides.get(report.side) or [matchup.left_sample_id, matchup.right_sample_id]
+        Sample.objects.filter(pk__in=samples).update(excluded_reason=f"reported by a judge: {report.reason}")
+        refresh_epoch(matchup.run)
+    Event.objects.create(
+        run=matchup.run, actor=by, verb=f"report {decision}", subject=report.reason, reason=report.note
+    )
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One pair of entrants in the coverage map: votes in all and by category; `possible` where drawings allow any."""
+
+    row: Entrant
+    column: Entrant
+    votes: int
+    by_category: tuple[tuple[str, int, bool], ...]
+    level: int  # 0 to 4, for the shade
+
+    @property
+    def possible(self) -> bool:
+        return any(possible for *_, possible in self.by_category)
+
+
+def coverage_map(run: Run) -> list[tuple[Entrant, list[Cell]]]:
+    """Votes (repeats apart) for each pair and category, as the lower triangle of a table."""
+    rows = JudgeTally.objects.filter(run=run, is_repeat=False).order_by().values_list("left", "right", "category")
+    counts: Counter[tuple[int, int, str]] = Counter()
+    for left, right, category, votes in rows.annotate(Sum("votes")):
+        counts[min(left, right), max(left, right), category] += votes
+    entrants = list(run.entrants.filter(disqualified=""))
+    labels = rules_of(run.code).categories or {category: category for *_, category in counts}
+    gaps = _gaps(run)
+    found = {}
+    for number, row in enumerate(entrants):
+        for column in entrants[:number]:
+            low, high = sorted((row.pk, column.pk))
+            by_category = tuple(
+                (label, counts[low, high, key], (low, high, key) not in gaps) for key, label in labels.items()
+            )
+            found[row.pk, column.pk] = by_category
+    most = max((sum(n for _, n, _ in cells) for cells in found.values()), default=0)
+
+    def cell(row: Entrant, column: Entrant) -> Cell:
+        by_category = found[row.pk, column.pk]
+        votes = sum(n for _, n, _ in by_category)
+        return Cell(row, column, votes, by_category, round(4 * votes / most) if most else 0)
+
+    return [(row, [cell(row, column) for column in entrants[:number]]) for number, row in enumerate(entrants)]
+
+
+def _gaps(run: Run) -> set[tuple[int, int, str]]:
+    epoch = newest_epoch(run)
+    if epoch is None:
+        return set()
+    table, _ = load_table(epoch.pk, epoch.seed)
+    return {(table.entrants[a], table.entrants[b], category) for (a, b), category in table.gaps()}
+
+
+def shortfalls(run: Run) -> list[str]:
+    """Sentences about what the present epoch cannot balance."""
+    epoch = newest_epoch(run)
+    if epoch is None:
+        return []
+    table, _ = load_table(epoch.pk, epoch.seed)
+    names = dict(run.entrants.values_list("pk", "label"))
+    absent = [label for pk, label in names.items() if pk not in table.entrants]
+    said = [f"{label} has no drawing that can be judged." for label in absent]
+    labels = rules_of(run.code).categories
+    impossible = Counter(category for pair, category in table.gaps() if pair in table.common)
+    said += [
+        f"{count} pairs have no common prompt in {labels.get(category, category)}."
+        for category, count in sorted(impossible.items())
+    ]
+    questions = len(table.questions)
+    thin = [
+        f"{names[entrant]} lacks a drawing for {missing} of {questions} prompts."
+        for number, entrant in enumerate(table.entrants)
+        if (missing := questions - sum((number, q) in table.drawings for q in range(questions)))
+    ]
+    return said + thin
+
+
+def judge_progress(run: Run) -> list[tuple[Seat, dict[str, int]]]:
+    """The run's seats, the busiest first, with their standing votes by outcome."""
+    tallies = JudgeTally.objects.filter(run=run).order_by().values_list("seat", "outcome")
+    counts = {(seat, outcome): votes for seat, outcome, votes in tallies.annotate(Sum("votes"))}
+    seats = run.seats.select_related("judge").defer("plan").order_by("-voted", "id")
+    return [(seat, {outcome: counts.get((seat.pk, outcome), 0) for outcome in Outcome.values}) for seat in seats]
+
+
+def votes_per_hour(run: Run, *, hours: int = 48) -> list[tuple[datetime, int]]:
+    """Votes in each of the last hours, oldest first, hours without any included."""
+    end = now().replace(minute=0, second=0, microsecond=0)
+    start = end - timedelta(hours=hours - 1)
+    votes = Vote.objects.filter(run=run, voted_at__gte=start, withdrawn_at=None).order_by()
+    found = dict(votes.annotate(hour=TruncHour("voted_at")).values_list("hour").annotate(Count("id")))
+    return [(hour, found.get(hour, 0)) for hour in (start + timedelta(hours=n) for n in range(hours))]

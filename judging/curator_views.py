@@ -1,0 +1,144 @@
+"""Pages of a curator: coverage and progress, open and close, invitations, reports."""
+
+from __future__ import annotations
+
+import csv
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from benchsite.access import curator_required
+from generation.models import Event, Run
+from generation.text import csv_cell
+from judging import curating
+from judging.charts import hour_bars
+from judging.forms import InviteForm, SetAsideForm
+from judging.invitations import create_invitations, reset_path, revoke_invitation
+from judging.models import Invitation, Report, Seat
+from judging.showing import rules_of
+
+
+def _run(code: str) -> Run:
+    return get_object_or_404(Run.objects.defer("config"), code=code)
+
+
+@curator_required
+@never_cache
+@require_GET
+def overview(request: HttpRequest, code: str) -> HttpResponse:
+    run = _run(code)
+    hours = curating.votes_per_hour(run)
+    epoch = curating.newest_epoch(run)
+    context = {
+        "run": run,
+        "rules": rules_of(run.code).judging,
+        "coverage": curating.coverage_map(run),
+        "judges": curating.judge_progress(run),
+        "hours": hours,
+        "chart": hour_bars(hours),
+        "votes": sum(seat.voted for seat in run.seats.only("voted")),
+        "epoch": epoch,
+        "shortfalls": curating.shortfalls(run),
+        "reports": Report.objects.filter(matchup__run=run, decided_at=None).select_related(
+            "matchup__prompt", "matchup__left_sample", "matchup__right_sample", "matchup__seat"
+        ),
+    }
+    return render(request, "judging/overview.html", context)
+
+
+@curator_required
+@require_POST
+def set_state(request: HttpRequest, code: str, verb: str) -> HttpResponse:
+    run = _run(code)
+    if verb not in curating.STATES:
+        raise Http404
+    curating.set_judging(run=run, verb=verb, by=request.user)
+    messages.success(request, f"Judging is {run.get_judging_state_display()}.")
+    return redirect("judging:overview", code)
+
+
+@curator_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def invitations(request: HttpRequest, code: str) -> HttpResponse:
+    run = _run(code)
+    form = InviteForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        made = create_invitations(run=run, by=request.user, **form.cleaned_data)
+        messages.success(request, f"{len(made)} new links. Send each to one person, or download the list.")
+        return redirect("judging:invitations", code)
+    links = [(invitation, _link(request, invitation)) for invitation in run.invitations.all()[:500]]
+    return render(request, "judging/invitations.html", {"run": run, "form": form, "links": links})
+
+
+def _link(request: HttpRequest, invitation: Invitation) -> str:
+    return request.build_absolute_uri(reverse("join", args=[invitation.token]))
+
+
+@curator_required
+@never_cache
+@require_GET
+def invitations_csv(request: HttpRequest, code: str) -> HttpResponse:
+    run = _run(code)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="invitations-{run.code}.csv"'
+    sheet = csv.writer(response)
+    sheet.writerow(["for", "link", "state", "uses", "max_uses", "quota", "expires_at"])
+    for row in run.invitations.all():
+        cells = [
+            row.label,
+            _link(request, row),
+            row.state,
+            row.uses,
+            row.max_uses,
+            row.quota,
+            row.expires_at.isoformat(),
+        ]
+        sheet.writerow([csv_cell(cell) if isinstance(cell, str) else cell for cell in cells])
+    return response
+
+
+@curator_required
+@require_POST
+def revoke(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+    invitation = get_object_or_404(Invitation.objects.select_related("run"), run__code=code, pk=pk)
+    revoke_invitation(invitation=invitation, by=request.user)
+    messages.success(request, "The link no longer works.")
+    return redirect("judging:invitations", code)
+
+
+@curator_required
+@require_POST
+def set_aside(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+    seat = get_object_or_404(Seat.objects.select_related("run"), run__code=code, pk=pk)
+    form = SetAsideForm(request.POST)
+    if form.is_valid():
+        curating.set_aside(seat=seat, reason=form.cleaned_data["reason"], by=request.user)
+        messages.success(request, f"{seat} is {'set aside' if seat.weight == 0 else 'counted'}. The ranking follows.")
+    return redirect("judging:overview", code)
+
+
+@curator_required
+@never_cache
+@require_POST
+def reset_link(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+    """A link for a judge who lost the password; staff are helped by a superuser in the admin, not here."""
+    judge = get_object_or_404(User, seats__run__code=code, seats__pk=pk, is_staff=False, is_superuser=False)
+    Event.objects.create(run=_run(code), actor=request.user, verb="make reset link", subject=judge.username)
+    link = request.build_absolute_uri(reset_path(judge))
+    return render(request, "judging/reset_link.html", {"link": link, "judge": judge, "code": code})
+
+
+@curator_required
+@require_POST
+def decide(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+    report = get_object_or_404(Report.objects.select_related("matchup__run"), matchup__run__code=code, pk=pk)
+    exclude = request.POST.get("decision") == "exclude"
+    curating.decide_report(report=report, exclude=exclude, by=request.user)
+    messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
+    return redirect("judging:overview", code)

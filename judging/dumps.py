@@ -1,0 +1,77 @@
+"""`votes.jsonl` and `votes.csv`: one object or row for each vote, withdrawn ones included."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from typing import Any, Literal, TextIO
+
+from generation.models import Run
+from generation.text import csv_cell
+from judging.models import Vote
+
+FIELDS = (
+    "run",
+    "suite",
+    "judge",
+    "prompt_text",
+    "category",
+    "left_model",
+    "right_model",
+    "left_attempt",
+    "right_attempt",
+    "outcome",
+    "voted_at",
+    "response_ms",
+    "kind",
+    "withdrawn",
+)
+_COLUMNS = (
+    "seat__pseudonym",
+    "seat__judge__username",
+    "seat__is_unknown",
+    "matchup__prompt__text",
+    "matchup__category",
+    "matchup__left__name",
+    "matchup__right__name",
+    "matchup__left_sample__attempt",
+    "matchup__right_sample__attempt",
+    "outcome",
+    "voted_at",
+    "response_ms",
+    "matchup__kind",
+    "withdrawn_at",
+)
+
+
+def vote_records(run: Run, *, names: bool = False) -> Iterator[dict[str, Any]]:
+    """The votes of a run in the order they were cast; judges by pseudonym unless `names`."""
+    rows = Vote.objects.filter(run=run).order_by("voted_at", "id").values_list(*_COLUMNS)
+    for pseudonym, username, unknown, text, category, *rest, voted_at, response_ms, kind, withdrawn in rows.iterator(
+        chunk_size=2000
+    ):
+        judge = None if unknown else (names and username) or pseudonym
+        known = (run.code, run.suite, judge, text, category, *rest, voted_at.isoformat(), response_ms, kind)
+        yield dict(zip(FIELDS, (*known, withdrawn is not None), strict=True))
+
+
+def write_votes(run: Run, stream: TextIO, *, format: Literal["jsonl", "csv"] = "jsonl", names: bool = False) -> int:
+    """Write every vote and say how many; CSV cells that a spreadsheet would run as formulas are neutralised."""
+    count = 0
+    sheet = csv.writer(stream) if format == "csv" else None
+    if sheet:
+        sheet.writerow(FIELDS)
+    for record in vote_records(run, names=names):
+        count += 1
+        if sheet:
+            sheet.writerow([_cell(value) for value in record.values()])
+        else:
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+    return count
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return csv_cell(value) if isinstance(value, str) else value

@@ -1,0 +1,32 @@
+"""`manage.py import_votes FILE`: votes from a votes.jsonl become votes of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from generation.management.run_commands import find_run
+from generation.text import visible
+from judging.imports import ImportRefusedError, import_votes
+
+
+class Command(BaseCommand):
+    """Imports votes into a run, or into a new one."""
+
+    help = "Import votes: one JSON object a line, with at least left_model, right_model and outcome."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--run", help="the code of the run that these entrants belong to (default: a new run)")
+        parser.add_argument("--title", default="", help="the title of the new run")
+
+    def handle(self, *args: Any, file: Path, run: str | None, title: str, **options: Any) -> None:
+        if not file.is_file():
+            raise CommandError(f"There is no file {visible(str(file))}.")
+        try:
+            into, count = import_votes(path=file, run=find_run(run) if run else None, title=title)
+        except ImportRefusedError as refused:
+            raise CommandError(visible(str(refused))) from None
+        self.stdout.write(f"{count} votes imported into run {into.code}.")

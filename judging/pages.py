@@ -1,0 +1,116 @@
+"""A matchup as a judge sees it: the prompt and two drawings, and nothing that tells whose they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+
+from generation.formats import get_format
+from generation.models import Run
+from judging.models import Matchup, Seat, Vote
+from judging.serving import Line
+from judging.showing import rules_of
+from judging.voting import last_vote
+
+FONTS = ((1, "Courier"), (2, "DejaVu"), (3, "Fira"))
+WIDEST, TALLEST = 240, 120
+
+
+@dataclass(frozen=True)
+class Side:
+    name: str
+    text: str | None  # None where the format is shown as a picture
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One matchup on a page. `columns` and `rows` are those of the larger drawing: both sides get one scale."""
+
+    code: str
+    prompt: str
+    category: str
+    sides: tuple[Side, Side]
+    columns: int
+    rows: int
+
+
+def shown(matchup: Matchup) -> Shown:
+    as_text = get_format(matchup.run.format).shown_as == "text"
+    drawings = [matchup.left_sample.drawing, matchup.right_sample.drawing]
+    lines = [line for drawing in drawings for line in drawing.expandtabs().splitlines()] if as_text else []
+    rows = max(len(drawing.splitlines()) for drawing in drawings) if as_text else 0
+    category = rules_of(matchup.run.code).categories.get(matchup.category, matchup.category)
+    return Shown(
+        code=matchup.code,
+        prompt=matchup.prompt.text if matchup.prompt else "",
+        category=category,
+        sides=tuple(
+            Side(name, drawing if as_text else None) for name, drawing in zip(("left", "right"), drawings, strict=True)
+        ),
+        columns=_step(max((len(line) for line in lines), default=0), 10, WIDEST),
+        rows=_step(rows, 5, TALLEST),
+    )
+
+
+def _step(value: int, step: int, most: int) -> int:
+    """Rounded up to a step that the stylesheet has a class for."""
+    return min(max(-(-value // step) * step, step), most)
+
+
+def pair_html(request: HttpRequest, matchup: Matchup) -> str:
+    return render_to_string("judging/_pair.html", {"pair": shown(matchup), "fonts": FONTS}, request)
+
+
+def progress(seat: Seat) -> dict[str, int | None]:
+    return {"done": seat.voted, "total": seat.quota, "percent": _percent(seat)}
+
+
+def _percent(seat: Seat) -> int | None:
+    return min(100 * seat.voted // seat.quota, 100) if seat.quota else None
+
+
+def pace(seat: Seat) -> float | None:
+    """Seconds a pair, the median of the judge's last votes; None before there are five."""
+    recent = list(seat.votes.exclude(response_ms=None).order_by("-id").values_list("response_ms", flat=True)[:21])
+    return median(recent) / 1000 if len(recent) >= 5 else None
+
+
+def can_undo(run: Run) -> bool:
+    return run.judging_state == Run.Judging.OPEN and rules_of(run.code).judging.reveal != "after_vote"
+
+
+def names_shown(run: Run) -> bool:
+    """Whether a judge may see who drew what in the history of own votes."""
+    reveal = rules_of(run.code).judging.reveal
+    return reveal == "after_vote" or (reveal == "closed" and run.judging_state == Run.Judging.CLOSED)
+
+
+def revealed(matchup: Matchup) -> dict[str, str] | None:
+    """Who drew the two sides, once voted on, in a run that tells."""
+    if rules_of(matchup.run.code).judging.reveal != "after_vote":
+        return None
+    return {"left": matchup.left.label, "right": matchup.right.label}
+
+
+def line_json(request: HttpRequest, line: Line, *, have: str = "", undo: Matchup | None = None) -> dict[str, Any]:
+    """The line for the page's script; a pair that the page already has (`have`) is named, not sent again."""
+
+    def packed(matchup: Matchup | None) -> dict[str, str] | None:
+        if matchup is None:
+            return None
+        return {"code": matchup.code} | ({} if matchup.code == have else {"html": pair_html(request, matchup)})
+
+    return {
+        "current": packed(line.current),
+        "next": packed(line.upcoming),
+        "undo": undo.code if undo else None,
+        "progress": progress(line.seat),
+    }
+
+
+def newest_vote(seat: Seat, run: Run) -> Vote | None:
+    return last_vote(seat) if can_undo(run) else None

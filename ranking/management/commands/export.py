@@ -1,0 +1,59 @@
+"""`manage.py export KIND RUN`: a run's samples or votes as files that anything can read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from generation.dumps import write_samples
+from generation.management.run_commands import find_run
+from generation.models import Run
+from judging.dumps import write_votes
+
+Writer = Callable[..., int]
+
+
+def _samples(run: Run, stream: TextIO, *, format: str, names: bool) -> int:
+    if format != "jsonl":
+        raise CommandError("Samples come as jsonl only: a drawing does not survive a spreadsheet.")
+    return write_samples(run, stream)
+
+
+# What each kind is called as a file, and who writes it.
+KINDS: dict[str, tuple[str, Writer]] = {"samples": ("database", _samples), "votes": ("votes", write_votes)}
+
+
+class Command(BaseCommand):
+    """Writes dumps of a run."""
+
+    help = "Export a run's samples (database.jsonl) or votes (votes.jsonl, votes.csv)."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("kind", choices=[*KINDS, "all"])
+        parser.add_argument("run", help="a run's code, or a suite (its newest run)")
+        parser.add_argument("--format", choices=["jsonl", "csv"], default="jsonl")
+        parser.add_argument("--names", action="store_true", help="name the judges instead of their pseudonyms")
+        parser.add_argument("--out", type=Path, help="a file, or for `all` a folder (default: standard output)")
+
+    def handle(self, *args: Any, kind: str, run: str, out: Path | None, **options: Any) -> None:
+        found = find_run(run)
+        asked = {"format": options["format"], "names": options["names"]}
+        if kind == "all":
+            self.write_all(found, out or Path(f"export-{found.code}"), names=options["names"])
+        elif out is None:
+            KINDS[kind][1](found, self.stdout._out, **asked)
+        else:
+            self.write_file(found, kind, out, **asked)
+
+    def write_all(self, run: Run, folder: Path, *, names: bool) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for kind, (name, _) in KINDS.items():
+            self.write_file(run, kind, folder / f"{name}.jsonl", format="jsonl", names=names)
+
+    def write_file(self, run: Run, kind: str, path: Path, **asked: Any) -> None:
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            count = KINDS[kind][1](run, stream, **asked)
+        self.stderr.write(f"{count} {kind} written to {path}.")

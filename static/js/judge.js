@@ -1,0 +1,170 @@
+// The judge's page: keys, the next pair ready before it is needed, and a vote that is never lost or doubled.
+// Everything here presses what is already on the page; without it the forms work by themselves.
+import { resumePending, send } from "./judge_send.js";
+import { listenForKeys } from "./judge_keys.js";
+
+const at = (id) => document.getElementById(id);
+const stage = at("stage");
+const ballot = at("ballot");
+const undoForm = at("undo");
+const buttons = [...ballot.querySelectorAll("button[name=outcome]")];
+const FACES = ['16px "Courier New"', '16px "Consolas"', '16px "Fira Code"', '16px "Bench Courier"', '16px "Bench DejaVu"', '16px "Bench Fira"'];
+const STREAK = 60;
+const BREAK_MS = 5 * 60 * 1000;
+
+let next = null; // { code, nodes } of the pair behind this one, its pictures already on their way
+let shownAt = null; // null while the pair is not fully drawn: no vote is taken then
+let votesAhead = 0; // votes given but not yet answered
+let tail = Promise.resolve(); // requests go one after the other
+
+function parse(pair) {
+  return pair && pair.html ? { code: pair.code, nodes: document.createRange().createContextualFragment(pair.html) } : null;
+}
+
+async function unlockWhenDrawn() {
+  shownAt = null;
+  buttons.forEach((button) => { button.disabled = true; });
+  const code = ballot.code.value;
+  const pictures = [...stage.querySelectorAll("img")].map((image) => image.decode());
+  await Promise.allSettled([...FACES.map((face) => document.fonts.load(face)), ...pictures]);
+  requestAnimationFrame(() => {
+    if (ballot.code.value !== code || !stage.querySelector(".pair")) return;
+    shownAt = performance.now();
+    buttons.forEach((button) => { button.disabled = false; });
+  });
+}
+
+function show(pair) {
+  if (pair) {
+    stage.replaceChildren(pair.nodes);
+    ballot.code.value = pair.code;
+    at("report").code.value = pair.code;
+    ballot.querySelectorAll("input[type=checkbox]").forEach((box) => { box.checked = false; });
+    window.scrollTo(0, 0);
+    unlockWhenDrawn();
+  } else {
+    shownAt = null;
+    buttons.forEach((button) => { button.disabled = true; });
+    const waiting = document.createElement("p");
+    waiting.className = "waiting";
+    waiting.textContent = "Fetching the next pair …";
+    stage.replaceChildren(waiting);
+  }
+}
+
+function say(text) {
+  at("notice").textContent = text;
+  at("notice").hidden = !text;
+}
+
+function showProgress({ done, total }) {
+  at("count").textContent = total ? `${done} of ${total}` : `${done} judged`;
+  if (at("bar")) at("bar").value = done;
+}
+
+function showUndo(code, said) {
+  undoForm.hidden = !code;
+  undoForm.code.value = code || "";
+  if (said) at("said").textContent = said;
+}
+
+function showNames(names) {
+  at("revealed").hidden = !names;
+  if (names) at("revealed").textContent = `The last pair: left was ${names.left}, right was ${names.right}.`;
+}
+
+// What the server says is on the screen. While other votes are still under way, only the pair behind is taken from it.
+function take(line) {
+  showProgress(line.progress);
+  showUndo(line.undo, line.said);
+  showNames(line.revealed);
+  if (votesAhead > 0) {
+    next = parse(line.next) || next;
+    if (!stage.querySelector(".pair") && next) { show(next); next = null; }
+    return;
+  }
+  if (!line.current) { window.location.assign(document.querySelector(".topline a").href); return; }
+  const onScreen = stage.querySelector(".pair")?.dataset.code;
+  if (line.current.code !== onScreen) {
+    if (line.current.html) show(parse(line.current));
+    else if (next?.code === line.current.code) { show(next); next = null; }
+    else { window.location.reload(); return; }
+  }
+  next = parse(line.next) || (line.next?.code === next?.code ? next : null);
+}
+
+async function ask(form, fields) {
+  const answer = await send(form.action, fields, say);
+  if (answer.ok) { say(""); return answer.body; }
+  if (answer.body?.error === "recorded") { say(answer.body.sentence); return resync(); }
+  if (answer.body?.error === "login") { say(answer.body.sentence); return null; }
+  if (["closed", "paused"].includes(answer.body?.error) || answer.status === 403) { window.location.reload(); return null; }
+  if (answer.body?.sentence) say(answer.body.sentence);
+  return resync();
+}
+
+async function resync() {
+  const have = stage.querySelector(".pair")?.dataset.code || "";
+  const answer = await send(stage.dataset.start, { have }, say);
+  if (!answer.ok && answer.body?.error !== "login") window.location.reload();
+  return answer.ok ? answer.body : null;
+}
+
+function inTurn(work) {
+  tail = tail.then(work).then((line) => { if (line) take(line); });
+  return tail;
+}
+
+function remind() {
+  const before = JSON.parse(sessionStorage.getItem("streak") || "null");
+  const now = Date.now();
+  const count = before && now - before.at < BREAK_MS ? before.count + 1 : 1;
+  sessionStorage.setItem("streak", JSON.stringify({ at: now, count }));
+  at("rest").hidden = count === 0 || count % STREAK !== 0;
+}
+
+function vote(button) {
+  if (shownAt === null) return;
+  const fields = {
+    code: ballot.code.value,
+    outcome: button.value,
+    response_ms: Math.round(performance.now() - shownAt),
+    left_breaks: [...ballot.querySelectorAll("[name=left_breaks]:checked")].map((box) => box.value),
+    right_breaks: [...ballot.querySelectorAll("[name=right_breaks]:checked")].map((box) => box.value),
+  };
+  button.classList.add("pressed");
+  setTimeout(() => button.classList.remove("pressed"), 120);
+  votesAhead += 1;
+  show(next);
+  next = null;
+  remind();
+  inTurn(() => {
+    const shown = stage.querySelector(".pair")?.dataset.code || "";
+    return ask(ballot, { ...fields, have: shown }).finally(() => { votesAhead -= 1; });
+  });
+}
+
+function undo() {
+  if (undoForm.hidden) return;
+  inTurn(() => ask(undoForm, { code: undoForm.code.value }));
+}
+
+ballot.addEventListener("submit", (event) => { event.preventDefault(); if (event.submitter) vote(event.submitter); });
+undoForm.addEventListener("submit", (event) => { event.preventDefault(); undo(); });
+at("report").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const { code, side, reason, note } = event.target;
+  at("report-box").open = false;
+  inTurn(() => ask(event.target, { code: code.value, side: side.value, reason: reason.value, note: note.value }));
+});
+stage.addEventListener("scroll", (event) => { // long art scrolls together
+  if (!event.target.matches?.(".art")) return;
+  for (const art of stage.querySelectorAll(".art")) if (art !== event.target) art.scrollLeft = event.target.scrollLeft;
+}, true);
+
+listenForKeys({ vote: (key) => buttons.find((button) => button.dataset.key === key)?.click(), undo });
+unlockWhenDrawn();
+inTurn(async () => {
+  await resumePending(say);
+  return resync();
+});

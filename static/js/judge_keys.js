@@ -1,0 +1,58 @@
+// Keys of the judge's page. Key repeat, modifiers and typing in fields are left alone.
+const at = (id) => document.getElementById(id);
+const ZOOMS = 3;
+let side = "left";
+let zoom = Number(sessionStorage.getItem("zoom") || 0);
+
+function setZoom(level) {
+  zoom = Math.max(0, Math.min(ZOOMS, level));
+  sessionStorage.setItem("zoom", zoom);
+  at("stage").className = zoom ? `zoom-${zoom}` : "";
+}
+
+function chooseSide(name) {
+  side = name;
+  document.querySelectorAll(".half").forEach((half) => half.classList.toggle("chosen", half.dataset.side === name));
+  if (at("marks")) at("marks").open = true;
+}
+
+function markFont(number) {
+  const box = document.querySelector(`#marks [name=${side}_breaks][value="${number}"]`);
+  if (!box) return;
+  at("marks").open = true;
+  box.checked = !box.checked;
+}
+
+function toggle(id) {
+  at(id).open = !at(id).open;
+  if (!at(id).open) return;
+  at(id).scrollIntoView({ block: "nearest" });
+  (at(id).querySelector("select, input:not([type=hidden])") || at(id).querySelector("summary")).focus();
+}
+
+export function listenForKeys({ vote, undo }) {
+  const actions = {
+    a: () => vote("a"), d: () => vote("d"), s: () => vote("s"), f: () => vote("f"),
+    z: undo, x: () => toggle("report-box"), "?": () => toggle("keys-box"),
+    1: () => markFont(1), 2: () => markFont(2), 3: () => markFont(3),
+    arrowleft: () => chooseSide("left"), arrowright: () => chooseSide("right"),
+    "+": () => setZoom(zoom + 1), "-": () => setZoom(zoom - 1),
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.shiftKey && !["?", "+"].includes(event.key)) return;
+    if (event.key === "Escape") { at("report-box").open = at("keys-box").open = false; document.activeElement?.blur(); return; }
+    if (event.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
+    const action = actions[event.key.toLowerCase()];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+  for (const [id, step] of [["smaller", -1], ["larger", 1]]) at(id).addEventListener("click", () => setZoom(zoom + step));
+  for (const [id, box] of [["open-report", "report-box"], ["open-keys", "keys-box"]]) {
+    at(id).hidden = false;
+    at(id).addEventListener("click", () => toggle(box));
+  }
+  document.querySelector(".zoom").hidden = false;
+  setZoom(zoom);
+}

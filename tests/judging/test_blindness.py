@@ -1,0 +1,179 @@
+"""Nothing a judge can fetch may tell who drew what: the same pages with entrants swapped differ in art and codes only."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+import time_machine
+from django.contrib.staticfiles import finders
+from django.urls import reverse
+from django.utils.timezone import now
+
+from generation.models import Entrant, LanguageModel, ProviderCall, Sample
+from judging import voting
+from judging.models import Matchup
+from judging.serving import take_seat
+
+from .make import make_run, make_seat
+
+pytestmark = pytest.mark.django_db
+JSON = {"accept": "application/json"}
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="{}" height="9"/></svg>'
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    monkeypatch.setattr(voting, "MIN_INTERVAL", voting.timedelta(0))
+
+
+def walk(client, seat):
+    """Every response a judge can fetch about the pairs on the screen and behind it, with headers."""
+    run, found = seat.run, []
+
+    def get(name, *args, **options):
+        found.append((name, client.get(reverse(name, args=args), **options)))
+
+    def post(name, data, *args, **options):
+        found.append((name, client.post(reverse(name, args=args), data, **options)))
+
+    for name, *args in [("judging:home",), ("judging:judge", run.code), ("judging:history", run.code)]:
+        get(name, *args)
+    post("judging:start", {}, run.code, headers=JSON)
+    code = Matchup.objects.get(seat=seat, state="open").code
+    queued = Matchup.objects.get(seat=seat, state="queued").code
+    for one in (code, queued):
+        get("judging:picture", one, "left")
+        get("judging:picture", one, "right")
+    get("judging:picture", "222222222222", "left")
+    post("judging:vote", {"code": code, "outcome": "nonsense"}, headers=JSON)
+    post("judging:vote", {"code": queued, "outcome": "left"}, headers=JSON)
+    post("judging:vote", {"code": code, "outcome": "left"}, headers=JSON)
+    post("judging:vote", {"code": code, "outcome": "right"}, headers=JSON)
+    post("judging:vote", {"code": code, "outcome": "right"}, follow=True)
+    get("judging:history", run.code)
+    post("judging:undo", {"code": code}, headers=JSON)
+    post("judging:report", {"code": code, "side": "left", "reason": "signed"}, headers=JSON)
+    post("judging:vote", {"code": code, "outcome": "left"}, headers=JSON)
+    return found
+
+
+def plain(response, art):
+    """A response as text, with headers, and with drawings and random codes taken out."""
+    body = response.text
+    if response["Content-Type"] == "application/json":
+        body = (
+            json.dumps(response.json(), ensure_ascii=False)
+            .replace("\\n", "\n")
+            .replace('\\"', '"')
+            .replace("\\\\", "\\")
+        )
+    headers = sorted((name, value) for name, value in response.headers.items() if name.lower() != "x-request-id")
+    text = f"{response.status_code}\n{headers}\n{body}"
+    for drawing in art:
+        text = text.replace(drawing, "ART")
+    text = re.sub(r'name="csrfmiddlewaretoken" value="\w+', "TOKEN", text)
+    text = re.sub(r"\b[2-9a-hjkmnp-z]{12}\b", "CODE", text)
+    return re.sub(r"'Content-Length', '\d+'", "LENGTH", text)
+
+
+def swap_entrants(run):
+    """Exchange the owners of all drawings of the first two entrants, as if each had drawn the other's."""
+    one, two = run.entrants.all()[:2]
+    mine, theirs = (list(Sample.objects.filter(entrant=e).values_list("pk", "drawing")) for e in (one, two))
+    for (pk, _), (_, other) in [*zip(mine, theirs, strict=True), *zip(theirs, mine, strict=True)]:
+        Sample.objects.filter(pk=pk).update(drawing=other)
+
+
+def sit_down(client, run, name):
+    seat = make_seat(run, name)
+    client.force_login(seat.judge)
+    take_seat(seat.pk)
+    return seat
+
+
+@pytest.mark.parametrize("format", ["ascii_art", "svg"])
+def test_with_entrants_swapped_only_art_and_codes_differ(client, format):
+    run = make_run(entrants=2, prompts=1, attempts=3, categories=("animal",), format=format, overlap=0, repeats=0)
+    for number, sample in enumerate(Sample.objects.all()):
+        drawing = SVG.format(number + 1) if format == "svg" else f"/{number}{number}\\\n\\__/"
+        Sample.objects.filter(pk=sample.pk).update(drawing=drawing)
+    art = list(Sample.objects.values_list("drawing", flat=True))
+
+    with time_machine.travel(now(), tick=False):
+        before = [(name, plain(answer, art)) for name, answer in walk(client, sit_down(client, run, "alice"))]
+        swap_entrants(run)
+        after = [(name, plain(answer, art)) for name, answer in walk(client, sit_down(client, run, "bobby"))]
+
+    assert len(before) == 18
+    assert before == [(name, text.replace("bobby", "alice")) for name, text in after]
+
+
+def test_no_name_label_alias_or_provider_is_anywhere(client):
+    """With names present in every column that could leak."""
+    run = make_run(entrants=3)
+    LanguageModel.objects.update(note="secret-note", provider="secret-provider")
+    Entrant.objects.update(note="secret-note", team="secret-team")
+    for sample in Sample.objects.all():
+        ProviderCall.objects.create(
+            sample=sample,
+            run=run,
+            token=uuid4(),
+            lease_until=sample.drawn_at,
+            served_model="secret-served",
+            served_by="secret-server",
+            cost_nano=987654321,
+            latency_ms=31337,
+        )
+        answer = f"secret-answer {sample.entrant.name}"
+        Sample.objects.filter(pk=sample.pk).update(answer=answer, finish_reason="secret-stop", completion_tokens=31338)
+    hidden = ["secret", "987654321", "31337", "31338"]
+    for entrant in run.entrants.all():
+        hidden += [entrant.name, entrant.label, entrant.code, entrant.name.split("/")[0], entrant.name.split("/")[1]]
+    hidden += list(Sample.objects.values_list("code", flat=True))
+
+    seat = sit_down(client, run, "alice")
+    for name, answer in walk(client, seat):
+        whole = f"{answer.headers}{answer.text}".lower()
+        assert [word for word in hidden if word.lower() in whole] == [], name
+
+
+def test_no_primary_key_of_samples_or_entrants_is_on_the_page(client):
+    run = make_run(entrants=2, prompts=1, attempts=1, categories=("animal",), overlap=0, repeats=0)
+    Sample.objects.update(drawing="same art")
+    base = 7_654_321
+    old = Sample.objects.order_by("pk").first()
+    Sample.objects.filter(pk=old.pk).delete()
+    old.pk = base
+    old.save(force_insert=True)
+    seat = sit_down(client, run, "alice")
+
+    assert Matchup.objects.filter(seat=seat, left_sample=base).exists() or Matchup.objects.filter(right_sample=base)
+    page = client.get(reverse("judging:judge", args=[run.code]))
+
+    assert str(base) not in f"{page.headers}{page.text}"
+
+
+def test_scripts_and_styles_name_no_model():
+    for path in ("js/judge.js", "js/judge_send.js", "js/judge_keys.js", "css/judge.css"):
+        assert "model" not in Path(finders.find(path)).read_text()
+
+
+def test_a_picture_of_another_judge_or_of_nothing_is_not_found(client):
+    run = make_run(format="svg")
+    Sample.objects.update(drawing=SVG.format(3))
+    alice = sit_down(client, run, "alice")
+    code = Matchup.objects.get(seat=alice, state="open").code
+    mine = client.get(reverse("judging:picture", args=[code, "left"]))
+    sit_down(client, run, "bob")
+
+    theirs = client.get(reverse("judging:picture", args=[code, "left"]))
+
+    assert mine.status_code == 200
+    assert mine["Content-Type"] == "image/svg+xml"
+    assert "sandbox" in mine["Content-Security-Policy"]
+    assert "ETag" not in mine and "Last-Modified" not in mine
+    assert theirs.status_code == 404
