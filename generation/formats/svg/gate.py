@@ -125,6 +125,17 @@ def _check_region(values: dict[str, str]) -> None:
             raise TooMuch("too_complex", "A filter's region is too large.")
 
 
+def _region_factor(element: etree._Element) -> int:
+    """How many times the usual area a filter works on; up to twice the box each way is usual."""
+    box = _numbers(element.getroottree().getroot().get("viewBox", ""))[-2:] or [300.0, 150.0]
+    area = 1.0
+    for side, length in zip(("width", "height"), box, strict=True):
+        text = element.get(side, "120%")
+        whole = 100.0 if "%" in text else length if element.get("filterUnits") == "userSpaceOnUse" else 1.0
+        area *= max(_numbers(text), default=1.2) / max(whole, 1e-9)
+    return max(1, min(ENOUGH, int(area / 4)))
+
+
 def _own_cost(element: etree._Element, name: str) -> Cost:
     if name == "feTurbulence":
         return 1, 1 + 2 * int(max(_numbers(element.get("numOctaves", "")), default=1))
@@ -173,6 +184,8 @@ def _sum(node: Node, edges: list[tuple[Node, int]], known: dict[Node, Cost]) -> 
         more = known.get(other, (0, 0))
         elements += times * more[0]
         layers += times * more[1]
+    if not isinstance(node, tuple) and local(node) == "filter":
+        layers *= _region_factor(node)
     return min(elements, ENOUGH), min(layers, ENOUGH)
 
 

@@ -47,6 +47,15 @@ def nested_patterns(length: int) -> str:
         ('<filter id="f" width="9999%"/>', "too_complex"),
         ('<filter id="f"><feFlood/></filter>' + '<rect filter="url(#f)"/>' * 1100, "too_complex"),
         ('<style>.a rect{filter:url(#f)}</style><filter id="f"><feFlood/></filter>' + "<rect/>" * 600, "too_complex"),
+        (
+            '<filter id="f" width="10" height="900%"><feGaussianBlur/></filter>' + '<rect filter="url(#f)"/>' * 20,
+            "too_complex",
+        ),
+        (
+            '<filter id="f" filterUnits="userSpaceOnUse" width="999" height="999"><feFlood/></filter>'
+            + '<rect filter="url(#f)"/>' * 30,
+            "too_complex",
+        ),
         ("<style>*{filter:blur(3px)}</style>" + "<rect/>" * 1100, "too_complex"),
         ("<style>*{filter:blur(3000px)}</style><rect/>", "too_complex"),
         ('<g opacity=".5"><rect/></g>' * 1100, "too_complex"),
