@@ -31,6 +31,7 @@ from generation.settling import THROTTLED, Ended
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
+BATCH = 8  # a turn is short, so that calls are sent again while the next answers are read
 GATHER_SECONDS = 0.02  # answers that arrive this close together share a turn at the database
 IDLE_SECONDS = 1.0  # how often a run with nothing due is looked at again
 RELOAD_SECONDS = 15.0  # how soon a crew notices a run that was started, extended or given another budget
@@ -96,6 +97,7 @@ class Crew:
         self.news = asyncio.Event()
         self.limits: dict[str, float] = {}  # a provider that asked us to slow down gets fewer calls at once
         self.reload_at = 0.0
+        self.more = False  # whether there is more to settle or to claim right now
         self.errands: set[asyncio.Task[None]] = set()
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
 
@@ -169,17 +171,19 @@ class Crew:
         task.add_done_callback(self.errands.discard)
 
     async def _turns(self, *, claiming: bool) -> None:
+        self.more = False
         for desk in list(self.desks.values()):
-            wanted = self._room(desk) if claiming and time.monotonic() >= desk.look_at else 0
+            wanted = min(self._room(desk), BATCH) if claiming and time.monotonic() >= desk.look_at else 0
             if not desk.ended and not wanted:
                 continue
-            ended, desk.ended = desk.ended, []
+            ended, desk.ended = desk.ended[:BATCH], desk.ended[BATCH:]
             turn = await self._turn(desk, ended, wanted)
             if wanted and len(turn.questions) < wanted:
                 desk.look_at = time.monotonic() + IDLE_SECONDS
-            elif wanted and self.on_plenty is not None:
+            elif wanted and wanted == self._room(desk) and self.on_plenty is not None:
                 await self._database(self.on_plenty)
                 self.on_plenty = None
+            self.more |= bool(desk.ended) or wanted == BATCH == len(turn.questions)
             for question in turn.questions:
                 self._send(desk, question)
             self.tally.drawn += turn.drawn
@@ -246,8 +250,11 @@ class Crew:
         else:
             self.limits[profile.name] = min(self._most(profile), limit + 1 / limit)
 
+    def _most_of(self, desk: _Desk) -> int:
+        return self.concurrency or desk.sheet.run.concurrency
+
     def _room(self, desk: _Desk) -> int:
-        return max((self.concurrency or desk.sheet.run.concurrency) - len(desk.flying), 0)
+        return max(self._most_of(desk) - len(desk.flying), 0)
 
     def _providers_room(self) -> dict[str, int]:
         flying = Counter(q.profile.name for desk in self.desks.values() for q in desk.flying.values())
@@ -267,7 +274,7 @@ class Crew:
         return True
 
     async def _pause_for_news(self) -> None:
-        if not self._busy():
+        if self.more or not self._busy():
             return
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.news.wait(), timeout=IDLE_SECONDS)
