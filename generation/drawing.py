@@ -240,8 +240,11 @@ def sweep() -> Swept:
         )
         # Conditions stand on the sample's own row, never behind a join: PostgreSQL checks those again after a wait.
         lapsed = Sample.objects.filter(state=Sample.State.ASKING, lease_until__lt=moment)
-        gone = lapsed.filter(run__in=Run.objects.filter(drawing_state=Run.Drawing.CANCELLED))
-        cancelled = gone.update(**said, state=Sample.State.CANCELLED)
+        ended_runs = Run.objects.filter(drawing_state=Run.Drawing.CANCELLED)
+        cancelled = lapsed.filter(run__in=ended_runs).update(**said, state=Sample.State.CANCELLED)
+        # What was in flight when its run was cancelled, and came back without an answer.
+        back = Sample.objects.filter(state=Sample.State.PENDING, run__in=ended_runs)
+        cancelled += back.update(state=Sample.State.CANCELLED)
         failed = lapsed.filter(claims__gte=settings.MAX_CLAIMS).update(**said, state=Sample.State.FAILED)
         # What came back to a model that was refused in the meantime.
         refused = LanguageModel.objects.exclude(refused_reason="")

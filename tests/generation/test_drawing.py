@@ -248,6 +248,18 @@ def test_sweep_cancels_what_a_cancelled_run_lost(demo):
     assert run.samples.get().state == "cancelled"
 
 
+def test_sweep_cancels_what_came_back_without_an_answer(demo):
+    demo(plan=[failing(500)])
+    run = small_run()
+    flying = claim(run)
+    cancel_run(run)
+    settle(run, ask(flying))
+    assert run.samples.get().state == "pending"
+
+    assert drawing.sweep().cancelled == 1
+    assert run.samples.get().state == "cancelled"
+
+
 def test_calls_in_flight_count_when_a_run_is_paused_or_cancelled(demo):
     demo()
     run = start_run(make_suite())
