@@ -92,6 +92,7 @@ REDIS_URL = left_behind("REDIS_URL", VAR_DIR / "redis_url", "redis://127.0.0.1:6
 _QUEUE = {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 1800, "SERIALIZER": "rq.serializers.JSONSerializer"}
 RQ_QUEUES = {"draw": _QUEUE, "measure": _QUEUE, "fit": _QUEUE}
 RQ = {"COMMIT_MODE": "on_db_commit"}
+RQ_SHOW_ADMIN_LINK = False  # its dashboard lets any member of staff empty the queues
 
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [

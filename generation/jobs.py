@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 
 from django.conf import settings
+from django.contrib.auth.models import User
 
 from generation import crew
 from generation.bell import ring, ring_for_drawing
 from generation.due import runs_to_draw
 from generation.models import Run
-from generation.reading import measure_run
+from generation.reading import measure_run, reread_run
 
 
 def draw() -> None:
@@ -28,3 +29,9 @@ def measure(run_id: int, backend: str) -> None:
 
 def ring_for_measuring(run: Run, *, backend: str = "") -> None:
     ring("measure", "generation.jobs.measure", run.pk, backend or run.measure_backend)
+
+
+def reread(run_id: int, user_id: int, reason: str) -> None:
+    run = Run.objects.filter(pk=run_id).first()
+    if run is not None:
+        reread_run(run, by=User.objects.filter(pk=user_id).first(), reason=reason)

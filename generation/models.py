@@ -13,6 +13,9 @@ from django.utils.timezone import now
 from generation.codes import new_code
 
 NANO = 1_000_000_000
+# Flags that a curator gave; reading the answer again keeps them.
+LEAK_MARKED = "leak_marked"
+OFFENSIVE = "offensive"
 
 
 class CodeField(models.CharField):
@@ -73,6 +76,7 @@ class Run(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(default=now)
     finished_at = models.DateTimeField(null=True, blank=True)
+    frozen_at = models.DateTimeField(null=True, blank=True, help_text="Its leaderboard is final until it is thawed.")
     # Moved by whatever changes a ranking (a vote, an undo, an exclusion); a fit older than this is stale.
     scores_changed_at = models.DateTimeField(null=True, blank=True)
 

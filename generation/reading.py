@@ -13,7 +13,8 @@ from django.utils.timezone import now
 from generation.asking import Sheet, load_sheet
 from generation.formats.base import Answer, Extraction
 from generation.identity import find_signature
-from generation.models import Event, Measurement, Reading, Run, Sample
+from generation.models import LEAK_MARKED, OFFENSIVE, Event, Measurement, Reading, Run, Sample
+from generation.runs import refuse_frozen
 from generation.text import clean_text
 
 log = structlog.get_logger(__name__)
@@ -33,6 +34,7 @@ PROVIDER_FLAGS = frozenset(
         "truncated",
     }
 )
+CURATOR_FLAGS = frozenset({LEAK_MARKED, OFFENSIVE})
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,7 @@ def save_measurements(sheet: Sheet, rows: Iterable[tuple[int, dict[str, Any]]], 
 
 def reread_run(run: Run, *, by: Any = None, reason: str = "") -> int:
     """Read every stored answer again by today's rules; what changed is kept as a Reading. Says how many changed."""
+    refuse_frozen(run)
     sheet, changed = load_sheet(run.pk), 0
     drawn = Sample.objects.filter(run=run, state=Sample.State.DRAWN).order_by("pk")
     last = 0
@@ -167,7 +170,7 @@ def _reread(sheet: Sheet, sample: Sample) -> bool:
         text=sample.answer,
         finish_reason=sample.finish_reason,
         completion_tokens=sample.completion_tokens,
-        flags=[flag for flag in sample.flags if flag in PROVIDER_FLAGS],
+        flags=[flag for flag in sample.flags if flag in PROVIDER_FLAGS | CURATOR_FLAGS],
         measure=measured_inline(sheet),
     )
     old = {name: getattr(sample, name) for name in READ_FIELDS}
@@ -176,14 +179,16 @@ def _reread(sheet: Sheet, sample: Sample) -> bool:
     if old == new:
         return False
     Reading.objects.create(sample=sample, **old)
-    # A curator who released a signed drawing is not overruled: only a new signature is held again.
+    # A curator who released a signed drawing, or held one by hand, is not overruled: only a new signature is held again.
     held = sample.held or (read.held and "identity_leak" not in sample.flags)
-    Sample.objects.filter(pk=sample.pk).update(**new, held=held and read.held)
+    signed = read.held or LEAK_MARKED in sample.flags
+    Sample.objects.filter(pk=sample.pk).update(**new, held=held and signed)
     return True
 
 
 def measure_run(run: Run, *, backend: str = "", everything: bool = False) -> int:
     """Measure what has no measurement by this backend yet (or everything); says how many were measured."""
+    refuse_frozen(run)
     sheet, done, last = load_sheet(run.pk), 0, 0
     backend = backend or run.measure_backend
     drawn = Sample.objects.filter(run=run, state=Sample.State.DRAWN).order_by("pk")

@@ -28,6 +28,12 @@ class RunError(Exception):
     """Why a run cannot do what was asked, in one sentence for the person who asked."""
 
 
+def refuse_frozen(run: Run) -> None:
+    """Every verb that could change a score asks this first."""
+    if run.frozen_at is not None:
+        raise RunError(f"{run} is frozen: its leaderboard is final. Thaw it first.")
+
+
 def start_run(
     suite: Suite,
     *,
@@ -155,6 +161,7 @@ def extend_run(
     reason: str = "",
 ) -> int:
     """More models, more attempts of everything, another budget; says how many samples were added."""
+    refuse_frozen(run)
     if run.drawing_state == Run.Drawing.CANCELLED:
         raise RunError("A cancelled run cannot be extended; start a new one.")
     suite = Suite.from_dict(run.config)
@@ -187,6 +194,7 @@ def pause_run(run: Run, *, by: User = None, reason: str = "") -> bool:
 
 def resume_run(run: Run, *, by: User = None, reason: str = "", budget: Budget | Literal["keep"] = "keep") -> bool:
     """Draw on, with every model given another chance at once. False if the run was not paused."""
+    refuse_frozen(run)
     fields: dict[str, Any] = {"drawing_state": Run.Drawing.OPEN, "paused_reason": ""}
     if budget != "keep":
         fields["budget_nano"] = to_nano(budget)
@@ -213,6 +221,7 @@ def cancel_run(run: Run, *, by: User = None, reason: str = "") -> bool:
 
 def retry_failed(run: Run, *, by: User = None, reason: str = "", codes: Sequence[str] = ()) -> int:
     """Give failed samples (those with one of these error codes, or all) a fresh start; says how many."""
+    refuse_frozen(run)
     if run.drawing_state == Run.Drawing.CANCELLED:
         raise RunError("A cancelled run draws nothing more; start a new one.")
     with transaction.atomic():
@@ -245,6 +254,7 @@ def _move(run: Run, verb: str, by: User, reason: str, expected: str, **fields: A
 
 def use_backend(run: Run, backend: str, *, by: User = None, reason: str = "") -> None:
     """Score the run by another measuring backend; what the old one said stays stored, apart."""
+    refuse_frozen(run)
     known = get_format(run.format).measure_backends
     if backend not in known:
         raise RunError(f"{run.format} has no backend {backend!r}; it has {', '.join(known)}.")

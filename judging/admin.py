@@ -1,82 +1,210 @@
-"""Judging in the admin: facts are read here, never edited or deleted."""
+"""Admin lists of judging: what was served and said, to read; judges and reports, to act on with a reason."""
 
 from __future__ import annotations
 
-from django.contrib import admin
-from django.http import HttpRequest
+from typing import Any
 
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from benchsite.fact_admin import FactAdmin, link, listing
+from generation.admin import RunAdmin, RunFactAdmin, SampleAdmin, thumbnail
+from generation.models import Run, Sample
 from judging.models import Epoch, Invitation, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
 
-
-class ReadOnlyAdmin(admin.ModelAdmin):
-    """What happened is looked at; what may be done about it is an action on the site's own pages."""
-
-    list_per_page = 50
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
+admin.site.unregister([Run, Sample])
 
 
-@admin.register(Vote)
-class VoteAdmin(ReadOnlyAdmin):
-    list_display = ["id", "run", "seat", "outcome", "voted_at", "response_ms", "withdrawn_at"]
-    list_filter = ["outcome", "unblind", "imported"]
-    list_select_related = ["run", "seat"]
-    search_fields = ["seat__pseudonym", "run__code"]
+@admin.register(Run)
+class JudgedRunAdmin(RunAdmin):
+    def further(self, run: Run) -> list[SafeString]:
+        tables = {"judging_seat": "judges", "judging_matchup": "matchups", "judging_vote": "votes"}
+        return [listing(table, word, run__id__exact=run.pk) for table, word in tables.items()]
 
 
-@admin.register(Matchup)
-class MatchupAdmin(ReadOnlyAdmin):
-    list_display = ["code", "run", "seat", "order", "kind", "state", "category", "left", "right"]
-    list_filter = ["kind", "state"]
-    list_select_related = ["run", "seat", "left", "right"]
-    search_fields = ["code", "seat__pseudonym", "run__code"]
-
-
-@admin.register(Seat)
-class SeatAdmin(ReadOnlyAdmin):
-    list_display = ["pseudonym", "judge", "run", "voted", "quota", "weight", "excluded_reason"]
-    list_filter = ["weight"]
-    list_select_related = ["run", "judge"]
-    search_fields = ["pseudonym", "judge__username", "run__code"]
-    exclude = ["plan"]
+@admin.register(Sample)
+class JudgedSampleAdmin(SampleAdmin):
+    def further(self, sample: Sample) -> list[SafeString]:
+        sides = {"shown left": "left_sample__id__exact", "shown right": "right_sample__id__exact"}
+        return [listing("judging_matchup", words, **{name: sample.pk}) for words, name in sides.items()]
 
 
 @admin.register(Invitation)
-class InvitationAdmin(ReadOnlyAdmin):
-    list_display = ["label", "run", "state", "uses", "max_uses", "quota", "expires_at"]
-    list_select_related = ["run"]
-    search_fields = ["label", "run__code"]
+class InvitationAdmin(RunFactAdmin):
+    """The link itself is on the run's invitation page only: whoever has it can become a judge."""
 
+    list_display = ("label_", "run_link", "state", "uses", "max_uses", "quota", "expires_at", "created_by")
+    list_filter = ("run",)
+    list_select_related = ("run", "created_by")
+    search_fields = ("label",)
+    exclude = ("token",)
 
-@admin.register(Report)
-class ReportAdmin(ReadOnlyAdmin):
-    list_display = ["reason", "side", "matchup", "note", "created_at", "decision", "decided_by"]
-    list_filter = ["reason", "decision"]
-    list_select_related = ["matchup", "decided_by"]
+    @admin.display(description="for", ordering="label")
+    def label_(self, invitation: Invitation) -> str:
+        return str(invitation)
 
 
 @admin.register(Epoch)
-class EpochAdmin(ReadOnlyAdmin):
-    list_display = ["run", "number", "created_at", "checked_at"]
-    list_select_related = ["run"]
-    exclude = ["table"]
+class EpochAdmin(RunFactAdmin):
+    list_display = ("number", "run_link", "created_at", "checked_at")
+    list_filter = ("run",)
+    exclude = ("table",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Epoch]:
+        return super().get_queryset(request).defer("run__config", "table")
+
+
+@admin.register(Seat)
+class SeatAdmin(RunFactAdmin):
+    list_display = ("judge_", "run_link", "voted", "quota", "counts", "excluded_reason", "last_vote_at", "see")
+    list_filter = ("weight", "is_simulated", "run")
+    list_select_related = ("run", "judge")
+    search_fields = ("pseudonym", "judge__username", "excluded_reason")
+    exclude = ("plan",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Seat]:
+        return super().get_queryset(request).defer("run__config", "plan")
+
+    @admin.display(description="judge", ordering="pseudonym")
+    def judge_(self, seat: Seat) -> str:
+        return f"{seat.pseudonym} ({seat.judge})" if seat.judge else seat.pseudonym
+
+    @admin.display(boolean=True, ordering="weight")
+    def counts(self, seat: Seat) -> bool:
+        return seat.weight > 0
+
+    @admin.display
+    def see(self, seat: Seat) -> SafeString:
+        votes = listing("judging_vote", "votes", seat__id__exact=seat.pk)
+        return format_html("{} · {}", votes, listing("judging_matchup", "matchups", seat__id__exact=seat.pk))
+
+
+@admin.register(Matchup)
+class MatchupAdmin(RunFactAdmin):
+    list_display = ("code", "run_link", "judge", "prompt", "left_", "right_", "kind", "state", "see")
+    list_filter = ("state", "kind", "category", "run")
+    list_select_related = ("run", "seat", "prompt", "left", "right", "left_sample__run", "right_sample__run")
+    search_fields = ("code", "prompt__text", "left__label", "right__label", "seat__pseudonym")
+    ordering = ("-id",)
+    readonly_fields = ("left_", "right_", "see")
+
+    class Media:
+        css = {"all": ("css/admin.css",)}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Matchup]:
+        heavy = ("config", "raw", "answer", "earlier_answers", "facts")
+        samples = [f"{side}_sample__{name}" for side in ("left", "right") for name in heavy[1:]]
+        configs = ["run__config", "left_sample__run__config", "right_sample__run__config"]
+        return super().get_queryset(request).defer(*configs, *samples, "seat__plan")
+
+    @admin.display(description="judge", ordering="seat__pseudonym")
+    def judge(self, matchup: Matchup) -> SafeString | str:
+        return link(matchup.seat, matchup.seat.pseudonym)
+
+    @admin.display(description="left", ordering="left__label")
+    def left_(self, matchup: Matchup) -> SafeString:
+        return _side(matchup.left, matchup.left_sample)
+
+    @admin.display(description="right", ordering="right__label")
+    def right_(self, matchup: Matchup) -> SafeString:
+        return _side(matchup.right, matchup.right_sample)
+
+    @admin.display
+    def see(self, matchup: Matchup) -> SafeString:
+        return listing("judging_vote", "votes", matchup__id__exact=matchup.pk)
+
+
+def _side(entrant: Any, sample: Sample | None) -> SafeString:
+    if sample is None:
+        return format_html("{}", entrant)
+    return format_html("{}{}", link(sample, entrant), thumbnail(sample))
+
+
+@admin.register(Vote)
+class VoteAdmin(RunFactAdmin):
+    list_display = (
+        "voted_at",
+        "judge",
+        "outcome",
+        "left",
+        "right",
+        "matchup_",
+        "run_link",
+        "response_ms",
+        "withdrawn_at",
+    )
+    list_filter = ("outcome", ("withdrawn_at", admin.EmptyFieldListFilter), "unblind", "imported", "run")
+    list_select_related = ("run", "seat", "matchup__left", "matchup__right")
+    search_fields = ("matchup__code", "seat__pseudonym")
+    ordering = ("-id",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Vote]:
+        return super().get_queryset(request).defer("run__config", "seat__plan")
+
+    @admin.display(ordering="seat__pseudonym")
+    def judge(self, vote: Vote) -> SafeString | str:
+        return link(vote.seat, vote.seat.pseudonym)
+
+    @admin.display
+    def left(self, vote: Vote) -> str:
+        return str(vote.matchup.left)
+
+    @admin.display
+    def right(self, vote: Vote) -> str:
+        return str(vote.matchup.right)
+
+    @admin.display(description="matchup")
+    def matchup_(self, vote: Vote) -> SafeString | str:
+        return link(vote.matchup, vote.matchup.code)
+
+
+@admin.register(Report)
+class ReportAdmin(FactAdmin):
+    list_display = (
+        "created_at",
+        "reason",
+        "side",
+        "note",
+        "matchup_",
+        "run_link",
+        "decision",
+        "decided_by",
+        "decided_at",
+    )
+    list_filter = (("decided_at", admin.EmptyFieldListFilter), "reason", "decision", "matchup__run")
+    list_select_related = ("matchup__run", "decided_by")
+    search_fields = ("note", "matchup__code")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
+        return super().get_queryset(request).defer("matchup__run__config")
+
+    @admin.display(description="matchup")
+    def matchup_(self, report: Report) -> SafeString | str:
+        return link(report.matchup, report.matchup.code)
+
+    @admin.display(description="run")
+    def run_link(self, report: Report) -> SafeString | str:
+        return link(report.matchup.run)
+
+
+class TallyAdmin(RunFactAdmin):
+    list_filter = ("outcome", "is_repeat", "run")
+    list_select_related = ("run", "left", "right")
 
 
 @admin.register(JudgeTally)
-class JudgeTallyAdmin(ReadOnlyAdmin):
-    list_display = ["run", "seat", "category", "left", "right", "outcome", "is_repeat", "votes"]
-    list_select_related = ["run", "seat", "left", "right"]
+class JudgeTallyAdmin(TallyAdmin):
+    list_display = ("run_link", "seat", "category", "left", "right", "outcome", "is_repeat", "votes")
+    list_select_related = ("run", "left", "right", "seat")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[JudgeTally]:
+        return super().get_queryset(request).defer("run__config", "seat__plan")
 
 
 @admin.register(PromptTally)
-class PromptTallyAdmin(ReadOnlyAdmin):
-    list_display = ["run", "prompt", "left", "right", "outcome", "is_repeat", "votes"]
-    list_select_related = ["run", "prompt", "left", "right"]
+class PromptTallyAdmin(TallyAdmin):
+    list_display = ("run_link", "prompt", "left", "right", "outcome", "is_repeat", "votes")
+    list_select_related = ("run", "left", "right", "prompt")

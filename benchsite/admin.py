@@ -1,0 +1,20 @@
+"""The admin's own diary of what superusers did to users, groups and locked logins: to read, for superusers only."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+
+from benchsite.fact_admin import FactAdmin
+
+admin.site.site_title = "Benchsite"
+admin.site.index_title = "Curation"
+
+
+@admin.register(LogEntry)
+class LogEntryAdmin(FactAdmin):
+    list_display = ("action_time", "user", "content_type", "object_repr", "get_change_message")
+    list_filter = ("action_flag", "content_type")
+    list_select_related = ("user", "content_type")
+    search_fields = ("object_repr", "user__username")
+    date_hierarchy = "action_time"

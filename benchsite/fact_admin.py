@@ -1,0 +1,113 @@
+"""What the admin pages of every app share: rows are facts that nobody edits there, and an action first asks why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+LISTED = 20  # of the rows an action is about to touch
+
+
+class FactAdmin(admin.ModelAdmin):
+    """Lists and pages to read. Nobody adds, changes or deletes a row here, superusers included."""
+
+    list_per_page = 50
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(
+        label="Why", max_length=280, widget=forms.Textarea(attrs={"rows": 3, "cols": 60}), help_text="Kept in the log."
+    )
+
+
+class Verb(Protocol):
+    """What an action calls: rows, who and why in; how many changed out."""
+
+    __name__: str
+
+    def __call__(self, rows: QuerySet[Any], /, *, by: AbstractBaseUser, reason: str) -> int: ...
+
+
+Action = Callable[[admin.ModelAdmin, HttpRequest, QuerySet[Any]], HttpResponse | None]
+
+
+def reasoned(verb: Verb, *, label: str, done: str, refused: tuple[type[Exception], ...] = ()) -> Action:
+    """An admin action: a page that asks why, then the verb. `done` may use {count}; `refused` errors are shown."""
+
+    def action(model_admin: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        form = ReasonForm(request.POST if "confirmed" in request.POST else None)
+        if not form.is_valid():
+            return _ask(model_admin, request, queryset, form, label, verb.__name__)
+        try:
+            count = verb(queryset, by=request.user, reason=form.cleaned_data["reason"])
+        except refused as error:
+            messages.error(request, str(error))
+        else:
+            level = messages.SUCCESS if count else messages.WARNING
+            messages.add_message(request, level, done.format(count=count) if count else "Nothing had to be changed.")
+        return None
+
+    action.__name__ = verb.__name__
+    return admin.action(description=label)(action)
+
+
+def _ask(
+    model_admin: admin.ModelAdmin,
+    request: HttpRequest,
+    queryset: QuerySet[Any],
+    form: ReasonForm,
+    label: str,
+    name: str,
+) -> HttpResponse:
+    across, selected = request.POST.get("select_across") == "1", request.POST.getlist(ACTION_CHECKBOX_NAME)
+    count = queryset.count()
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": label,
+        "form": form,
+        "action": name,
+        "rows": queryset[:LISTED],
+        "count": count,
+        "more": count - LISTED,
+        "across": across,
+        # "All of them" is said by a flag; Django wants at least one of them by name all the same.
+        "selected": selected[:1] if across else selected,
+        "opts": model_admin.opts,
+        "media": model_admin.media,
+    }
+    return TemplateResponse(request, "admin/reason.html", context)
+
+
+def link(row: Model | None, words: object = None) -> SafeString | str:
+    """A link to the row's own admin page."""
+    if row is None:
+        return "–"
+    address = reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
+    return format_html('<a href="{}">{}</a>', address, str(row) if words is None else words)
+
+
+def listing(table: str, words: object, **filters: object) -> SafeString:
+    """A link to the admin list of a table (such as `judging_vote`), filtered."""
+    return format_html('<a href="{}?{}">{}</a>', reverse(f"admin:{table}_changelist"), urlencode(filters), words)

@@ -1,0 +1,297 @@
+"""Admin lists for curators: runs, samples and all that hangs on them, to read and to act on with a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from benchsite.fact_admin import FactAdmin, link, listing, reasoned
+from benchsite.templatetags.wording import dollars
+from generation import curating, publishing
+from generation.models import Entrant, Event, LanguageModel, Measurement, Prompt, ProviderCall, Reading, Run, Sample
+from generation.runs import RunError
+from generation.text import visible
+
+THUMB_CHARACTERS = 4000  # of a text drawing in a list; the sample's own page has it whole
+FLAGS = ("identity_leak", "leak_marked", "offensive", "truncated", "refusal", "non_ascii", "served_by_other_model")
+REFUSED = (RunError,)
+
+
+def thumbnail(sample: Sample) -> SafeString | str:
+    """The drawing as it cannot act: text as escaped text, anything else as a picture from its own sandboxed address."""
+    if not sample.drawing:
+        return "–"
+    if sample.run.format == "ascii_art":
+        return format_html('<pre class="thumb" dir="ltr">{}</pre>', sample.drawing[:THUMB_CHARACTERS])
+    address = reverse("generation:picture", args=[sample.code])
+    return format_html('<img class="thumb" src="{}" alt="The drawing" loading="lazy">', address)
+
+
+class RunFactAdmin(FactAdmin):
+    """Rows that belong to a run; its frozen suite, which can be long, is not read along."""
+
+    list_select_related: tuple[str, ...] = ("run",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer("run__config")
+
+    @admin.display(description="run", ordering="run")
+    def run_link(self, row: Any) -> SafeString | str:
+        return link(row.run)
+
+
+@admin.register(Run)
+class RunAdmin(FactAdmin):
+    list_display = (
+        "name",
+        "suite",
+        "format",
+        "drawing_state",
+        "judging_state",
+        "visibility",
+        "frozen",
+        "spent",
+        "more",
+    )
+    list_filter = ("visibility", "drawing_state", "judging_state", "suite", "format", "is_demo")
+    search_fields = ("code", "title", "label", "suite")
+    date_hierarchy = "created_at"
+    readonly_fields = ("more", "spent")
+    actions = (
+        reasoned(publishing.publish_runs, label="Publish: show to everybody", done="Published: {count}."),
+        reasoned(publishing.unpublish_runs, label="Unpublish: show to curators only", done="Private now: {count}."),
+        reasoned(publishing.freeze_runs, label="Freeze: the leaderboard is final", done="Frozen: {count}."),
+        reasoned(publishing.thaw_runs, label="Thaw: may change again", done="Thawed: {count}."),
+        reasoned(publishing.archive_runs, label="Archive: put away, nothing is deleted", done="Archived: {count}."),
+        reasoned(
+            curating.retry_runs,
+            label="Retry what failed",
+            done="{count} samples wait to be asked again.",
+            refused=REFUSED,
+        ),
+        reasoned(
+            curating.ask_reread, label="Read all answers again", done="Workers read {count} again.", refused=REFUSED
+        ),
+    )
+
+    @admin.display(description="run", ordering="title")
+    def name(self, run: Run) -> str:
+        return f"{run}{' (demo)' if run.is_demo else ''}"
+
+    @admin.display(boolean=True, ordering="frozen_at")
+    def frozen(self, run: Run) -> bool:
+        return run.frozen_at is not None
+
+    @admin.display(ordering="spent_nano")
+    def spent(self, run: Run) -> str:
+        return dollars(run.spent_nano)
+
+    @admin.display(description="see")
+    def more(self, run: Run) -> SafeString:
+        tables = ("generation_sample", "generation_entrant", "generation_prompt", "generation_event")
+        words = ("samples", "entrants", "prompts", "log")
+        lists = [listing(table, word, run__id__exact=run.pk) for table, word in zip(tables, words, strict=True)]
+        page = format_html('<a href="{}">page</a>', reverse("generation:run", args=[run.code]))
+        return format_html_join(" · ", "{}", ((item,) for item in [page, *lists, *self.further(run)]))
+
+    def further(self, run: Run) -> list[SafeString]:
+        """Links that later apps add."""
+        return []
+
+
+class FlagFilter(admin.SimpleListFilter):
+    title = "flag"
+    parameter_name = "flag"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
+        return [(flag, flag.replace("_", " ")) for flag in FLAGS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Sample]) -> QuerySet[Sample]:
+        # Both databases can search the list's text; only one can search the list.
+        return queryset.filter(flags__icontains=f'"{self.value()}"') if self.value() in FLAGS else queryset
+
+
+@admin.register(Sample)
+class SampleAdmin(RunFactAdmin):
+    list_display = (
+        "code",
+        "drawing_",
+        "run_link",
+        "prompt",
+        "entrant",
+        "attempt",
+        "state",
+        "verdict",
+        "standing",
+        "more",
+    )
+    list_filter = ("state", "verdict", "held", ("excluded_reason", admin.EmptyFieldListFilter), FlagFilter, "run")
+    list_select_related = ("run", "prompt", "entrant", "model")
+    search_fields = ("code", "prompt__text", "entrant__label", "model__model_id", "reason", "failure")
+    readonly_fields = ("drawing_", "more", "answer_")
+    fieldsets = (
+        (None, {"fields": ("drawing_", "more", "run", "prompt", "entrant", "model", "attempt", "code")}),
+        ("Curated", {"fields": ("held", "excluded_reason", "flags")}),
+        ("Read", {"fields": ("verdict", "reason", "detail", "facts", "format_version", "answer_")}),
+        ("Drawn", {"fields": ("state", "claims", "failure", "failure_detail", "drawn_at", "finish_reason")}),
+    )
+    actions = (
+        reasoned(curating.exclude_samples, label="Exclude", done="Excluded: {count}.", refused=REFUSED),
+        reasoned(curating.restore_samples, label="Restore", done="Restored: {count}.", refused=REFUSED),
+        reasoned(curating.mark_identity_leak, label="Mark: says who drew it", done="Held: {count}.", refused=REFUSED),
+        reasoned(
+            curating.clear_identity_leak, label="Release: says nothing", done="Released: {count}.", refused=REFUSED
+        ),
+        reasoned(curating.mark_offensive, label="Mark: offensive", done="Excluded: {count}.", refused=REFUSED),
+    )
+
+    class Media:
+        css = {"all": ("css/admin.css",)}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Sample]:
+        return super().get_queryset(request).defer("run__config", "raw", "answer", "earlier_answers", "facts")
+
+    @admin.display(description="drawing")
+    def drawing_(self, sample: Sample) -> SafeString | str:
+        return thumbnail(sample)
+
+    @admin.display(description="answer")
+    def answer_(self, sample: Sample) -> SafeString:
+        return format_html('<pre class="thumb" dir="ltr">{}</pre>', visible(sample.answer, newlines=True))
+
+    @admin.display(description="curated")
+    def standing(self, sample: Sample) -> str:
+        said = [f"excluded: {sample.excluded_reason}"] if sample.excluded_reason else []
+        return "; ".join([*said, *(["held"] if sample.held else []), *sample.flags]) or "–"
+
+    @admin.display(description="see")
+    def more(self, sample: Sample) -> SafeString:
+        tables = ("generation_providercall", "generation_measurement", "generation_reading")
+        words = ("calls", "measures", "earlier readings")
+        lists = [listing(table, word, sample__id__exact=sample.pk) for table, word in zip(tables, words, strict=True)]
+        page = format_html('<a href="{}">page</a>', reverse("generation:sample", args=[sample.code]))
+        return format_html_join(" · ", "{}", ((item,) for item in [page, *lists, *self.further(sample)]))
+
+    def further(self, sample: Sample) -> list[SafeString]:
+        """Links that later apps add."""
+        return []
+
+
+@admin.register(Entrant)
+class EntrantAdmin(RunFactAdmin):
+    list_display = (
+        "label",
+        "name",
+        "run_link",
+        "team",
+        "baseline",
+        "approved",
+        "disqualified",
+        "prompt_length",
+        "samples",
+    )
+    list_filter = ("approved", ("disqualified", admin.EmptyFieldListFilter), "baseline", "is_demo", "run")
+    search_fields = ("code", "name", "label", "team")
+    actions = (
+        reasoned(curating.approve_entrants, label="Approve", done="Approved: {count}.", refused=REFUSED),
+        reasoned(curating.disqualify_entrants, label="Disqualify", done="Disqualified: {count}.", refused=REFUSED),
+    )
+
+    @admin.display(description="see")
+    def samples(self, entrant: Entrant) -> SafeString:
+        return listing("generation_sample", "samples", entrant__id__exact=entrant.pk)
+
+
+@admin.register(LanguageModel)
+class LanguageModelAdmin(RunFactAdmin):
+    list_display = ("label", "model_id", "run_link", "provider", "refused_reason", "failures_in_row", "open_until")
+    list_filter = ("provider", ("refused_reason", admin.EmptyFieldListFilter), "run")
+    search_fields = ("model_id", "label")
+
+
+@admin.register(Prompt)
+class PromptAdmin(RunFactAdmin):
+    list_display = ("text", "category", "subject", "run_link", "samples")
+    list_filter = ("category", "run")
+    search_fields = ("code", "key", "text", "subject")
+
+    @admin.display(description="see")
+    def samples(self, prompt: Prompt) -> SafeString:
+        return listing("generation_sample", "samples", prompt__id__exact=prompt.pk)
+
+
+@admin.register(ProviderCall)
+class ProviderCallAdmin(RunFactAdmin):
+    list_display = (
+        "started_at",
+        "run_link",
+        "sample_link",
+        "outcome",
+        "status",
+        "error",
+        "cost",
+        "latency_ms",
+        "served_by",
+    )
+    list_filter = ("outcome", "error", "served_by", "run")
+    list_select_related = ("run", "sample")
+    search_fields = ("token", "generation_id", "sample__code", "error")
+    date_hierarchy = "started_at"
+    readonly_fields = ("cost",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ProviderCall]:
+        return super().get_queryset(request).defer("run__config", "sample__raw", "sample__answer", "sample__drawing")
+
+    @admin.display(description="sample")
+    def sample_link(self, call: ProviderCall) -> SafeString | str:
+        return link(call.sample, call.sample.code)
+
+    @admin.display(ordering="cost_nano")
+    def cost(self, call: ProviderCall) -> str:
+        return dollars(call.cost_nano)
+
+
+class SampleFactAdmin(FactAdmin):
+    """Rows that belong to a sample."""
+
+    list_select_related = ("sample",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer("sample__raw", "sample__answer", "sample__drawing")
+
+    @admin.display(description="sample")
+    def sample_link(self, row: Any) -> SafeString | str:
+        return link(row.sample, row.sample.code)
+
+
+@admin.register(Measurement)
+class MeasurementAdmin(SampleFactAdmin):
+    list_display = ("sample_link", "backend", "values", "format_version", "measured_at")
+    list_filter = ("backend", "format_version", "sample__run")
+    search_fields = ("sample__code",)
+
+
+@admin.register(Reading)
+class ReadingAdmin(SampleFactAdmin):
+    list_display = ("sample_link", "format_version", "verdict", "reason", "flags", "replaced_at")
+    list_filter = ("verdict", "format_version", "sample__run")
+    search_fields = ("sample__code", "reason")
+
+
+@admin.register(Event)
+class EventAdmin(RunFactAdmin):
+    list_display = ("at", "actor", "did", "subject", "reason", "run_link")
+    list_filter = ("verb", "run", ("actor", admin.RelatedOnlyFieldListFilter))
+    list_select_related = ("run", "actor")
+    search_fields = ("subject", "reason", "actor__username")
+    date_hierarchy = "at"
+
+    @admin.display(description="did", ordering="verb")
+    def did(self, event: Event) -> str:
+        return event.verb.replace("_", " ")

@@ -1,0 +1,32 @@
+"""A row in every table of ours, through the site's own verbs where they are short: what tests of lists need."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+from django.contrib.auth.models import User
+from django.utils.timezone import now
+
+from generation.models import Event, Measurement, ProviderCall, Reading, Run
+from judging.models import Invitation, Matchup
+from judging.serving import take_seat
+from judging.voting import Ballot, cast_vote, report_matchup
+from tests.judging.make import make_run, make_seat
+
+
+def make_rows(user: User, *, number: int = 0) -> Run:
+    """A run with drawings, a judge who voted once and reported once, and a row in each other table."""
+    run = make_run(entrants=2 + number, prompts=2 + number, attempts=1)
+    sample = run.samples.first()
+    Event.objects.create(run=run, actor=user, verb="look")
+    Measurement.objects.create(sample=sample, backend="builtin", values={"robustness": 1})
+    Reading.objects.create(sample=sample, format_version=1, verdict="valid")
+    ProviderCall.objects.create(sample=sample, run=run, token=uuid4(), lease_until=now())
+    invitation = Invitation.objects.create(run=run, created_by=user, expires_at=now() + timedelta(days=1))
+    seat = make_seat(run, f"judge-{run.pk}", invitation=invitation)
+    first = take_seat(seat.pk).current
+    cast_vote(judge=seat.judge, code=first.code, ballot=Ballot("left", response_ms=900))
+    second = Matchup.objects.get(seat=seat, state=Matchup.State.OPEN)
+    report_matchup(judge=seat.judge, code=second.code, side="left", reason="signed", note="it says who")
+    return run
