@@ -14,7 +14,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 LISTED = 20  # of the rows an action is about to touch
@@ -34,6 +34,19 @@ class FactAdmin(admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+
+class RunFactAdmin(FactAdmin):
+    """Rows that belong to a run; its frozen suite, which can be long, is not read along."""
+
+    list_select_related: tuple[str, ...] = ("run",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer("run__config")
+
+    @admin.display(description="run", ordering="run")
+    def run_link(self, row: Any) -> SafeString | str:
+        return link(row.run)
 
 
 class ReasonForm(forms.Form):
@@ -111,3 +124,7 @@ def link(row: Model | None, words: object = None) -> SafeString | str:
 def listing(table: str, words: object, **filters: object) -> SafeString:
     """A link to the admin list of a table (such as `judging_vote`), filtered."""
     return format_html('<a href="{}?{}">{}</a>', reverse(f"admin:{table}_changelist"), urlencode(filters), words)
+
+
+def row_of(*links: SafeString) -> SafeString:
+    return format_html_join(" · ", "{}", ((item,) for item in links))

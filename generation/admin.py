@@ -1,20 +1,18 @@
-"""Admin lists for curators: runs, samples and all that hangs on them, to read and to act on with a reason."""
+"""Admin lists for curators: runs, samples, entrants, models and prompts, to read and to act on with a reason."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchsite.fact_admin import FactAdmin, link, listing, reasoned
+from benchsite.fact_admin import FactAdmin, RunFactAdmin, listing, reasoned, row_of
 from benchsite.templatetags.wording import dollars
-from generation import curating, publishing
-from generation.models import Entrant, Event, LanguageModel, Measurement, Prompt, ProviderCall, Reading, Run, Sample
+from generation import curating, publishing, record_admin
+from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
 from generation.runs import RunError
 from generation.text import visible
 
@@ -31,19 +29,6 @@ def thumbnail(sample: Sample) -> SafeString | str:
         return format_html('<pre class="thumb" dir="ltr">{}</pre>', sample.drawing[:THUMB_CHARACTERS])
     address = reverse("generation:picture", args=[sample.code])
     return format_html('<img class="thumb" src="{}" alt="The drawing" loading="lazy">', address)
-
-
-class RunFactAdmin(FactAdmin):
-    """Rows that belong to a run; its frozen suite, which can be long, is not read along."""
-
-    list_select_related: tuple[str, ...] = ("run",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).defer("run__config")
-
-    @admin.display(description="run", ordering="run")
-    def run_link(self, row: Any) -> SafeString | str:
-        return link(row.run)
 
 
 @admin.register(Run)
@@ -94,11 +79,10 @@ class RunAdmin(FactAdmin):
 
     @admin.display(description="see")
     def more(self, run: Run) -> SafeString:
-        tables = ("generation_sample", "generation_entrant", "generation_prompt", "generation_event")
-        words = ("samples", "entrants", "prompts", "log")
-        lists = [listing(table, word, run__id__exact=run.pk) for table, word in zip(tables, words, strict=True)]
+        tables = {"sample": "samples", "entrant": "entrants", "prompt": "prompts", "event": "log"}
+        lists = [listing(f"generation_{table}", word, run__id__exact=run.pk) for table, word in tables.items()]
         page = format_html('<a href="{}">page</a>', reverse("generation:run", args=[run.code]))
-        return format_html_join(" · ", "{}", ((item,) for item in [page, *lists, *self.further(run)]))
+        return row_of(page, *lists, *self.further(run))
 
     def further(self, run: Run) -> list[SafeString]:
         """Links that later apps add."""
@@ -172,11 +156,10 @@ class SampleAdmin(RunFactAdmin):
 
     @admin.display(description="see")
     def more(self, sample: Sample) -> SafeString:
-        tables = ("generation_providercall", "generation_measurement", "generation_reading")
-        words = ("calls", "measures", "earlier readings")
-        lists = [listing(table, word, sample__id__exact=sample.pk) for table, word in zip(tables, words, strict=True)]
+        tables = {"providercall": "calls", "measurement": "measures", "reading": "earlier readings"}
+        lists = [listing(f"generation_{table}", word, sample__id__exact=sample.pk) for table, word in tables.items()]
         page = format_html('<a href="{}">page</a>', reverse("generation:sample", args=[sample.code]))
-        return format_html_join(" · ", "{}", ((item,) for item in [page, *lists, *self.further(sample)]))
+        return row_of(page, *lists, *self.further(sample))
 
     def further(self, sample: Sample) -> list[SafeString]:
         """Links that later apps add."""
@@ -226,72 +209,4 @@ class PromptAdmin(RunFactAdmin):
         return listing("generation_sample", "samples", prompt__id__exact=prompt.pk)
 
 
-@admin.register(ProviderCall)
-class ProviderCallAdmin(RunFactAdmin):
-    list_display = (
-        "started_at",
-        "run_link",
-        "sample_link",
-        "outcome",
-        "status",
-        "error",
-        "cost",
-        "latency_ms",
-        "served_by",
-    )
-    list_filter = ("outcome", "error", "served_by", "run")
-    list_select_related = ("run", "sample")
-    search_fields = ("token", "generation_id", "sample__code", "error")
-    date_hierarchy = "started_at"
-    readonly_fields = ("cost",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ProviderCall]:
-        return super().get_queryset(request).defer("run__config", "sample__raw", "sample__answer", "sample__drawing")
-
-    @admin.display(description="sample")
-    def sample_link(self, call: ProviderCall) -> SafeString | str:
-        return link(call.sample, call.sample.code)
-
-    @admin.display(ordering="cost_nano")
-    def cost(self, call: ProviderCall) -> str:
-        return dollars(call.cost_nano)
-
-
-class SampleFactAdmin(FactAdmin):
-    """Rows that belong to a sample."""
-
-    list_select_related = ("sample",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).defer("sample__raw", "sample__answer", "sample__drawing")
-
-    @admin.display(description="sample")
-    def sample_link(self, row: Any) -> SafeString | str:
-        return link(row.sample, row.sample.code)
-
-
-@admin.register(Measurement)
-class MeasurementAdmin(SampleFactAdmin):
-    list_display = ("sample_link", "backend", "values", "format_version", "measured_at")
-    list_filter = ("backend", "format_version", "sample__run")
-    search_fields = ("sample__code",)
-
-
-@admin.register(Reading)
-class ReadingAdmin(SampleFactAdmin):
-    list_display = ("sample_link", "format_version", "verdict", "reason", "flags", "replaced_at")
-    list_filter = ("verdict", "format_version", "sample__run")
-    search_fields = ("sample__code", "reason")
-
-
-@admin.register(Event)
-class EventAdmin(RunFactAdmin):
-    list_display = ("at", "actor", "did", "subject", "reason", "run_link")
-    list_filter = ("verb", "run", ("actor", admin.RelatedOnlyFieldListFilter))
-    list_select_related = ("run", "actor")
-    search_fields = ("subject", "reason", "actor__username")
-    date_hierarchy = "at"
-
-    @admin.display(description="did", ordering="verb")
-    def did(self, event: Event) -> str:
-        return event.verb.replace("_", " ")
+__all__ = ["EntrantAdmin", "RunAdmin", "SampleAdmin", "record_admin", "thumbnail"]

@@ -10,8 +10,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchsite.fact_admin import FactAdmin, link, listing
-from generation.admin import RunAdmin, RunFactAdmin, SampleAdmin, thumbnail
+from benchsite.fact_admin import FactAdmin, RunFactAdmin, link, listing
+from generation.admin import RunAdmin, SampleAdmin, thumbnail
 from generation.models import Run, Sample
 from judging.models import Epoch, Invitation, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
 

@@ -8,10 +8,11 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.utils.timezone import now
 
-from generation.models import Event, Measurement, ProviderCall, Reading, Run
+from generation.models import Event, Measurement, Notice, ProviderCall, Reading, Run
 from judging.models import Invitation, Matchup
 from judging.serving import take_seat
 from judging.voting import Ballot, cast_vote, report_matchup
+from ranking.fitting import fit_run, publish_fit, set_counting
 from tests.judging.make import make_run, make_seat
 
 
@@ -19,7 +20,8 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     """A run with drawings, a judge who voted once and reported once, and a row in each other table."""
     run = make_run(entrants=2 + number, prompts=2 + number, attempts=1)
     sample = run.samples.first()
-    Event.objects.create(run=run, actor=user, verb="look")
+    event = Event.objects.create(run=run, actor=user, verb="look")
+    Notice.objects.create(event=event, channel="email")
     Measurement.objects.create(sample=sample, backend="builtin", values={"robustness": 1})
     Reading.objects.create(sample=sample, format_version=1, verdict="valid")
     ProviderCall.objects.create(sample=sample, run=run, token=uuid4(), lease_until=now())
@@ -29,4 +31,6 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     cast_vote(judge=seat.judge, code=first.code, ballot=Ballot("left", response_ms=900))
     second = Matchup.objects.get(seat=seat, state=Matchup.State.OPEN)
     report_matchup(judge=seat.judge, code=second.code, side="left", reason="signed", note="it says who")
+    set_counting(run=run, ties="drop", fails="half", by=user)
+    publish_fit(fit=fit_run(run), by=user, title="Midterm")
     return run

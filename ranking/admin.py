@@ -1,0 +1,76 @@
+"""Admin lists of fits and what follows from them: computed once, read here, never edited."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from benchsite.fact_admin import FactAdmin, RunFactAdmin, link, listing
+from generation.models import Run
+from judging.admin import JudgedRunAdmin
+from ranking.models import Counting, Fit, Publication, Standing
+
+admin.site.unregister(Run)
+
+
+@admin.register(Run)
+class RankedRunAdmin(JudgedRunAdmin):
+    def further(self, run: Run) -> list[SafeString]:
+        return [*super().further(run), listing("ranking_fit", "fits", run__id__exact=run.pk)]
+
+
+@admin.register(Fit)
+class FitAdmin(RunFactAdmin):
+    list_display = ("code", "run_link", "protocol", "kind", "votes", "read_at", "created_at", "see")
+    list_filter = ("protocol", "kind", "run")
+    search_fields = ("code", "run__title", "run__label")
+    date_hierarchy = "created_at"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Fit]:
+        return super().get_queryset(request).defer("run__config", "result")
+
+    @admin.display
+    def see(self, fit: Fit) -> SafeString:
+        votes = listing("judging_vote", "votes", run__id__exact=fit.run_id)
+        return format_html("{} · {}", listing("ranking_standing", "standings", fit__id__exact=fit.pk), votes)
+
+
+class FitFactAdmin(FactAdmin):
+    """Rows that belong to a fit."""
+
+    list_select_related: tuple[str, ...] = ("fit__run",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Standing]:
+        return super().get_queryset(request).defer("fit__result", "fit__run__config")
+
+    @admin.display(description="fit")
+    def fit_link(self, row: Standing | Publication) -> SafeString | str:
+        return link(row.fit)
+
+    @admin.display(description="run")
+    def run_link(self, row: Standing | Publication) -> SafeString | str:
+        return link(row.fit.run)
+
+
+@admin.register(Standing)
+class StandingAdmin(FitFactAdmin):
+    list_display = ("fit_link", "run_link", "scope", "entrant", "rank", "score", "low", "high", "n")
+    list_filter = ("scope", "fit__run")
+    list_select_related = ("fit__run", "entrant")
+    search_fields = ("fit__code", "entrant__label")
+
+
+@admin.register(Publication)
+class PublicationAdmin(FitFactAdmin):
+    list_display = ("title", "at", "by", "fit_link", "run_link", "note")
+    list_filter = ("fit__run",)
+    list_select_related = ("fit__run", "by")
+    search_fields = ("title", "note")
+
+
+@admin.register(Counting)
+class CountingAdmin(RunFactAdmin):
+    list_display = ("run_link", "ties", "fails")
