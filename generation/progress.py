@@ -28,6 +28,17 @@ ADVICE = {
     "timeout": "The provider did not answer. Retry later.",
     "connection_error": "The connection broke. Is the provider up, and its address right?",
     "lease_lapsed": "A worker died in mid-call. The call may have been paid; the sample is asked again.",
+    "worker_stopped": "A worker was stopped in mid-call. The call may have been paid; the sample is asked again.",
+    "provider_error": "The provider had an error of its own. The run waits and tries again; Retry what failed.",
+    "forbidden": "The key may not use this model. Give it the right at the provider, then Retry.",
+    "bad_profile": "The provider's profile is wrong. Mend config/providers.yaml and start a new run.",
+    "bad_request": "The provider did not take the request. Look at the suite's parameters for this model.",
+    "bad_response": "The answer was not what the chat protocol says. Is the base URL right?",
+    "incomplete_body": "The answer broke off. The run waits and tries again; Retry what failed.",
+    "empty_choices": "The answer held nothing. The run tries again; Retry what failed.",
+    "no_content": "The answer held no text. The run tries again; Retry what failed.",
+    "not_storable": "The answer could not be stored; the log says why.",
+    "client_failed": "Our own client failed; the log says why.",
 }
 GENERAL_ADVICE = "Look at the example, then Retry."
 

@@ -70,7 +70,7 @@ def describe_model(entry: ModelEntry, info: ModelInfo | None) -> str:
         return f"  {entry.id}: the provider does not offer it"
     if info.price is None:
         return f"  {entry.id}: offered, price not listed"
-    return f"  {entry.id}: offered, US$ {info.price.input:f} in and {info.price.output:f} out per million tokens"
+    return f"  {entry.id}: offered, US$ {info.price.input.normalize():f} in and {info.price.output.normalize():f} out per million tokens"
 
 
 def with_price(entry: ModelEntry, info: ModelInfo | None) -> ModelEntry:

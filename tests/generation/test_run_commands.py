@@ -1,0 +1,150 @@
+"""The commands about runs: what they print, and one clear sentence for each mistake."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from generation.demo.server import Scripted
+from generation.models import Run
+from generation.runs import start_run
+from tests.generation.drawing_room import BEGINNER, MASTER, draw_some, make_suite
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def no_queue(settings):
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+
+
+def test_start_run_works(capsys):
+    call_command("start_run", "ascii", "--demo", "--models", "demo/master", "--attempts", "1", "--label", "try")
+
+    run = Run.objects.get()
+    assert capsys.readouterr().out == f"Run {run.code} of ascii: 8 samples.\n"
+    assert (run.is_demo, run.label, run.title) == (True, "try", "ASCII art (demo)")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["start_run", "nothing"], "there is no such suite"),
+        (["start_run", "ascii", "--models", "who"], "ascii has no model 'who'"),
+        (["start_run", "ascii", "--attempts", "1000"], "1000 attempts make no run; use 1 to 100."),
+        (["pause_run", "zzzz"], "There is no run 'zzzz'."),
+        (["draw", "\x1b[2J"], "There is no run '␛[2J'."),
+        (["import_samples", "/nowhere/x.jsonl"], "There is no file /nowhere/x.jsonl."),
+        (["check_provider", "nothing"], "there is no such suite"),
+    ],
+)
+def test_a_mistake_is_one_sentence(arguments, sentence):
+    with pytest.raises(CommandError) as refused:
+        call_command(*arguments)
+
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_pause_resume_cancel_and_retry_say_what_they_did(capsys):
+    run = start_run(make_suite(), label="x")
+    run.samples.filter(attempt=1).update(state="failed", failure="timeout")
+
+    for command in ("pause_run", "pause_run", "resume_run", "retry_failed", "cancel_run", "cancel_run"):
+        call_command(command, "tiny/x", "--reason", "Because.")
+
+    assert capsys.readouterr().out.splitlines() == [
+        f"Run {run.code} paused.",
+        f"Run {run.code} was not drawing.",
+        f"Run {run.code} draws.",
+        f"Run {run.code}: 6 samples are asked again.",
+        f"Run {run.code} cancelled.",
+        f"Run {run.code} was cancelled before.",
+    ]
+    assert set(run.events.exclude(verb="start_run").values_list("reason", flat=True)) == {"Because."}
+
+
+def test_extend_run_refuses_a_model_the_suite_does_not_have():
+    run = start_run(make_suite(slug="ascii"))
+
+    with pytest.raises(CommandError, match="ascii has no model 'who'"):
+        call_command("extend_run", run.code, "--models", "who")
+
+
+def test_sweep_says_what_it_found(capsys):
+    start_run(make_suite())
+
+    call_command("sweep")
+
+    assert "0 lost calls; 0 samples freed" in capsys.readouterr().out
+
+
+def test_reread_keeps_the_old_reading(demo, capsys):
+    demo()
+    run = start_run(make_suite())
+    draw_some(run)
+    sample = run.samples.filter(verdict="valid").first()
+    run.samples.filter(pk=sample.pk).update(drawing="old", format_version=0)
+
+    call_command("reread", run.code)
+
+    assert capsys.readouterr().out == f"Run {run.code}: 1 readings changed.\n"
+    sample.refresh_from_db()
+    assert sample.drawing != "old"
+    assert (sample.readings.get().drawing, sample.readings.get().format_version) == ("old", 0)
+
+
+def test_measure_fills_what_is_missing(demo, capsys):
+    demo()
+    run = start_run(make_suite())
+    draw_some(run)
+    run.samples.first().measurements.all().delete()
+
+    call_command("measure", run.code)
+    call_command("measure", run.code)
+
+    missing = 1 if run.samples.first().verdict == "valid" else 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"Run {run.code}: {missing} drawings measured by builtin.",
+        f"Run {run.code}: 0 drawings measured by builtin.",
+    ]
+
+
+def test_check_provider_says_key_models_and_cost(demo, capsys):
+    demo()
+
+    call_command("check_provider", "ascii", "--demo")
+
+    told = capsys.readouterr().out
+    assert "demo: the key is accepted." in told
+    assert "demo/master: offered, US$ 3 in and 15 out per million tokens" in told
+    assert "80 samples; a whole run costs at most US$" in told
+
+
+def test_check_provider_without_a_key_says_which_variable(monkeypatch):
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+
+    with pytest.raises(CommandError, match="openrouter: Provider openrouter needs a key: set OPENROUTER_API_KEY"):
+        call_command("check_provider", "ascii")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_draw_works_without_a_queue(demo, capsys):
+    demo()
+    run = start_run(make_suite())
+
+    call_command("draw", "tiny", "--concurrency", "6")
+
+    assert capsys.readouterr().out == f"Run {run.code}: 12 drawn.\n"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_draw_says_why_a_run_stopped(demo, capsys):
+    demo(plan=[Scripted(402, {"error": {"code": 402, "message": "No credit \x1b[31mleft."}})] * 50)
+    run = start_run(make_suite(models=[MASTER, BEGINNER]))
+
+    call_command("draw", run.code)
+
+    assert "12 waiting. It is paused: HTTP 402: No credit \\x1b[31mleft." in capsys.readouterr().out
+    with pytest.raises(CommandError, match="is paused: HTTP 402"):
+        call_command("draw", run.code)
