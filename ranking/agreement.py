@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, stats
+from scipy import sparse
+from scipy.special import stdtrit
 
 Array = NDArray[Any]
 
@@ -155,7 +156,7 @@ def jackknife(
         return Estimate(value)
     left_out = statistic(total - sums)
     error = np.sqrt((units - 1) / units * ((left_out - left_out.mean()) ** 2).sum())
-    half = float(stats.t.ppf(0.5 + level / 2, units - 1) * error)
+    half = float(stdtrit(units - 1, 0.5 + level / 2) * error)
     return Estimate(value, max(within[0], value - half), min(within[1], value + half))
 
 
@@ -251,5 +252,5 @@ def icc_interval(scores: Array, pick: Callable[[Icc], float | None]) -> Estimate
         return Estimate(value)
     left_out = np.array(others, float)
     error = np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
-    half = float(stats.t.ppf(0.975, n - 1) * error)
+    half = float(stdtrit(n - 1, 0.975) * error)
     return Estimate(value, max(-1.0, value - half), min(1.0, value + half))

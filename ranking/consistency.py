@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import chdtri, stdtrit
 
 from ranking.bradley_terry import residual_table
 from ranking.votes import REPEAT, Votes
@@ -54,7 +54,7 @@ def score_consistency(scores: Array) -> Consistency:
 def chi_square_interval(variance: float, df: float, *, level: float = 0.95) -> tuple[float, float]:
     """The normal-theory interval of a pooled variance."""
     tail = (1 - level) / 2
-    return float(df * variance / stats.chi2.isf(tail, df)), float(df * variance / stats.chi2.ppf(tail, df))
+    return float(df * variance / chdtri(df, tail)), float(df * variance / chdtri(df, 1 - tail))
 
 
 def _icc1(means: Array, n: Array, within: float) -> float | None:
@@ -75,7 +75,7 @@ def _jackknife(sums: Array, statistic: Any, value: float) -> tuple[float | None,
     if not np.isfinite(left_out).all():
         return None, None
     error = np.sqrt((prompts - 1) / prompts * ((left_out - left_out.mean()) ** 2).sum())
-    half = float(stats.t.ppf(0.975, prompts - 1) * error)
+    half = float(stdtrit(prompts - 1, 0.975) * error)
     return max(0.0, value - half), value + half
 
 

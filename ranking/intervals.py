@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from ranking.bradley_terry import laplacian
 from ranking.votes import Cells
@@ -107,7 +106,7 @@ class Spread:
 
     def quantile(self, level: float = 0.95) -> float:
         tail = 0.5 + level / 2
-        return float(stats.t.ppf(tail, self.df)) if np.isfinite(self.df) else float(ndtri(tail))
+        return float(stdtrit(self.df, tail)) if np.isfinite(self.df) else float(ndtri(tail))
 
 
 def _pair_variance(covariance: Array) -> Array:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.special import bdtr, bdtrc, expit
+from scipy.special import bdtr, bdtrc, expit, stdtrit
 
 from ranking.bradley_terry import RIDGE, connectivity, half_wins, information, map_ratings, residual_table
 from ranking.intervals import Z95
@@ -143,7 +142,7 @@ def side_bias(tallies: Tallies, overall: ScopeFit, settings: Settings) -> SideBi
     ways = [(g / (g - 1) * total, g) for total, g in ways if g > 1]
     one_way = [total for total, _ in ways]
     variance = max([*one_way, sum(one_way) - iid]) if len(ways) == 2 else max(one_way, default=iid)
-    half = float(stats.t.ppf(0.975, min(g for _, g in ways) - 1) if ways else Z95) * float(np.sqrt(variance))
+    half = float(stdtrit(min(g for _, g in ways) - 1, 0.975) if ways else Z95) * float(np.sqrt(variance))
     return SideBias(bias, bias - half, bias + half)
 
 

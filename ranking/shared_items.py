@@ -68,8 +68,8 @@ def measure_agreement(votes: Votes) -> Agreement:
         votes = votes.take(np.argsort(votes.time, kind="stable"))
     rows, unit, label = unit_of_votes(votes)
     judge = votes.judge[rows].astype(np.int64)
-    hits, trials = _repeats(votes, rows, unit, label)
     first = _first_rows(judge, unit, votes.kind[rows])
+    hits, trials = _repeats(votes, rows, unit, label, first)
     judge, unit, label = judge[first], unit[first], label[first]
     table = np.zeros((0, 4))
     if len(unit):
@@ -98,12 +98,13 @@ def _first_rows(judge: Array, unit: Array, kind: Array) -> Array:
     return np.sort(own[np.unique(key, return_index=True)[1]])
 
 
-def _repeats(votes: Votes, rows: Array, unit: Array, label: Array) -> tuple[Array, Array]:
+def _repeats(votes: Votes, rows: Array, unit: Array, label: Array, first: Array) -> tuple[Array, Array]:
     """Per judge: hidden repeats that matched the judge's first answer, and hidden repeats that had one."""
     judges = len(votes.judges)
     judge, kind = votes.judge[rows].astype(np.int64), votes.kind[rows]
-    first = _first_rows(judge, unit, kind)
     again = np.flatnonzero(kind == REPEAT)
+    if not len(again):
+        return np.zeros(judges, int), np.zeros(judges, int)
     known = unit[first] * judges + judge[first]
     order = np.argsort(known)
     wanted = unit[again] * judges + judge[again]
