@@ -25,8 +25,10 @@ def hour_bars(hours: list[tuple[datetime, int]]) -> SafeString:
         )
         for n, (hour, v) in enumerate(hours)
     ]
-    drawn = format_html_join(
-        "", '<rect x="{}" y="{}" width="{}" height="{}"><title>{:%-d %b %H:00}: {}</title></rect>', bars
-    )
+    drawn = format_html_join("", '<rect x="{}" y="{}" width="{}" height="{}"><title>{}: {}</title></rect>', bars)
     box = f"0 0 {WIDTH} {HEIGHT}"
-    return format_html('<svg class="hours" viewBox="{}" role="img" aria-label="Votes per hour">{}</svg>', box, drawn)
+    return format_html(
+        '<svg class="hours" viewBox="{}" preserveAspectRatio="none" role="img" aria-label="Votes per hour">{}</svg>',
+        box,
+        drawn,
+    )

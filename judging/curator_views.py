@@ -17,6 +17,7 @@ from generation.models import Event, Run
 from generation.text import csv_cell
 from judging import curating
 from judging.charts import hour_bars
+from judging.epochs import newest_epoch
 from judging.forms import InviteForm, SetAsideForm
 from judging.invitations import create_invitations, reset_path, revoke_invitation
 from judging.models import Invitation, Report, Seat
@@ -33,16 +34,16 @@ def _run(code: str) -> Run:
 def overview(request: HttpRequest, code: str) -> HttpResponse:
     run = _run(code)
     hours = curating.votes_per_hour(run)
-    epoch = curating.newest_epoch(run)
+    judges = curating.judge_progress(run)
     context = {
         "run": run,
         "rules": rules_of(run.code).judging,
         "coverage": curating.coverage_map(run),
-        "judges": curating.judge_progress(run),
+        "judges": judges,
         "hours": hours,
         "chart": hour_bars(hours),
-        "votes": sum(seat.voted for seat in run.seats.only("voted")),
-        "epoch": epoch,
+        "votes": sum(seat.voted for seat, _ in judges),
+        "epoch": newest_epoch(run),
         "shortfalls": curating.shortfalls(run),
         "reports": Report.objects.filter(matchup__run=run, decided_at=None).select_related(
             "matchup__prompt", "matchup__left_sample", "matchup__right_sample", "matchup__seat"

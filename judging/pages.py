@@ -51,8 +51,8 @@ def shown(matchup: Matchup) -> Shown:
         sides=tuple(
             Side(name, drawing if as_text else None) for name, drawing in zip(("left", "right"), drawings, strict=True)
         ),
-        columns=_step(max((len(line) for line in lines), default=0), 10, WIDEST),
-        rows=_step(rows, 5, TALLEST),
+        columns=_step(max((len(line) for line in lines), default=0), 4, WIDEST),
+        rows=_step(rows, 2, TALLEST),
     )
 
 

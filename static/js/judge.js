@@ -39,7 +39,7 @@ function show(pair) {
     stage.replaceChildren(pair.nodes);
     ballot.code.value = pair.code;
     at("report").code.value = pair.code;
-    ballot.querySelectorAll("input[type=checkbox]").forEach((box) => { box.checked = false; });
+    [...ballot.elements].filter((field) => field.type === "checkbox").forEach((box) => { box.checked = false; });
     window.scrollTo(0, 0);
     unlockWhenDrawn();
   } else {
@@ -129,8 +129,8 @@ function vote(button) {
     code: ballot.code.value,
     outcome: button.value,
     response_ms: Math.round(performance.now() - shownAt),
-    left_breaks: [...ballot.querySelectorAll("[name=left_breaks]:checked")].map((box) => box.value),
-    right_breaks: [...ballot.querySelectorAll("[name=right_breaks]:checked")].map((box) => box.value),
+    left_breaks: new FormData(ballot).getAll("left_breaks"),
+    right_breaks: new FormData(ballot).getAll("right_breaks"),
   };
   button.classList.add("pressed");
   setTimeout(() => button.classList.remove("pressed"), 120);
@@ -163,6 +163,7 @@ stage.addEventListener("scroll", (event) => { // long art scrolls together
 }, true);
 
 listenForKeys({ vote: (key) => buttons.find((button) => button.dataset.key === key)?.click(), undo });
+document.querySelector(".judge").classList.add("scripted");
 unlockWhenDrawn();
 inTurn(async () => {
   await resumePending(say);

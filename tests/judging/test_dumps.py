@@ -1,0 +1,196 @@
+"""votes.jsonl out and in: exported votes equal the rows, and survive the way back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from generation.models import Prompt, Run
+from generation.suite import Suite
+from judging import voting
+from judging.dumps import FIELDS, vote_records, write_votes
+from judging.models import JudgeTally, Matchup, Seat, Vote
+from judging.serving import take_seat
+from judging.tallies import differences
+
+from .make import make_run, make_seat
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    monkeypatch.setattr(voting, "MIN_INTERVAL", voting.timedelta(0))
+
+
+@pytest.fixture
+def run():
+    run = make_run(entrants=4, prompts=6, attempts=2, repeats=0.1)
+    for name in ("alice", "bob"):
+        seat = make_seat(run, name)
+        take_seat(seat.pk)
+        for outcome in ["left", "right", "tie", "fail"] * 6:
+            code = Matchup.objects.get(seat=seat, state="open").code
+            voting.cast_vote(judge=seat.judge, code=code, ballot=voting.Ballot(outcome, response_ms=5))
+        voting.undo_vote(judge=seat.judge, code=code)
+    return run
+
+
+def test_exported_votes_equal_the_rows(run):
+    stream = io.StringIO()
+    count = write_votes(run, stream)
+
+    records = [json.loads(line) for line in stream.getvalue().splitlines()]
+    votes = Vote.objects.order_by("voted_at", "id").select_related(
+        "seat", "matchup__prompt", "matchup__left", "matchup__right", "matchup__left_sample", "matchup__right_sample"
+    )
+    assert count == len(records) == 48
+    assert all(tuple(record) == FIELDS for record in records)
+    assert records == [
+        {
+            "run": run.code,
+            "suite": "ascii",
+            "judge": vote.seat.pseudonym,
+            "prompt_text": vote.matchup.prompt.text,
+            "category": vote.matchup.category,
+            "left_model": vote.matchup.left.name,
+            "right_model": vote.matchup.right.name,
+            "left_attempt": vote.matchup.left_sample.attempt,
+            "right_attempt": vote.matchup.right_sample.attempt,
+            "outcome": vote.outcome,
+            "voted_at": vote.voted_at.isoformat(),
+            "response_ms": vote.response_ms,
+            "kind": vote.matchup.kind,
+            "withdrawn": vote.withdrawn_at is not None,
+        }
+        for vote in votes
+    ]
+    assert Counter(record["withdrawn"] for record in records) == {False: 46, True: 2}
+
+
+def test_judges_are_pseudonymous_unless_names_are_asked_for(run):
+    assert {record["judge"] for record in vote_records(run)} == {"judge alice", "judge bob"}
+    assert {record["judge"] for record in vote_records(run, names=True)} == {"alice", "bob"}
+
+
+def test_csv_neutralises_formulas(run):
+    Prompt.objects.update(text='=HYPERLINK("http://x")')
+    stream = io.StringIO()
+
+    write_votes(run, stream, format="csv")
+
+    rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
+    assert len(rows) == 48
+    assert {row["prompt_text"] for row in rows} == {'\'=HYPERLINK("http://x")'}
+    assert {row["withdrawn"] for row in rows} == {"true", "false"}
+
+
+def test_a_dump_comes_back_the_same(run, tmp_path):
+    path = tmp_path / "votes.jsonl"
+    call_command("export", "votes", run.code, out=path)
+
+    call_command("import_votes", path, title="Again")
+
+    again = Run.objects.get(title="Again")
+    skipped = {"run": None, "suite": None, "left_attempt": None, "right_attempt": None}
+    before = [record | skipped for record in vote_records(run)]
+    assert [record | skipped for record in vote_records(again)] == before
+    assert differences(again) == 0
+    assert Suite.from_dict(again.config).title == "Again"
+    tallies = JudgeTally.objects.filter(run=again).values_list("votes", flat=True)
+    assert sum(tallies) == 46
+
+
+def test_into_the_same_run_attempts_are_found_and_the_file_counts_once(run, tmp_path):
+    path = tmp_path / "votes.jsonl"
+    call_command("export", "votes", run.code, out=path)
+
+    call_command("import_votes", path, run=run.code)
+
+    assert Vote.objects.count() == 96
+    assert not Matchup.objects.filter(left_sample=None).exists()
+    assert differences(run) == 0
+    with pytest.raises(CommandError, match="imported into this run before"):
+        call_command("import_votes", path, run=run.code)
+
+
+def test_only_two_models_and_an_outcome_are_required(tmp_path):
+    path = tmp_path / "few.jsonl"
+    path.write_text(
+        '{"left_model": "a", "right_model": "b", "outcome": "left"}\n\n'
+        '{"left_model": "b", "right_model": "a", "outcome": "fail", "judge": "j1", "prompt_text": "Draw"}\n'
+    )
+
+    call_command("import_votes", path)
+
+    run = Run.objects.get()
+    assert [(r["left_model"], r["outcome"], r["judge"]) for r in vote_records(run)] == [
+        ("a", "left", None),
+        ("b", "fail", "j1"),
+    ]
+    assert Seat.objects.get(is_unknown=True).voted == 1
+    assert differences(run) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "one JSON object"),
+        ('{"left_model": "a", "outcome": "left"}', "required"),
+        ('{"left_model": "a", "right_model": "a", "outcome": "left"}', "the same"),
+        ('{"left_model": "a", "right_model": "b", "outcome": "win"}', "outcome must be"),
+        ('{"left_model": 3, "right_model": "b", "outcome": "left"}', "must be text"),
+        ('{"left_model": "a", "right_model": "b", "outcome": "left", "kind": "odd"}', "kind must be"),
+        ('{"left_model": "a", "right_model": "b", "outcome": "left", "response_ms": -1}', "whole number"),
+        ('{"left_model": "a", "right_model": "b", "outcome": "left", "left_attempt": true}', "whole number"),
+        ('{"left_model": "a", "right_model": "b", "outcome": "left", "voted_at": "soon"}', "voted_at"),
+        ('{"left_model": "a", "right_model": "b", "outcome": "left", "voted_at": "2026-99-01T00:00"}', "voted_at"),
+        ("[" * 100_000, "not JSON"),
+        ("", "holds no votes"),
+    ],
+)
+def test_a_bad_line_refuses_the_file_and_says_where(tmp_path, line, words):
+    path = tmp_path / "bad.jsonl"
+    good = '{"left_model": "a", "right_model": "b", "outcome": "left"}\n'
+    path.write_text(f"{good}{line}\n" if line else "\n")
+
+    with pytest.raises(CommandError, match=words) as refused:
+        call_command("import_votes", path)
+
+    assert not line or "bad.jsonl:2" in str(refused.value)
+    assert Run.objects.count() == 0
+
+
+def test_entrants_that_a_run_does_not_have_are_refused(run, tmp_path):
+    path = tmp_path / "votes.jsonl"
+    path.write_text('{"left_model": "who", "right_model": "acme/alpha-1", "outcome": "left"}\n')
+
+    with pytest.raises(CommandError, match="is no entrant of this run"):
+        call_command("import_votes", path, run=run.code)
+
+
+def test_export_all_writes_a_folder(run, tmp_path):
+    call_command("export", "all", run.code, out=tmp_path / "dump")
+
+    assert {path.name for path in (tmp_path / "dump").iterdir()} >= {"database.jsonl", "votes.jsonl"}
+
+
+def test_rebuild_tallies_says_what_was_wrong(run, capsys):
+    JudgeTally.objects.filter(pk=JudgeTally.objects.first().pk).update(votes=99)
+
+    call_command("rebuild_tallies", run.code, check=True)
+    call_command("rebuild_tallies", run.code)
+    call_command("rebuild_tallies")
+
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[1] for line in said] == [
+        "1 rows are wrong.",
+        "1 rows were wrong.",
+        "0 rows were wrong.",
+    ]
