@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -9,7 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchsite.fact_admin import FactAdmin, RunFactAdmin, listing, reasoned, row_of
+from benchsite.fact_admin import Action, FactAdmin, RunFactAdmin, Verb, listing, reasoned, row_of
 from benchsite.templatetags.wording import dollars
 from generation import curating, publishing, record_admin
 from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
@@ -101,6 +103,18 @@ class FlagFilter(admin.SimpleListFilter):
         return queryset.filter(flags__icontains=f'"{self.value()}"') if self.value() in FLAGS else queryset
 
 
+def sample_actions(around: Callable[[Verb], Verb] = lambda verb: verb) -> list[Action]:
+    """What a curator does to drawings; a later app may have a verb followed by something of its own."""
+    offered = {
+        curating.exclude_samples: ("Exclude from judging and ranking", "Excluded: {count}."),
+        curating.restore_samples: ("Restore", "Restored: {count}."),
+        curating.mark_identity_leak: ("Hold: it says who drew it", "Held: {count}."),
+        curating.clear_identity_leak: ("Release: it does not say who drew it", "Released: {count}."),
+        curating.mark_offensive: ("Exclude as offensive", "Excluded: {count}."),
+    }
+    return [reasoned(around(verb), label=label, done=done, refused=REFUSED) for verb, (label, done) in offered.items()]
+
+
 @admin.register(Sample)
 class SampleAdmin(RunFactAdmin):
     list_display = (
@@ -125,15 +139,7 @@ class SampleAdmin(RunFactAdmin):
         ("Read", {"fields": ("verdict", "reason", "detail", "facts", "format_version", "answer_")}),
         ("Drawn", {"fields": ("state", "claims", "failure", "failure_detail", "drawn_at", "finish_reason")}),
     )
-    actions = (
-        reasoned(curating.exclude_samples, label="Exclude", done="Excluded: {count}.", refused=REFUSED),
-        reasoned(curating.restore_samples, label="Restore", done="Restored: {count}.", refused=REFUSED),
-        reasoned(curating.mark_identity_leak, label="Mark: says who drew it", done="Held: {count}.", refused=REFUSED),
-        reasoned(
-            curating.clear_identity_leak, label="Release: says nothing", done="Released: {count}.", refused=REFUSED
-        ),
-        reasoned(curating.mark_offensive, label="Mark: offensive", done="Excluded: {count}.", refused=REFUSED),
-    )
+    actions = sample_actions()
 
     class Media:
         css = {"all": ("css/admin.css",)}

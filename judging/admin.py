@@ -7,12 +7,14 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchsite.fact_admin import FactAdmin, RunFactAdmin, link, listing
-from generation.admin import RunAdmin, SampleAdmin, thumbnail
+from benchsite.fact_admin import FactAdmin, RunFactAdmin, link, listing, reasoned
+from generation.admin import REFUSED, RunAdmin, SampleAdmin, sample_actions, thumbnail
 from generation.models import Run, Sample
+from judging import curating_many as many
 from judging.models import Epoch, Invitation, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
 
 admin.site.unregister([Run, Sample])
@@ -20,13 +22,23 @@ admin.site.unregister([Run, Sample])
 
 @admin.register(Run)
 class JudgedRunAdmin(RunAdmin):
+    actions = (
+        *RunAdmin.actions,
+        reasoned(many.open_judging, label="Open judging", done="Judging is open: {count}.", refused=REFUSED),
+        reasoned(many.pause_judging, label="Pause judging", done="Judging is paused: {count}."),
+        reasoned(many.close_judging, label="Close judging", done="Judging is closed: {count}."),
+    )
+
     def further(self, run: Run) -> list[SafeString]:
         tables = {"judging_seat": "judges", "judging_matchup": "matchups", "judging_vote": "votes"}
-        return [listing(table, word, run__id__exact=run.pk) for table, word in tables.items()]
+        invite = format_html('<a href="{}">invite judges</a>', reverse("judging:invitations", args=[run.code]))
+        return [*(listing(table, word, run__id__exact=run.pk) for table, word in tables.items()), invite]
 
 
 @admin.register(Sample)
 class JudgedSampleAdmin(SampleAdmin):
+    actions = sample_actions(around=many.with_new_epoch)
+
     def further(self, sample: Sample) -> list[SafeString]:
         sides = {"shown left": "left_sample__id__exact", "shown right": "right_sample__id__exact"}
         return [listing("judging_matchup", words, **{name: sample.pk}) for words, name in sides.items()]
@@ -41,6 +53,7 @@ class InvitationAdmin(RunFactAdmin):
     list_select_related = ("run", "created_by")
     search_fields = ("label",)
     exclude = ("token",)
+    actions = (reasoned(many.revoke_invitations, label="Revoke: the link no longer works", done="Revoked: {count}."),)
 
     @admin.display(description="for", ordering="label")
     def label_(self, invitation: Invitation) -> str:
@@ -64,6 +77,10 @@ class SeatAdmin(RunFactAdmin):
     list_select_related = ("run", "judge")
     search_fields = ("pseudonym", "judge__username", "excluded_reason")
     exclude = ("plan",)
+    actions = (
+        reasoned(many.exclude_judges, label="Exclude from the ranking", done="Excluded: {count}.", refused=REFUSED),
+        reasoned(many.restore_judges, label="Restore to the ranking", done="Restored: {count}.", refused=REFUSED),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Seat]:
         return super().get_queryset(request).defer("run__config", "plan")
@@ -177,6 +194,10 @@ class ReportAdmin(FactAdmin):
     list_filter = (("decided_at", admin.EmptyFieldListFilter), "reason", "decision", "matchup__run")
     list_select_related = ("matchup__run", "decided_by")
     search_fields = ("note", "matchup__code")
+    actions = (
+        reasoned(many.exclude_reported, label="Exclude the drawings", done="Excluded: {count}.", refused=REFUSED),
+        reasoned(many.dismiss_reports, label="Dismiss", done="Dismissed: {count}."),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
         return super().get_queryset(request).defer("matchup__run__config")

@@ -12,7 +12,9 @@ from django.db.models import Count, Sum
 from django.db.models.functions import TruncHour
 from django.utils.timezone import now
 
+from generation.curating import exclude_samples
 from generation.models import Entrant, Event, Run, Sample
+from generation.runs import refuse_frozen
 from judging.epochs import load_table, newest_epoch, refresh_epoch
 from judging.models import JudgeTally, Outcome, Report, Seat, Vote
 from judging.showing import rules_of
@@ -22,42 +24,44 @@ STATES = {"open": Run.Judging.OPEN, "pause": Run.Judging.PAUSED, "close": Run.Ju
 
 
 @transaction.atomic
-def set_judging(*, run: Run, verb: str, by: User) -> None:
+def set_judging(*, run: Run, verb: str, by: User, reason: str = "") -> None:
     """Open, pause or close judging. Opening looks at the samples anew."""
+    if verb == "open":
+        refuse_frozen(run)
     run.judging_state = STATES[verb]
     run.save(update_fields=["judging_state"])
     if verb == "open":
         refresh_epoch(run)
-    Event.objects.create(run=run, actor=by, verb=f"{verb} judging")
+    Event.objects.create(run=run, actor=by, verb=f"{verb} judging", reason=reason)
 
 
 @transaction.atomic
-def set_aside(*, seat: Seat, reason: str, by: User) -> None:
-    """Take a judge's votes out of the ranking, with a reason; they stay on record and can be let in again."""
-    seat.weight, seat.excluded_reason = (0, reason) if reason else (1, "")
+def set_aside(*, seat: Seat, by: User, reason: str, aside: bool = True) -> None:
+    """Take a judge's votes out of the ranking, or let them in again; they stay on record. Both need a reason."""
+    refuse_frozen(seat.run)
+    seat.weight, seat.excluded_reason = (0, reason) if aside else (1, "")
     seat.save(update_fields=["weight", "excluded_reason"])
-    Event.objects.create(
-        run=seat.run, actor=by, verb="set judge aside" if reason else "let judge in", subject=str(seat), reason=reason
-    )
+    verb = "set judge aside" if aside else "let judge in"
+    Event.objects.create(run=seat.run, actor=by, verb=verb, subject=str(seat), reason=reason)
     mark_changed(seat.run_id)
 
 
 @transaction.atomic
-def decide_report(*, report: Report, exclude: bool, by: User) -> None:
-    """Exclude the reported drawing or drawings from judging, or dismiss the report."""
-    undecided = Report.objects.filter(pk=report.pk, decided_at=None)
+def decide_report(*, report: Report, exclude: bool, by: User, reason: str = "") -> bool:
+    """Exclude the reported drawing or drawings from judging, or dismiss the report. False if it was decided before."""
+    run, matchup = report.matchup.run, report.matchup
     decision = "excluded" if exclude else "dismissed"
+    undecided = Report.objects.filter(pk=report.pk, decided_at=None)
     if undecided.update(decision=decision, decided_by=by, decided_at=now()) != 1:
-        return
-    matchup = report.matchup
+        return False
+    said = reason or f"reported by a judge: {report.reason}"
+    Event.objects.create(run=run, actor=by, verb=f"report {decision}", subject=str(matchup), reason=said)
     if exclude:
         sides = {"left": [matchup.left_sample_id], "right": [matchup.right_sample_id]}
         samples = sides.get(report.side) or [matchup.left_sample_id, matchup.right_sample_id]
-        Sample.objects.filter(pk__in=samples).update(excluded_reason=f"reported by a judge: {report.reason}")
-        refresh_epoch(matchup.run)
-    Event.objects.create(
-        run=matchup.run, actor=by, verb=f"report {decision}", subject=report.reason, reason=report.note
-    )
+        exclude_samples(Sample.objects.filter(pk__in=samples), by=by, reason=said)
+        refresh_epoch(run)
+    return True
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchsite.access import curator_required
 from generation.models import Event, Run
+from generation.runs import RunError
 from generation.text import csv_cell
 from judging import curating
 from judging.charts import hour_bars
@@ -58,8 +59,12 @@ def set_state(request: HttpRequest, code: str, verb: str) -> HttpResponse:
     run = _run(code)
     if verb not in curating.STATES:
         raise Http404
-    curating.set_judging(run=run, verb=verb, by=request.user)
-    messages.success(request, f"Judging is {run.get_judging_state_display()}.")
+    try:
+        curating.set_judging(run=run, verb=verb, by=request.user)
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Judging is {run.get_judging_state_display()}.")
     return redirect("judging:overview", code)
 
 
@@ -119,8 +124,13 @@ def set_aside(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     seat = get_object_or_404(Seat.objects.select_related("run"), run__code=code, pk=pk)
     form = SetAsideForm(request.POST)
     if form.is_valid():
-        curating.set_aside(seat=seat, reason=form.cleaned_data["reason"], by=request.user)
-        messages.success(request, f"{seat} is {'set aside' if seat.weight == 0 else 'counted'}. The ranking follows.")
+        reason = form.cleaned_data["reason"]
+        try:
+            curating.set_aside(seat=seat, reason=reason, by=request.user, aside=bool(reason))
+        except RunError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, f"{seat} is {'set aside' if reason else 'counted'}. The ranking follows.")
     return redirect("judging:overview", code)
 
 
@@ -140,6 +150,10 @@ def reset_link(request: HttpRequest, code: str, pk: int) -> HttpResponse:
 def decide(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     report = get_object_or_404(Report.objects.select_related("matchup__run"), matchup__run__code=code, pk=pk)
     exclude = request.POST.get("decision") == "exclude"
-    curating.decide_report(report=report, exclude=exclude, by=request.user)
-    messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
+    try:
+        curating.decide_report(report=report, exclude=exclude, by=request.user)
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
     return redirect("judging:overview", code)

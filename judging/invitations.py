@@ -36,9 +36,10 @@ def create_invitations(
     return Invitation.objects.bulk_create(made)
 
 
-def revoke_invitation(*, invitation: Invitation, by: User) -> None:
+def revoke_invitation(*, invitation: Invitation, by: User, reason: str = "") -> None:
     if Invitation.objects.filter(pk=invitation.pk, revoked_at=None).update(revoked_at=now()):
-        Event.objects.create(run=invitation.run, actor=by, verb="revoke invitation", subject=str(invitation))
+        facts = {"verb": "revoke invitation", "subject": str(invitation), "reason": reason}
+        Event.objects.create(run=invitation.run, actor=by, **facts)
 
 
 @transaction.atomic

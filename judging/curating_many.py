@@ -1,0 +1,92 @@
+"""Verbs of a curator over many rows at once, as the admin's lists call them: rows, who and why in, how many out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from generation.models import Run, Sample
+from judging.curating import decide_report, set_aside, set_judging
+from judging.epochs import newest_epoch, refresh_epoch
+from judging.invitations import revoke_invitation
+from judging.models import Invitation, Report, Seat
+
+
+def open_judging(runs: QuerySet[Run], *, by: User, reason: str) -> int:
+    return _set_judging(runs.exclude(judging_state=Run.Judging.OPEN), "open", by, reason)
+
+
+def pause_judging(runs: QuerySet[Run], *, by: User, reason: str) -> int:
+    return _set_judging(runs.filter(judging_state=Run.Judging.OPEN), "pause", by, reason)
+
+
+def close_judging(runs: QuerySet[Run], *, by: User, reason: str) -> int:
+    return _set_judging(runs.exclude(judging_state=Run.Judging.CLOSED), "close", by, reason)
+
+
+@transaction.atomic
+def _set_judging(runs: QuerySet[Run], verb: str, by: User, reason: str) -> int:
+    found = list(runs)
+    for run in found:
+        set_judging(run=run, verb=verb, by=by, reason=reason)
+    return len(found)
+
+
+def exclude_judges(seats: QuerySet[Seat], *, by: User, reason: str) -> int:
+    """Their votes stay on record and leave the ranking."""
+    return _weigh(seats.filter(weight__gt=0), by, reason, aside=True)
+
+
+def restore_judges(seats: QuerySet[Seat], *, by: User, reason: str) -> int:
+    return _weigh(seats.filter(weight=0), by, reason, aside=False)
+
+
+@transaction.atomic
+def _weigh(seats: QuerySet[Seat], by: User, reason: str, *, aside: bool) -> int:
+    found = list(seats.select_related("run"))
+    for seat in found:
+        set_aside(seat=seat, by=by, reason=reason, aside=aside)
+    return len(found)
+
+
+def exclude_reported(reports: QuerySet[Report], *, by: User, reason: str) -> int:
+    """The judges are right: the drawings they named leave judging."""
+    return _decide(reports, by, reason, exclude=True)
+
+
+def dismiss_reports(reports: QuerySet[Report], *, by: User, reason: str) -> int:
+    return _decide(reports, by, reason, exclude=False)
+
+
+@transaction.atomic
+def _decide(reports: QuerySet[Report], by: User, reason: str, *, exclude: bool) -> int:
+    waiting = reports.filter(decided_at=None).select_related("matchup__run")
+    return sum(decide_report(report=report, exclude=exclude, by=by, reason=reason) for report in waiting)
+
+
+@transaction.atomic
+def revoke_invitations(invitations: QuerySet[Invitation], *, by: User, reason: str) -> int:
+    found = list(invitations.filter(revoked_at=None).select_related("run"))
+    for invitation in found:
+        revoke_invitation(invitation=invitation, by=by, reason=reason)
+    return len(found)
+
+
+def with_new_epoch(verb: Callable[..., int]) -> Callable[..., int]:
+    """A verb about samples, after which judges are served by what it left and not by what was there a minute ago."""
+
+    @wraps(verb)
+    @transaction.atomic
+    def followed(samples: QuerySet[Sample], *, by: User, reason: str) -> int:
+        runs = list(Run.objects.filter(pk__in=set(samples.order_by().values_list("run", flat=True))))
+        changed = verb(samples, by=by, reason=reason)
+        for run in runs:
+            if changed and newest_epoch(run) is not None:
+                refresh_epoch(run)
+        return changed
+
+    return followed
