@@ -125,6 +125,11 @@ def fit_ratings(wins: Array, connected: Connectivity | None = None) -> Array:
     size = len(wins)
     if size < 2:
         return np.zeros(size)
+    seen = (wins + wins.T).any(1)
+    if seen.any() and not seen.all():  # an entrant without votes stays at the mean and pulls nobody
+        theta = np.zeros(size)
+        theta[seen] = fit_ratings(wins[np.ix_(seen, seen)])
+        return theta
     connected = connected or connectivity(wins)
     if connected.components > 1:
         return map_ratings(wins)

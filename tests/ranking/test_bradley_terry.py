@@ -65,6 +65,12 @@ def test_an_entrant_nobody_saw_has_no_bound_at_all():
     assert found.no_upper.tolist() == found.no_lower.tolist() == [False, False, True]
 
 
+def test_an_entrant_nobody_saw_does_not_move_the_others():
+    rows = [[0, 1, 0, 5], [1, 0, 0, 3], [0, 1, 2, 2]]
+    alone, beside = (fit_ratings(half_wins(counts_of(size, rows))) for size in (2, 3))
+    assert beside.tolist() == [*alone.tolist(), 0.0]
+
+
 def test_stigler_citations():
     data = vector("bt_citations_stigler")
     cited = np.array(data["cited_by_matrix"])
