@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
@@ -66,6 +67,17 @@ class Rubric:
     high: float
     missing: str
     stages: tuple[Stage, ...]
+
+    def fault(self, value: Any) -> str:
+        """Why a value is no grade, or nothing."""
+        if type(value) not in (int, float) or not self.low <= value <= self.high:
+            return f"{repr(value)[:60]} is not a number from {self.low:g} to {self.high:g}."
+        steps = (value - self.low) / self.step
+        on_scale = math.isclose(steps, round(steps), abs_tol=1e-6)
+        return "" if on_scale else f"{repr(value)[:60]} is not on the scale's steps of {self.step:g}."
+
+    def stage(self, key: str) -> Stage:
+        return next(stage for stage in self.stages if stage.key == key)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,12 +95,8 @@ def parse_grade(line: str, rubric: Rubric, subjects: set[tuple[str, str]]) -> tu
 
 def check_value(value: Any, rubric: Rubric) -> float:
     """The value as a number on the rubric's scale; raises BadField."""
-    number = type(value) in (int, float) and abs(value) < 1e9
-    if not number or not rubric.low <= value <= rubric.high:
-        raise BadField("value", f"{_short(value)} is not a number from {rubric.low:g} to {rubric.high:g}.")
-    steps = (value - rubric.low) / rubric.step
-    if not math.isclose(steps, round(steps), abs_tol=1e-6):
-        raise BadField("value", f"{_short(value)} is not on the scale's steps of {rubric.step:g}.")
+    if fault := rubric.fault(value):
+        raise BadField("value", fault)
     return float(value)
 
 

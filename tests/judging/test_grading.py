@@ -1,0 +1,270 @@
+"""Grading: what stands, what is kept, what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from generation.models import Run, Sample
+from judging.grade_sheets import next_item, open_sheet
+from judging.grading import decide_item, grade_sample, report_item, standing_values, undo_grade
+from judging.models import Grade, GradeItem, GradeSheet
+from judging.voting import RefusedError
+
+from .graded import dimensions, grade, make_rubric_run, seat_with_list
+from .make import make_curator, make_entrant
+
+pytestmark = pytest.mark.django_db
+
+
+def sheet_of(seat):
+    return GradeSheet.objects.get(seat=seat)
+
+
+def undo(seat):
+    return undo_grade(seat=seat, judge=seat.judge, step=sheet_of(seat).steps)
+
+
+def test_a_list_has_every_drawing_once_under_a_code_of_its_own():
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+
+    items = list(seat.grade_items.all())
+
+    assert len(items) == run.samples.count() == sheet_of(seat).items == 24
+    assert not {item.code for item in items} & set(run.samples.values_list("code", flat=True))
+
+
+def test_a_graded_drawing_leaves_the_line_and_marks_the_ranking(django_capture_on_commit_callbacks):
+    seat = seat_with_list(make_rubric_run())
+    item = next_item(seat)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        done = grade(seat, item, 7.5, note="a fine one")
+
+    assert done.values == dict.fromkeys(dimensions(item), 7.5)
+    assert next_item(seat).order == item.order + 1
+    assert sheet_of(seat).graded == 1
+    assert GradeItem.objects.get(pk=item.pk).note == "a fine one"
+    assert Run.objects.get(pk=seat.run_id).scores_changed_at is not None
+
+
+def test_one_dimension_can_be_saved_and_the_drawing_stays_in_line():
+    seat = seat_with_list(make_rubric_run())
+    item = next_item(seat)
+
+    grade_sample(judge=seat.judge, code=item.code, values={dimensions(item)[0]: 3})
+
+    assert next_item(seat) == item
+    assert sheet_of(seat).graded == 0
+
+
+def test_the_same_again_changes_nothing():
+    seat = seat_with_list(make_rubric_run())
+    item = next_item(seat)
+    grade(seat, item, 6.0)
+
+    again = grade(seat, item, 6.0)
+
+    assert not again.changed
+    assert Grade.objects.count() == 3
+
+
+def test_a_change_keeps_the_old_grade_in_history():
+    seat = seat_with_list(make_rubric_run())
+    item = next_item(seat)
+    grade(seat, item, 6.0)
+
+    grade(seat, item, 8.0)
+
+    assert standing_values(item) == dict.fromkeys(dimensions(item), 8.0)
+    old = Grade.objects.exclude(withdrawn_at=None)
+    assert {(g.value, g.withdrawn_by) for g in old} == {(6.0, seat.judge)}
+    assert sheet_of(seat).graded == 1
+
+
+def test_undo_walks_back_change_by_change():
+    seat = seat_with_list(make_rubric_run())
+    first = next_item(seat)
+    grade(seat, first, 5.0)
+    grade(seat, first, 6.0)
+    second = next_item(seat)
+    grade(seat, second, 7.0)
+
+    seen = []
+    while item := undo(seat):
+        seen.append((item.order, set(standing_values(item).values())))
+
+    assert seen == [(1, set()), (0, {5.0}), (0, set())]
+    assert sheet_of(seat).graded == 0
+    assert next_item(seat) == first
+    assert Grade.objects.filter(withdrawn_at=None).count() == 0
+
+
+def test_an_undo_pressed_twice_happens_once():
+    seat = seat_with_list(make_rubric_run())
+    grade(seat, next_item(seat), 5.0)
+    grade(seat, next_item(seat), 6.0)
+    step = sheet_of(seat).steps
+
+    undo_grade(seat=seat, judge=seat.judge, step=step)
+    again = undo_grade(seat=seat, judge=seat.judge, step=step)
+
+    assert again is None
+    assert sheet_of(seat).graded == 1
+
+
+@pytest.mark.parametrize("value", [-0.5, 10.5, 7.25, math.nan, math.inf, "7", True, None])
+def test_a_value_off_the_scale_is_refused(value):
+    seat = seat_with_list(make_rubric_run())
+    item = next_item(seat)
+
+    with pytest.raises(RefusedError) as refused:
+        grade_sample(judge=seat.judge, code=item.code, values={dimensions(item)[0]: value})
+
+    assert refused.value.code == "value"
+    assert Grade.objects.count() == 0
+
+
+def test_a_dimension_of_another_stage_is_refused_and_nothing_is_kept():
+    seat = seat_with_list(make_rubric_run())
+    item = next_item(seat)
+
+    with pytest.raises(RefusedError, match="Geometry, Color, Impression") as refused:
+        grade_sample(judge=seat.judge, code=item.code, values={"impression": 5, "structure": 5})
+
+    assert refused.value.code == "dimension"
+    assert Grade.objects.count() == 0
+
+
+def test_another_judges_drawing_is_not_found():
+    run = make_rubric_run()
+    alice, bob = seat_with_list(run), seat_with_list(run, "bob")
+
+    with pytest.raises(GradeItem.DoesNotExist):
+        grade(bob, next_item(alice))
+
+
+@pytest.mark.parametrize("state, code", [("paused", "paused"), ("closed", "closed"), ("not_open", "closed")])
+def test_a_run_closed_in_between_takes_no_grade_and_no_undo(state, code):
+    seat = seat_with_list(make_rubric_run())
+    first = next_item(seat)
+    grade(seat, first)
+    item = next_item(seat)
+    Run.objects.update(judging_state=state)
+    seat.run.refresh_from_db()
+
+    for act in (
+        lambda: grade(seat, item),
+        lambda: undo(seat),
+        lambda: report_item(judge=seat.judge, code=item.code, reason="broken"),
+    ):
+        with pytest.raises(RefusedError) as refused:
+            act()
+        assert refused.value.code == code
+    assert Grade.objects.filter(withdrawn_at=None).count() == 3
+
+
+def test_a_judge_who_was_deactivated_is_refused():
+    seat = seat_with_list(make_rubric_run())
+    seat.judge.is_active = False
+    seat.judge.save()
+
+    with pytest.raises(RefusedError) as refused:
+        grade(seat, next_item(seat))
+
+    assert refused.value.code == "inactive"
+
+
+@pytest.mark.parametrize("value", [-1, 10.5])
+def test_the_database_itself_keeps_the_scale(value):
+    seat = seat_with_list(make_rubric_run())
+    sample = next_item(seat).sample
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Grade.objects.create(run=seat.run, seat=seat, sample=sample, dimension="impression", value=value)
+
+
+def test_the_database_itself_keeps_one_standing_grade():
+    seat = seat_with_list(make_rubric_run())
+    item = next_item(seat)
+    grade(seat, item)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Grade.objects.create(run=seat.run, seat=seat, sample=item.sample, dimension="impression", value=1)
+
+
+def test_drawings_of_a_new_entrant_join_the_end_of_the_list():
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+    make_entrant(run, "new/late", attempts=2)
+
+    open_sheet(seat.pk)
+    open_sheet(seat.pk)
+
+    assert sheet_of(seat).items == seat.grade_items.count() == 36
+    late = seat.grade_items.filter(sample__entrant__name="new/late")
+    assert min(item.order for item in late) == 24
+
+
+def test_a_quota_is_kept_also_when_drawings_join():
+    run = make_rubric_run()
+    seat = seat_with_list(run, quota=10)
+    make_entrant(run, "new/late", attempts=2)
+
+    open_sheet(seat.pk)
+
+    assert seat.grade_items.count() == 10
+    assert seat.grade_items.filter(kind="shared").count() == 2
+
+
+def test_a_drawing_withheld_later_is_passed_over_and_takes_no_grade():
+    seat = seat_with_list(make_rubric_run())
+    item = next_item(seat)
+    Sample.objects.filter(pk=item.sample_id).update(excluded_reason="signed")
+
+    assert next_item(seat).order == item.order + 1
+    with pytest.raises(RefusedError) as refused:
+        grade(seat, item)
+    assert refused.value.code == "gone"
+
+
+def test_a_report_takes_the_drawing_off_the_list_until_a_curator_puts_it_back():
+    run = make_rubric_run()
+    seat, curator = seat_with_list(run), make_curator()
+    item = next_item(seat)
+
+    report_item(judge=seat.judge, code=item.code, reason="broken")
+    report_item(judge=seat.judge, code=item.code, reason="broken")
+
+    assert next_item(seat) != item
+    assert sheet_of(seat).items == 23
+    decide_item(item=item, exclude=False, by=curator)
+    assert next_item(seat) == item
+    assert sheet_of(seat).items == 24
+
+
+def test_a_report_that_is_upheld_excludes_the_drawing():
+    run = make_rubric_run()
+    seat, curator = seat_with_list(run), make_curator()
+    item = next_item(seat)
+    report_item(judge=seat.judge, code=item.code, reason="signed")
+
+    decide_item(item=item, exclude=True, by=curator)
+    decide_item(item=item, exclude=False, by=curator)
+
+    assert Sample.objects.get(pk=item.sample_id).excluded_reason == "reported by a judge: signed"
+    assert run.events.filter(verb="report excluded").count() == 1
+
+
+def test_serving_and_grading_cost_the_same_on_a_long_list(django_assert_max_num_queries):
+    seat = seat_with_list(make_rubric_run(entrants=6, subjects=5))
+    for _ in range(3):
+        grade(seat, next_item(seat))
+
+    with django_assert_max_num_queries(1):
+        item = next_item(seat)
+    with django_assert_max_num_queries(10):
+        grade(seat, item)
