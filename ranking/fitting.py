@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -14,7 +14,9 @@ from django.utils.timezone import now
 from generation.models import Event, Run
 from ranking.models import Counting, Fit, Publication, Standing
 from ranking.protocols import load, protocol_of, protocols_of
+from ranking.vote_files import parse_time
 
+KEPT_PAST = 20  # past leaderboards that were asked for
 KEPT = 3  # fits of a kind that stay, besides the published ones; any past one can be made again from the votes
 
 
@@ -47,6 +49,7 @@ def fit_run(run: Run, *, protocol: str = "", full: bool = True, **choices: str |
             settings=options | result.get("settings", {}),
             result=result,
             votes=result.get("votes", 0),
+            until=datetime.fromtimestamp(parse_time(options["until"]), UTC) if options["until"] else None,
             read_at=read_at,
         )
     )
@@ -58,8 +61,7 @@ def store_fit(fit: Fit) -> Fit:
     entrants = dict(fit.run.entrants.values_list("name", "id"))
     rows = [row for row in standing_rows(fit.result) if row[1]["entrant"] in entrants]
     Standing.objects.bulk_create(make_standing(fit, scope, entrants[row["entrant"]], row) for scope, row in rows)
-    if not fit.settings.get("until"):
-        forget_old(fit)
+    forget_old(fit)
     return fit
 
 
@@ -86,7 +88,8 @@ def make_standing(fit: Fit, scope: str, entrant_id: int, row: dict[str, Any]) ->
 def forget_old(fit: Fit) -> None:
     """Older fits of the same kind go, except a few and the published."""
     alike = Fit.objects.filter(run=fit.run, protocol=fit.protocol, kind=fit.kind, publications=None)
-    kept = list(alike.order_by("-id").values_list("id", flat=True)[:KEPT])
+    alike = alike.filter(until__isnull=fit.until is None)
+    kept = list(alike.order_by("-id").values_list("id", flat=True)[: KEPT_PAST if fit.until else KEPT])
     alike.exclude(id__in=kept).delete()
 
 
@@ -95,7 +98,7 @@ def stale_fits(kind: str) -> list[tuple[Run, str]]:
 
     A protocol without a slow part has full fits only, and these count as its fast ones.
     """
-    newest = Fit.objects.order_by().values_list("run", "protocol", "kind").annotate(Max("read_at"))
+    newest = Fit.objects.filter(until=None).order_by().values_list("run", "protocol", "kind").annotate(Max("read_at"))
     read = {(run, protocol, made): moment for run, protocol, made, moment in newest}
     found = []
     for run in Run.objects.exclude(scores_changed_at=None):
@@ -132,8 +135,3 @@ def publish_fit(*, fit: Fit, by: User | None, title: str = "", note: str = "") -
     made = Publication.objects.create(fit=fit, by=by, title=title or str(fit.run), note=note)
     Event.objects.create(run=fit.run, actor=by, verb="publish leaderboard", subject=made.code, reason=note)
     return made
-
-
-def fit_at(run: Run, moment: datetime) -> Fit:
-    """A past leaderboard, made again from the votes that stood then."""
-    return fit_run(run, protocol="pairwise", until=moment.isoformat())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from generation.bell import ring
 from generation.models import Run
-from ranking.fitting import refit_fully
+from ranking.fitting import fit_run, refit_fully
 
 
 def refit(run_id: int) -> None:
@@ -14,3 +14,14 @@ def refit(run_id: int) -> None:
 
 def ring_for_refit(run: Run) -> None:
     ring("fit", "ranking.jobs.refit", run.pk)
+
+
+def fit_past(run_id: int, until: str) -> None:
+    """A past leaderboard, made again from the votes that stood then."""
+    run = Run.objects.filter(pk=run_id).first()
+    if run is not None:
+        fit_run(run, protocol="pairwise", until=until)
+
+
+def ring_for_past(run: Run, until: str) -> None:
+    ring("fit", "ranking.jobs.fit_past", run.pk, until)

@@ -26,7 +26,7 @@ class Counting(models.Model):
 
 class FitQuerySet(models.QuerySet["Fit"]):
     def newest(self, run: Run, protocol: str, *, kind: str = "") -> Fit | None:
-        found = self.filter(run=run, protocol=protocol, **({"kind": kind} if kind else {}))
+        found = self.filter(run=run, protocol=protocol, until=None, **({"kind": kind} if kind else {}))
         return found.order_by("-read_at", "-id").first()
 
 
@@ -48,6 +48,9 @@ class Fit(models.Model):
     settings = models.JSONField(default=dict)
     result = models.JSONField(default=dict)
     votes = models.PositiveIntegerField(default=0, help_text="Votes, grades or samples it rests on.")
+    until = models.DateTimeField(
+        null=True, blank=True, help_text="A past leaderboard: the votes standing at this time."
+    )
     read_at = models.DateTimeField()
     created_at = models.DateTimeField(default=now)
 

@@ -1,0 +1,211 @@
+"""Numbers to SVG: interval plots and the heat map (`plots.py` has the scatter plot and the history).
+
+Colours are presentation attributes, which a page's stylesheet overrules by class: the same text follows light and dark on a
+page and stands alone as a file. Nothing is a style, so a strict content policy holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape, quoteattr
+
+INK, SOFT, LINE, ACCENT, PAPER = "#1d1c1a", "#5d5a54", "#d9d5cc", "#0b5cad", "#ffffff"
+FACE = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
+SHADES = ("#f7f6f3", "#dfeaf6", "#bcd6ef", "#93bde4", "#63a0d6", "#2f7fc4")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Values from `low` to `high` laid on `start` to `end`."""
+
+    low: float
+    high: float
+    start: float = 0.0
+    end: float = 100.0
+
+    def at(self, value: float) -> float:
+        share = (value - self.low) / ((self.high - self.low) or 1.0)
+        return round(self.start + min(max(share, 0.0), 1.0) * (self.end - self.start), 2)
+
+
+def nice_step(span: float, *, wanted: int) -> float:
+    """1, 2 or 5 times a power of ten, so that about `wanted` steps fill the span."""
+    raw = max(span, 1e-9) / wanted
+    power = 10.0 ** math.floor(math.log10(raw))
+    return next(power * m for m in (1, 2, 5, 10) if power * m >= raw * 0.999)
+
+
+def ticks(low: float, high: float, *, wanted: int = 5) -> list[float]:
+    step = nice_step(high - low, wanted=wanted)
+    first = math.ceil(low / step - 1e-9)
+    return [round(step * k, 10) for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def padded(values: Sequence[float], *, share: float = 0.06) -> tuple[float, float]:
+    """The range of values with a little room; never empty."""
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    room = (high - low) * share or max(abs(high) * share, 1.0)
+    return low - room, high + room
+
+
+def tag(name: str, content: str = "", **attributes: object) -> str:
+    """One element; underscores become hyphens, `class_` is class; content is already escaped."""
+    pairs = "".join(
+        f" {key.rstrip('_').replace('_', '-')}={quoteattr(str(value))}"
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{pairs}>{content}</{name}>" if content else f"<{name}{pairs}/>"
+
+
+def text(x: float | str, y: float, words: str, *, anchor: str = "start", soft: bool = False, size: int = 13) -> str:
+    return tag(
+        "text",
+        escape(words),
+        x=x,
+        y=y,
+        text_anchor=anchor,
+        font_size=size,
+        fill=SOFT if soft else INK,
+        class_="soft" if soft else "ink",
+    )
+
+
+def line(x1: object, y1: object, x2: object, y2: object, *, kind: str, colour: str, width: float = 1) -> str:
+    return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind, stroke=colour, stroke_width=width)
+
+
+def picture(width: float, height: float, label: str, content: str) -> str:
+    """A whole drawing that grows with the page and says what it is."""
+    return tag(
+        "svg",
+        tag("title", escape(label)) + content,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {width:g} {height:g}",
+        width=f"{width:g}",
+        height=f"{height:g}",
+        class_="chart",
+        role="img",
+        aria_label=label,
+        font_family=FACE,
+    )
+
+
+@dataclass(frozen=True)
+class Interval:
+    """One line of an interval plot; a bound of None has no limit that way. `low2`, `high2` are the paler second interval."""
+
+    label: str
+    value: float
+    low: float | None
+    high: float | None
+    low2: float | None = None
+    high2: float | None = None
+    said: str = ""
+
+
+def interval_scale(rows: Sequence[Interval], *, start: float = 0.0, end: float = 100.0) -> Scale:
+    known = [v for r in rows for v in (r.value, r.low, r.high, r.low2, r.high2) if v is not None]
+    return Scale(*padded(known), start, end)
+
+
+def interval_marks(row: Interval, scale: Scale, y: float, unit: str = "") -> str:
+    """A thin line with an end where the bound exists, paler ticks of the second interval, and a dot."""
+
+    def x(value: float) -> str:
+        return f"{scale.at(value):g}{unit}"
+
+    low = scale.low if row.low is None else row.low
+    high = scale.high if row.high is None else row.high
+    parts = [line(x(low), y, x(high), y, kind="reach", colour=INK, width=1.5)]
+    parts += [
+        line(x(end), y - 4, x(end), y + 4, kind="reach", colour=INK, width=1.5)
+        for end in (row.low, row.high)
+        if end is not None
+    ]
+    parts += [
+        line(x(end), y - 7, x(end), y + 7, kind="pale", colour="#8f8a80")
+        for end in (row.low2, row.high2)
+        if end is not None
+    ]
+    return "".join(parts) + tag("circle", cx=x(row.value), cy=y, r=4.5, class_="dot", fill=ACCENT)
+
+
+def interval_row(row: Interval, scale: Scale, *, height: int = 28) -> str:
+    """The interval of one table row, as wide as its cell; grid lines run on from row to row."""
+    grid = "".join(
+        line(f"{scale.at(t):g}%", 0, f"{scale.at(t):g}%", height, kind="grid", colour=LINE) for t in scale_ticks(scale)
+    )
+    marks = grid + interval_marks(row, scale, height / 2, "%")
+    return tag("svg", tag("title", escape(row.said or row.label)) + marks, class_="interval", height=height, role="img")
+
+
+def scale_ticks(scale: Scale) -> list[float]:
+    return ticks(scale.low, scale.high, wanted=4)
+
+
+def interval_axis(scale: Scale, *, height: int = 22, suffix: str = "") -> str:
+    words = "".join(
+        tag("text", f"{t:g}{suffix}", x=f"{scale.at(t):g}%", y=15, text_anchor="middle", font_size=12, class_="soft")
+        for t in scale_ticks(scale)
+    )
+    return tag("svg", words, class_="interval axis", height=height, aria_hidden="true")
+
+
+def interval_chart(rows: Sequence[Interval], *, label: str, unit: str) -> str:
+    """The whole interval plot as one picture, for download and print."""
+    gutter = 24 + 7.2 * max((len(row.label) for row in rows), default=0)
+    scale, height = interval_scale(rows, start=gutter, end=gutter + 520), 34 + 30 * len(rows)
+    parts = []
+    for t in scale_ticks(scale):
+        parts.append(line(scale.at(t), 10, scale.at(t), height - 24, kind="grid", colour=LINE))
+        parts.append(text(scale.at(t), height - 8, f"{t:g}", anchor="middle", soft=True, size=12))
+    for place, row in enumerate(rows):
+        y = 26 + 30 * place
+        parts.append(text(gutter - 14, y + 4, row.label, anchor="end"))
+        parts.append(interval_marks(row, scale, y))
+        parts.append(text(gutter + 534, y + 4, row.said, size=12, soft=True))
+    room = 20 + 6.6 * max((len(row.said) for row in rows), default=0)
+    parts.append(text(gutter + 260, height + 10, unit, anchor="middle", soft=True, size=12))
+    return picture(gutter + 534 + room, height + 18, label, "".join(parts))
+
+
+def heat_map(labels: Sequence[str], shares: Sequence[Sequence[float | None]], counts: Sequence[Sequence[int]]) -> str:
+    """Chance that the row beats the column, in percent; the darker the further from even, the number always written."""
+    cell_w, cell_h = 46, 30
+    gutter = 20 + 7.2 * max((len(name) for name in labels), default=0)
+    head = 26
+    parts = []
+    for column, name in enumerate(labels):
+        parts.append(text(gutter + cell_w * (column + 0.5), head - 8, str(column + 1), anchor="middle", soft=True))
+        parts.append(text(gutter - 10, head + cell_h * (column + 0.65), f"{column + 1}. {name}", anchor="end"))
+    for i, row in enumerate(shares):
+        for j, share in enumerate(row):
+            if share is None:
+                continue
+            said = f"{labels[i]} beats {labels[j]}: {100 * share:.0f} %, from {counts[i][j]} votes between them"
+            parts.append(heat_cell(gutter + cell_w * j, head + cell_h * i, cell_w, cell_h, share, said, counts[i][j]))
+    size = len(labels)
+    return picture(gutter + cell_w * size + 8, head + cell_h * size + 8, "Win probabilities", "".join(parts))
+
+
+def heat_cell(x: float, y: float, w: float, h: float, share: float, said: str, votes: int) -> str:
+    level = min(5, round(abs(share - 0.5) * 10 + 0.001))
+    side = "win" if share > 0.5 else "lose" if share < 0.5 else "even"
+    box = tag(
+        "rect", x=x + 1, y=y + 1, width=w - 2, height=h - 2, fill=SHADES[level], class_=f"heat {side} heat-{level}"
+    )
+    number = tag(
+        "text",
+        f"{100 * share:.0f}",
+        x=x + w / 2,
+        y=y + h / 2 + 5,
+        text_anchor="middle",
+        font_size=13,
+        font_weight=600 if share > 0.5 else None,
+        fill=INK if level < 5 else PAPER,
+        class_=f"on-heat-{level}" + ("" if votes else " unmet"),
+    )
+    return tag("g", tag("title", escape(said)) + box + number)

@@ -1,0 +1,35 @@
+"""A curator's choices about a leaderboard."""
+
+from __future__ import annotations
+
+from django import forms
+
+from ranking.models import Counting
+
+
+class CountingForm(forms.ModelForm):
+    """How ties and fails count, with the reason."""
+
+    reason = forms.CharField(required=False, max_length=300, help_text="Kept in the run's history.")
+
+    class Meta:
+        model = Counting
+        fields = ["ties", "fails"]
+        labels = {"ties": "Ties (both are good) count as", "fails": "Fails (both are bad) count as"}
+
+
+class PublishForm(forms.Form):
+    """A title and a note for a frozen leaderboard."""
+
+    title = forms.CharField(max_length=200, help_text="Such as: Midterm, or Final results of May.")
+    note = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class PastForm(forms.Form):
+    """A moment to go back to."""
+
+    until = forms.DateTimeField(
+        label="Votes standing at",
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S"),
+        help_text="UTC. The leaderboard is made again from the votes that stood then.",
+    )

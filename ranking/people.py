@@ -1,0 +1,55 @@
+"""Who may see a run's ranking, and under which names its judges appear there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser, User
+
+from generation.models import Run
+from judging.showing import rules_of
+
+
+def is_hidden_from(run: Run, user: User | AnonymousUser) -> bool:
+    """A judge sees nothing of the ranking of a run that is still being judged, unless the suite tells after each vote."""
+    if user.is_staff or not user.is_authenticated or run.judging_state == Run.Judging.CLOSED:
+        return False
+    if rules_of(run.code).judging.reveal == "after_vote":
+        return False
+    return run.seats.filter(judge=user).exists()
+
+
+def judge_labels(run: Run, *, curator: bool) -> dict[str, str]:
+    """Pseudonym to what a page calls the judge: the account's name for curators, a number for everyone else."""
+    seats = run.seats.select_related("judge").order_by("id")
+    labels = {}
+    for place, seat in enumerate(seats, start=1):
+        name = f"Judge {place}"
+        if curator:
+            name = seat.judge.username if seat.judge else seat.pseudonym
+        labels[seat.pseudonym] = f"{name} (simulated)" if seat.is_simulated and not curator else name
+    return labels
+
+
+def with_labels(result: dict[str, Any], labels: dict[str, str]) -> dict[str, Any]:
+    """A pairwise document with its judges renamed everywhere they occur."""
+
+    def label(name: str) -> str:
+        return labels.get(name, "a judge")
+
+    renamed = dict(result)
+    if isinstance(result.get("judges"), dict):
+        renamed["judges"] = {label(name): report for name, report in result["judges"].items()}
+    settings = result.get("settings", {})
+    if "weights" in settings:
+        weights = {label(name): weight for name, weight in settings["weights"].items()}
+        renamed["settings"] = settings | {"weights": weights}
+    agreement = result.get("agreement", {})
+    if "cohen" in agreement:
+        cohen = [row | {"judges": [label(name) for name in row["judges"]]} for row in agreement["cohen"]]
+        renamed["agreement"] = agreement | {"cohen": cohen}
+    robustness = result.get("robustness", {})
+    if "leave_one_judge_out" in robustness:
+        rows = [row | {"judge": label(row["judge"])} for row in robustness["leave_one_judge_out"]]
+        renamed["robustness"] = robustness | {"leave_one_judge_out": rows}
+    return renamed

@@ -1,0 +1,166 @@
+"""A leaderboard in words: who leads, who is tied, what is still open, and how far judges agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+THIN = "\u2009"
+LISTED = 4  # names a sentence can hold
+
+
+def leading_sentence(result: Mapping[str, Any], labels: Mapping[str, str], *, scope: str = "") -> str:
+    """The first thing a page says. `scope` is a category's key; stability is known for the whole run only."""
+    rows = result["categories"].get(scope, []) if scope else result["overall"]
+    rows = [row for row in rows if row["votes"]]
+    if not rows:
+        return "There are no votes here yet, so nothing is ranked."
+    if len(rows) == 1:
+        return f"{named(rows[0], labels)} is alone here, so there is nothing to compare it with."
+    if not scope and len(islands := result["connectivity"]["islands"]) > 1:
+        return f"The entrants fall into {len(islands)} groups that never met, so nobody leads them all."
+    leaders = [row for row in rows if row["rank_low"] == 1]
+    if len(leaders) < 2:
+        second = rows[1]
+        gap = rows[0]["rating"] - second["rating"]
+        return f"{named(rows[0], labels)} leads, {gap:.0f} points ahead of {named(second, labels)}."
+    if len(leaders) == len(rows) > 2:
+        said = f"Nobody leads yet: the votes so far separate none of the {len(rows)} entrants from the first."
+    else:
+        said = f"{number_word(len(leaders)).capitalize()} share first place: {joined(leaders, labels)}."
+    return said if scope else f"{said} {separation(result, leaders)}".strip()
+
+
+def separation(result: Mapping[str, Any], leaders: Sequence[Mapping[str, Any]]) -> str:
+    """How many more votes would part the leaders, or call them tied for good."""
+    names = {row["entrant"] for row in leaders}
+    pairs = [p for p in result["stability"]["pairs"] if p["upper"] in names and p["lower"] in names]
+    if not pairs or any(pair["status"] == "tied" for pair in pairs):
+        return "They are so close that more votes need not part them." if pairs else ""
+    needed = [pair["votes_needed"] for pair in pairs if pair["status"] == "open"]
+    if None in needed:
+        return "Votes like these will not separate them."
+    return f"About {thousands(max(needed))} more votes would separate them." if needed else ""
+
+
+def stability_sentence(result: Mapping[str, Any]) -> str:
+    stability, votes = result["stability"], result["votes"]
+    if not stability["pairs"]:
+        return ""
+    if stability["stable"]:
+        return (
+            f"The ranking is stable: after {thousands(votes)} votes each pair of neighbours is apart or tied, "
+            "by a bound that survives looking as often as one likes."
+        )
+    open_pairs = sum(pair["status"] == "open" for pair in stability["pairs"])
+    said = f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are open."
+    if stability["votes_needed"]:
+        said += f" About {thousands(stability['votes_needed'])} more votes of this kind would settle all of them."
+    return said
+
+
+def agreement_sentence(agreement: Mapping[str, Any]) -> str:
+    """Raw agreement and alpha with their intervals, and what they mean."""
+    if not agreement.get("units"):
+        return "No item has been seen by two judges yet, so agreement is unknown."
+    raw, alpha = agreement["raw"], agreement["alpha_nominal"]
+    said = (
+        f"Two judges who see the same pair agree {percent(raw['value'])} of the time{interval(raw, percent)}, "
+        f"on {thousands(agreement['units'])} shared items."
+    )
+    if alpha["value"] is None:
+        return said
+    strength = next(words for limit, words in ALPHA_WORDS if alpha["value"] >= limit)
+    return f"{said} Beyond chance that is Krippendorff's α = {alpha['value']:.2f}{interval(alpha, two_digits)}: {strength}."
+
+
+ALPHA_WORDS = (
+    (0.8, "strong agreement"),
+    (0.667, "good agreement"),
+    (0.4, "moderate agreement, usual for taste"),
+    (0.2, "weak agreement"),
+    (-2.0, "hardly more than chance"),
+)
+
+
+def interval(estimate: Mapping[str, Any], written: Any) -> str:
+    if estimate["low"] is None or estimate["high"] is None:
+        return ""
+    return f" ({written(estimate['low'])}–{written(estimate['high'])})"
+
+
+def robustness_sentence(robustness: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    first = robustness.get("first")
+    if not first:
+        return ""
+    said = []
+    holds = robustness["first_holds_without_any_judge"]
+    if holds is not None:
+        said.append(
+            f"{label(first, labels)} {'stays' if holds else 'does not stay'} first whichever one judge is left out"
+        )
+    if few := robustness["fewest_votes"]:
+        votes = f"{thousands(few['votes'])} vote{'s' if few['votes'] != 1 else ''}"
+        said.append(f"leaving out {votes} ({percent(few['share'], 1)}) would put {label(few['instead'], labels)} first")
+    return "; ".join(said) + "." if said else ""
+
+
+def side_sentence(bias: Mapping[str, Any]) -> str:
+    if bias.get("logit") is None:
+        return ""
+    apart = bias["low"] > 0 or bias["high"] < 0
+    side = "left" if bias["logit"] > 0 else "right"
+    said = f"Being shown left is worth {bias['logit']:+.2f} log-odds ({bias['low']:+.2f} to {bias['high']:+.2f})"
+    return f"{said}: judges favour the {side}." if apart else f"{said}: no side is favoured."
+
+
+def tie_bands(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
+    """Maximal runs (first, last) of places whose entrants the votes do not part; a place alone has no band.
+
+    A row is tied with the one at place p (from 0) while its best possible rank is not below p + 1.
+    """
+    found: list[tuple[int, int]] = []
+    for first in range(len(rows)):
+        last = first
+        while last + 1 < len(rows) and rows[last + 1]["rank_low"] <= first + 1:
+            last += 1
+        if last > first and (not found or last > found[-1][1]):
+            found.append((first, last))
+    return found
+
+
+def rank_words(row: Mapping[str, Any]) -> str:
+    low, high = row["rank_low"], row["rank_high"]
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def named(row: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    return label(row["entrant"], labels)
+
+
+def label(name: str, labels: Mapping[str, str]) -> str:
+    return labels.get(name, name)
+
+
+def joined(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
+    names = [named(row, labels) for row in rows]
+    if len(names) > LISTED:
+        return f"{', '.join(names[: LISTED - 1])} and {len(names) - LISTED + 1} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def number_word(n: int) -> str:
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    return words[n] if n < len(words) else str(n)
+
+
+def thousands(n: float) -> str:
+    return f"{n:,.0f}".replace(",", THIN)
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    return "–" if share is None else f"{100 * share:.{digits}f}{THIN}%"
+
+
+def two_digits(value: float) -> str:
+    return f"{value:.2f}"

@@ -1,0 +1,225 @@
+"""Leaderboard pages: what they say, and who may see them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from generation.models import Run
+from judging.models import Seat
+from ranking.fitting import fit_run
+from ranking.models import Counting, Fit, Publication
+from tests.judging.make import make_curator, make_judge, make_run
+from tests.ranking.voted_run import make_voted_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run():
+    run = make_voted_run(votes=126)
+    publish(run)
+    fit_run(run)
+    return run
+
+
+def publish(run):
+    run.visibility = Run.Visibility.PUBLISHED
+    run.save(update_fields=["visibility"])
+
+
+def page(client, name, run, *args, **query):
+    return client.get(reverse(f"ranking:{name}", args=[run.code, *args]), query)
+
+
+def test_a_published_leaderboard_says_who_leads(client, run):
+    response = page(client, "leaderboard", run)
+
+    assert response.status_code == 200
+    text = response.content.decode()
+    assert "acme/alpha-1 label" in text
+    assert "share first place" in text or "leads" in text or "Nobody leads" in text
+    assert "style=" not in text and "<script>" not in text
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "judges", "history", "versus"])
+def test_every_page_opens_for_everybody_and_shows_no_judge_by_name(client, run, name):
+    text = page(client, name, run).content.decode()
+
+    assert "judge1" not in text
+    assert "alpha-1" in text
+
+
+def test_curators_see_judges_by_name(client, run):
+    client.force_login(make_curator())
+
+    assert "judge1" in page(client, "judges", run).content.decode()
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "judges", "history", "versus"])
+def test_a_private_run_is_for_curators_only(client, run, name):
+    Run.objects.update(visibility=Run.Visibility.PRIVATE)
+
+    assert page(client, name, run).status_code == 404
+    client.force_login(make_curator())
+    assert page(client, name, run).status_code == 200
+
+
+def test_a_judge_sees_no_ranking_before_judging_is_closed(client, run):
+    client.force_login(make_judge("judge1"))
+
+    response = page(client, "leaderboard", run)
+    assert response.status_code == 403
+    assert "alpha-1" not in response.content.decode()
+    assert client.get(reverse("ranking:download", args=[run.code, "json"])).status_code == 403
+    assert "share" not in client.get(reverse("ranking:leaderboards")).content.decode()
+
+    Run.objects.update(judging_state=Run.Judging.CLOSED)
+    assert page(client, "leaderboard", run).status_code == 200
+
+
+def test_the_json_names_judges_for_curators_only(client, run):
+    public = page(client, "download", run, "json").json()
+    client.force_login(make_curator())
+    private = page(client, "download", run, "json").json()
+
+    assert set(public["judges"]) == {f"Judge {n}" for n in range(1, 7)}
+    assert "judge1" in private["judges"]
+    assert "judge judge1" not in json.dumps(public) and '"judge1"' not in json.dumps(public)
+    assert public["overall"] == private["overall"] == Fit.objects.get().result["overall"]
+
+
+def test_markdown_and_csv_are_those_of_the_fit(client, run):
+    markdown = page(client, "download", run, "md").content.decode()
+    table = page(client, "download", run, "csv").content.decode()
+
+    assert markdown.startswith("# ASCII") and "## Consistency score" in markdown
+    assert table.splitlines()[0].startswith("scope,category,entrant,rating")
+    assert page(client, "download", run, "exe").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["ratings", "wins", "history"])
+def test_charts_come_as_files(client, run, name):
+    drawn = page(client, "chart", run, name, "svg")
+    listed = page(client, "chart", run, name, "csv")
+
+    assert drawn["Content-Type"].startswith("image/svg+xml") and b"<svg xmlns" in drawn.content
+    assert b"style" not in drawn.content
+    assert len(listed.content.decode().splitlines()) > 4
+
+
+def test_an_unknown_chart_is_not_found(client, run):
+    assert page(client, "chart", run, "nothing", "svg").status_code == 404
+    assert page(client, "chart", run, "wins", "exe").status_code == 404
+
+
+def test_a_category_has_a_table_of_its_own(client, run):
+    text = page(client, "leaderboard", run, category="animal").content.decode()
+
+    assert "Raw" in text
+    assert page(client, "leaderboard", run, category="nonsense").status_code == 404
+
+
+def test_an_entrant_shows_its_best_and_worst_drawings(client, run):
+    entrant = run.entrants.get(name="acme/alpha-1")
+
+    text = page(client, "entrant", run, entrant.code).content.decode()
+
+    assert "Best by votes" in text and "Worst by votes" in text
+    assert "Prompt by prompt" in text
+
+
+def test_an_entrant_without_votes_has_a_page(client):
+    run = make_run(entrants=2)
+    publish(run)
+    fit_run(run)
+
+    response = page(client, "entrant", run, run.entrants.first().code)
+
+    assert response.status_code == 200 and "No votes yet" in response.content.decode()
+
+
+def test_a_run_without_a_fit_says_what_will_be_there(client):
+    run = make_run(entrants=2)
+    publish(run)
+
+    assert "There is no leaderboard yet" in page(client, "leaderboard", run).content.decode()
+    fit_run(run)
+    assert "nothing is ranked" in page(client, "leaderboard", run).content.decode()
+
+
+def test_a_curator_freezes_a_leaderboard_under_a_link_that_does_not_change(client, run):
+    client.force_login(make_curator())
+    fit = Fit.objects.get()
+    address = reverse("ranking:publish", args=[run.code])
+
+    client.post(address, {"fit": fit.code, "title": "Midterm", "note": "as agreed"})
+
+    link = reverse("ranking:publication", args=[Publication.objects.get().code])
+    client.logout()
+    Run.objects.update(visibility=Run.Visibility.PRIVATE)
+    text = client.get(link).content.decode()
+    assert "Midterm" in text and "these numbers do not change" in text
+    assert f"{fit.result['overall'][0]['rating']:.0f}" in text
+
+
+def test_a_curator_chooses_how_ties_count(client, run):
+    client.force_login(make_curator())
+
+    client.post(reverse("ranking:count", args=[run.code]), {"ties": "drop", "fails": "half", "reason": "why not"})
+
+    assert Counting.objects.get(run=run).ties == "drop"
+
+
+@pytest.mark.parametrize("name", ["count", "publish"])
+def test_only_curators_decide(client, run, name):
+    address = reverse(f"ranking:{name}", args=[run.code])
+
+    client.force_login(make_judge("bob"))
+    assert client.post(address, {"ties": "drop", "fails": "drop", "title": "x"}).status_code == 403
+    assert not Counting.objects.exists() and not Publication.objects.exists()
+
+
+def test_both_versions_are_shown_when_a_judge_is_set_aside(client, run):
+    Seat.objects.filter(pseudonym="judge judge6").update(weight=0, excluded_reason="clicks at random")
+    fit_run(run)
+
+    text = page(client, "leaderboard", run).content.decode()
+
+    assert "With and without the judges set aside" in text
+    assert "clicks at random" not in page(client, "judges", run).content.decode()
+
+
+def test_a_past_leaderboard_does_not_become_the_newest(client, run):
+    until = run.votes.order_by("voted_at")[40].voted_at
+    old = fit_run(run, until=until.isoformat())
+
+    assert Fit.objects.newest(run, "pairwise") != old
+    text = client.get(reverse("ranking:past", args=[run.code, old.code])).content.decode()
+    assert "A past leaderboard" in text
+    assert old.code in page(client, "history", run).content.decode()
+
+
+def test_a_withheld_drawing_is_not_shown(client, run):
+    Run.objects.update(format="svg")
+    run.samples.update(drawing='<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9"/></svg>')
+    sample = run.samples.first()
+    address = reverse("ranking:drawing", args=[run.code, sample.code])
+
+    assert client.get(address).status_code == 200
+    run.samples.filter(pk=sample.pk).update(held=True)
+    assert client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("entrants", [2, 6])
+def test_a_page_asks_the_database_as_often_for_many_entrants_as_for_few(
+    client, django_assert_max_num_queries, entrants
+):
+    run = make_voted_run(entrants=entrants, votes=60, judges=3)
+    publish(run)
+    fit_run(run)
+
+    with django_assert_max_num_queries(6):
+        page(client, "leaderboard", run)
