@@ -11,6 +11,8 @@ from benchsite import views
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("suites/<slug:slug>/", views.suite, name="suite"),
+    path("about/numbers/", views.numbers, name="numbers"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
     path("", include("generation.urls")),

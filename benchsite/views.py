@@ -1,26 +1,51 @@
-"""The home page, and what a load balancer asks."""
+"""The public front: home, suites, about the numbers; and what a load balancer asks."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import connection
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 from django_rq import get_connection
 from redis.exceptions import RedisError
 
-from generation.models import Run
+from benchsite.front import live_numbers, shown_runs
+from generation.config import Suite, load_suites
 
 
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    runs = Run.objects.visible_to(request.user).exclude(visibility=Run.Visibility.ARCHIVED)
-    return render(request, "home.html", {"runs": runs})
+    context = {"runs": shown_runs(request.user), "numbers": live_numbers()}
+    return render(request, "site/home.html", context)
 
 
+@require_safe
+def suite(request: HttpRequest, slug: str) -> HttpResponse:
+    found = next((s for s in load_suites(settings.SUITES_DIR) if isinstance(s, Suite) and s.slug == slug), None)
+    if found is None:
+        raise Http404
+    prompts = {category.key: [p for p in found.prompts if p.category == category.key] for category in found.categories}
+    context = {
+        "suite": found,
+        "groups": [(category, prompts[category.key]) for category in found.categories] or [(None, found.prompts)],
+        "runs": shown_runs(request.user).filter(suite=slug),
+    }
+    return render(request, "site/suite.html", context)
+
+
+@require_safe
+def numbers(request: HttpRequest) -> HttpResponse:
+    return render(request, "site/numbers.html")
+
+
+@require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
     """This process answers."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
+@require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
     """The database and the queue answer too."""
     try:

@@ -1,0 +1,62 @@
+"""The public front: what strangers see, and what they do not."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+
+from generation.models import Run
+from generation.runs import start_run
+from tests.generation.drawing_room import make_suite
+
+pytestmark = pytest.mark.django_db
+
+
+def test_home_shows_published_runs_only(client):
+    shown = start_run(make_suite(title="Shown"))
+    start_run(make_suite(title="Secret"))
+    Run.objects.filter(pk=shown.pk).update(visibility="published")
+
+    page = client.get("/").content.decode()
+
+    assert "Shown" in page
+    assert "Secret" not in page
+
+
+def test_home_of_an_empty_site_says_how_to_begin(client):
+    assert "Nothing is published yet." in client.get("/").content.decode()
+
+
+def test_a_curator_finds_private_runs_marked(client):
+    start_run(make_suite(title="Secret"))
+    client.force_login(User.objects.create_user("alice", is_staff=True))
+
+    page = client.get("/").content.decode()
+
+    assert "Secret" in page
+    assert '<span class="tag">private</span>' in page
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_home_asks_the_database_a_fixed_number_of_times(client, count, django_assert_num_queries):
+    for _ in range(count):
+        start_run(make_suite())
+    Run.objects.update(visibility="published")
+
+    with django_assert_num_queries(3):
+        client.get("/")
+
+
+def test_a_suite_page_says_what_is_asked(client):
+    page = client.get("/suites/ascii/").content.decode()
+
+    assert "Draw the requested ASCII art." in page
+    assert page.count("in ASCII art</li>") + page.count("in ASCII art ") >= 40
+    assert client.get("/suites/none-such/").status_code == 404
+
+
+def test_about_the_numbers_is_public(client):
+    page = client.get("/about/numbers/").content.decode()
+
+    assert "In plain words" in page
+    assert "For a statistician" in page
