@@ -11,7 +11,6 @@ import contextlib
 import signal
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -22,17 +21,17 @@ from django.db import InterfaceError, OperationalError, connection
 
 from generation import drawing, pricing
 from generation.asking import Question, Sheet, load_sheet
-from generation.config import Profile
 from generation.due import runs_to_draw, seconds_to_due
+from generation.limits import Limits
 from generation.provider_errors import ProviderError
 from generation.providers import Client
-from generation.settling import THROTTLED, Ended
+from generation.settling import Ended
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 BATCH = 8  # a turn is short, so that calls are sent again while the next answers are read
-GATHER_SECONDS = 0.02  # answers that arrive this close together share a turn at the database
+GATHER_SECONDS = 0.01  # answers that arrive this close together share a turn at the database
 IDLE_SECONDS = 1.0  # how often a run with nothing due is looked at again
 RELOAD_SECONDS = 15.0  # how soon a crew notices a run that was started, extended or given another budget
 GRACE_SECONDS = 8.0  # how long calls in flight may go on after we were asked to stop
@@ -95,7 +94,7 @@ class Crew:
         self.tally = Tally()
         self.stopping = asyncio.Event()
         self.news = asyncio.Event()
-        self.limits: dict[str, float] = {}  # a provider that asked us to slow down gets fewer calls at once
+        self.limits = Limits(concurrency)
         self.reload_at = 0.0
         self.more = False  # whether there is more to settle or to claim right now
         self.errands: set[asyncio.Task[None]] = set()
@@ -173,27 +172,33 @@ class Crew:
     async def _turns(self, *, claiming: bool) -> None:
         self.more = False
         for desk in list(self.desks.values()):
-            wanted = min(self._room(desk), BATCH) if claiming and time.monotonic() >= desk.look_at else 0
-            if not desk.ended and not wanted:
-                continue
             ended, desk.ended = desk.ended[:BATCH], desk.ended[BATCH:]
-            turn = await self._turn(desk, ended, wanted)
-            if wanted and len(turn.questions) < wanted:
-                desk.look_at = time.monotonic() + IDLE_SECONDS
-            elif wanted and wanted == self._room(desk) and self.on_plenty is not None:
-                await self._database(self.on_plenty)
-                self.on_plenty = None
-            self.more |= bool(desk.ended) or wanted == BATCH == len(turn.questions)
-            for question in turn.questions:
-                self._send(desk, question)
-            self.tally.drawn += turn.drawn
-            self.tally.failed += turn.failed
+            wanted = min(self._room(desk), BATCH) if claiming and time.monotonic() >= desk.look_at else 0
+            if ended or wanted:
+                await self._turn(desk, ended, wanted)
+            self.more |= bool(desk.ended)
         self.tally.in_flight = sum(len(desk.flying) for desk in self.desks.values())
         if self.report is not None:
             self.report(self.tally)
 
-    async def _turn(self, desk: _Desk, ended: list[Ended], wanted: int) -> drawing.Turn:
-        room = self._providers_room() if wanted else None
+    async def _turn(self, desk: _Desk, ended: list[Ended], wanted: int) -> None:
+        full = wanted == self._room(desk)
+        turn = await self._take_turn(desk, ended, wanted)
+        if len(turn.questions) < wanted:
+            desk.look_at = 0.0 if ended or desk.ended else time.monotonic() + IDLE_SECONDS
+        elif wanted:
+            self.more |= not full
+            if full and self.on_plenty is not None:
+                await self._database(self.on_plenty)
+                self.on_plenty = None
+        for question in turn.questions:
+            self._send(desk, question)
+        self.tally.drawn += turn.drawn
+        self.tally.failed += turn.failed
+
+    async def _take_turn(self, desk: _Desk, ended: list[Ended], wanted: int) -> drawing.Turn:
+        flying = [question.profile for other in self.desks.values() for question in other.flying.values()]
+        room = self.limits.room(desk.sheet.profiles.values(), flying) if wanted else None
         try:
             return await self._database(drawing.take_turn, desk.sheet, ended=ended, wanted=wanted, room=room)
         except (OperationalError, InterfaceError):
@@ -236,30 +241,15 @@ class Crew:
         desk.ended.append(ended)
         desk.flying.pop(task, None)
         desk.look_at = 0.0
-        self._adjust(question.profile, ended)
+        self.limits.note(question.profile, ended)
         self.news.set()
-
-    def _most(self, profile: Profile) -> float:
-        return float(self.concurrency or profile.concurrency)
-
-    def _adjust(self, profile: Profile, ended: Ended) -> None:
-        """Cut a provider's share when it throttles us, and win it back call by call."""
-        limit = self.limits.get(profile.name, self._most(profile))
-        if ended.error is not None and ended.error.code in THROTTLED:
-            self.limits[profile.name] = max(1.0, limit * 0.7)
-        else:
-            self.limits[profile.name] = min(self._most(profile), limit + 1 / limit)
 
     def _most_of(self, desk: _Desk) -> int:
         return self.concurrency or desk.sheet.run.concurrency
 
     def _room(self, desk: _Desk) -> int:
-        return max(self._most_of(desk) - len(desk.flying), 0)
-
-    def _providers_room(self) -> dict[str, int]:
-        flying = Counter(q.profile.name for desk in self.desks.values() for q in desk.flying.values())
-        known = {profile.name: profile for desk in self.desks.values() for profile in desk.sheet.profiles.values()}
-        return {name: int(self.limits.get(name, self._most(profile))) - flying[name] for name, profile in known.items()}
+        """An answer that is not stored yet takes up a place too: a kill never costs more calls than the concurrency."""
+        return max(self._most_of(desk) - len(desk.flying) - len(desk.ended), 0)
 
     async def _wait_for_due(self, patience: float) -> bool:
         """Whether something is due soon enough to stay for it."""
