@@ -1,4 +1,4 @@
-"""The demo runs of a new site: a small run of every suite, drawn by the demo players."""
+"""The demo runs of a new site: a small run of every suite, drawn by the demo players and judged by simulated judges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from django.conf import settings
 
 from generation.config import Suite, load_suites
 from generation.models import Run
+from generation.publishing import publish_runs
 from generation.runs import start_run
+from judging.curating import set_judging
+from ranking.fitting import fit_run
+from ranking.protocols import protocols_of
+from ranking.simulated_judges import simulate_judges
+
+JUDGES, VOTES = 8, 400
+REASON = "A demo run, shown to everybody from the first start."
 
 
 def start_demo_runs() -> list[Run]:
@@ -20,3 +28,19 @@ def start_demo_runs() -> list[Run]:
 def still_drawing(runs: Iterable[Run]) -> int:
     """How many samples of these runs are yet to end."""
     return sum(run.samples.filter(state__in=["pending", "asking"]).count() for run in runs)
+
+
+def show_demo_run(run: Run) -> bool:
+    """Let simulated judges judge a drawn run, rank it and publish it; once only, so that a curator's changes stay."""
+    if run.events.filter(verb="publish_run").exists():
+        return False
+    if run.judging_state == Run.Judging.NOT_OPEN and "automatic" not in run.protocols:
+        set_judging(run=run, verb="open", by=None, reason=REASON)
+    if "pairwise" in run.protocols and run.judging_state == Run.Judging.OPEN:
+        missing = VOTES - run.votes.filter(seat__is_simulated=True, withdrawn_at=None).count()
+        if missing > 0:
+            simulate_judges(run, judges=JUDGES, votes=missing)
+    for protocol in protocols_of(run):
+        fit_run(run, protocol=protocol)
+    publish_runs([run], by=None, reason=REASON)
+    return True

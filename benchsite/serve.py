@@ -93,6 +93,7 @@ def programs(host: str, port: int, folder: Path, embedded: list[str] | None, dem
         "drawing": [PYTHON, "manage.py", "work", "draw"],
         "measuring": [PYTHON, "manage.py", "work", "measure"],
         "fitting": [PYTHON, "manage.py", "work", "fit"],
+        "refitting": [PYTHON, "manage.py", "refit", "--forever"],
         "sweeper": [PYTHON, "manage.py", "sweep", "--forever"],
         "demo-runs": [PYTHON, "manage.py", "demo_runs"],
     }

@@ -11,23 +11,23 @@ from django.utils.timezone import now
 from generation.models import Event, Run
 
 
-def publish_runs(runs: Iterable[Run], *, by: AbstractBaseUser, reason: str) -> int:
+def publish_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
     """Show runs to everybody."""
     return _show(runs, Run.Visibility.PUBLISHED, "publish_run", by, reason)
 
 
-def unpublish_runs(runs: Iterable[Run], *, by: AbstractBaseUser, reason: str) -> int:
+def unpublish_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
     """Show runs to curators only; also takes them out of the archive."""
     return _show(runs, Run.Visibility.PRIVATE, "unpublish_run", by, reason)
 
 
-def archive_runs(runs: Iterable[Run], *, by: AbstractBaseUser, reason: str) -> int:
+def archive_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
     """Put runs away instead of deleting them: not drawn, not judged, not shown; every row stays."""
     return _show(runs, Run.Visibility.ARCHIVED, "archive_run", by, reason)
 
 
 @transaction.atomic
-def _show(runs: Iterable[Run], visibility: str, verb: str, by: AbstractBaseUser, reason: str) -> int:
+def _show(runs: Iterable[Run], visibility: str, verb: str, by: AbstractBaseUser | None, reason: str) -> int:
     changed = [run for run in runs if run.visibility != visibility]
     for run in changed:
         if visibility == Run.Visibility.ARCHIVED:
@@ -38,7 +38,7 @@ def _show(runs: Iterable[Run], visibility: str, verb: str, by: AbstractBaseUser,
 
 
 @transaction.atomic
-def freeze_runs(runs: Iterable[Run], *, by: AbstractBaseUser, reason: str) -> int:
+def freeze_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
     """Make the leaderboards of runs final: nothing is drawn, judged, excluded or read again until they are thawed."""
     changed = [run for run in runs if not run.frozen_at]
     for run in changed:
@@ -49,7 +49,7 @@ def freeze_runs(runs: Iterable[Run], *, by: AbstractBaseUser, reason: str) -> in
 
 
 @transaction.atomic
-def thaw_runs(runs: Iterable[Run], *, by: AbstractBaseUser, reason: str) -> int:
+def thaw_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
     """Let frozen runs be changed again; drawing and judging stay as they are until somebody opens them."""
     changed = [run for run in runs if run.frozen_at]
     for run in changed:

@@ -24,7 +24,7 @@ STATES = {"open": Run.Judging.OPEN, "pause": Run.Judging.PAUSED, "close": Run.Ju
 
 
 @transaction.atomic
-def set_judging(*, run: Run, verb: str, by: User, reason: str = "") -> None:
+def set_judging(*, run: Run, verb: str, by: User | None, reason: str = "") -> None:
     """Open, pause or close judging. Opening looks at the samples anew."""
     if verb == "open":
         refuse_frozen(run)

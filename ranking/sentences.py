@@ -96,13 +96,14 @@ def robustness_sentence(robustness: Mapping[str, Any], labels: Mapping[str, str]
     said = []
     holds = robustness["first_holds_without_any_judge"]
     if holds is not None:
-        said.append(
-            f"{label(first, labels)} {'stays' if holds else 'does not stay'} first whichever one judge is left out"
-        )
+        name = label(first, labels)
+        stays = f"{name} stays first whichever one judge is left out"
+        said.append(stays if holds else f"leaving out one judge can take the first place from {name}")
     if few := robustness["fewest_votes"]:
         votes = f"{thousands(few['votes'])} vote{'s' if few['votes'] != 1 else ''}"
         said.append(f"leaving out {votes} ({percent(few['share'], 1)}) would put {label(few['instead'], labels)} first")
-    return "; ".join(said) + "." if said else ""
+    words = "; ".join(said)
+    return f"{words[0].upper()}{words[1:]}." if words else ""
 
 
 def side_sentence(bias: Mapping[str, Any]) -> str:

@@ -6,19 +6,23 @@ import time
 
 from django.core.management.base import BaseCommand
 
-from benchsite.demo_runs import start_demo_runs, still_drawing
+from benchsite.demo_runs import show_demo_run, start_demo_runs, still_drawing
 
 PATIENCE = 300  # looks, a second apart
 
 
 class Command(BaseCommand):
-    help = "Draw a small run of every suite with the demo players. Safe to run again: each is started once."
+    help = "Draw a small run of every suite with the demo players, judge and publish it. Safe to run again."
 
     def handle(self, **options: object) -> None:
         runs = start_demo_runs()
+        waiting = list(runs)
         for _ in range(PATIENCE):
-            left = still_drawing(runs)
-            if not left:
+            for run in [run for run in waiting if not still_drawing([run])]:
+                waiting.remove(run)
+                run.refresh_from_db()
+                show_demo_run(run)
+            if not waiting:
                 break
             time.sleep(1)
-        self.stdout.write(f"{len(runs)} demo runs; {left} drawings are still to come.")
+        self.stdout.write(f"{len(runs)} demo runs; {still_drawing(waiting)} drawings are still to come.")

@@ -1,0 +1,102 @@
+"""Charts as SVG: well-formed whatever the names, true to the numbers, and free of styles and scripts."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ranking.charts import Interval, Scale, heat_map, interval_chart, interval_row, interval_scale, ticks
+from ranking.plots import Point, Series, history_chart, scatter, spread_labels
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = '<script>alert("1")</script> & "x" \' ]]>'
+names = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufffe\uffff"), max_size=60)
+numbers = st.floats(-5000, 5000)
+
+
+def parse(svg):
+    root = ElementTree.fromstring(svg)
+    assert root.tag == f"{SVG}svg"
+    return root
+
+
+def test_a_name_cannot_break_out_of_a_chart():
+    rows = [Interval(HOSTILE, 1000, 900, 1100, said=HOSTILE), Interval("b", 990, None, 1000)]
+    for svg in (
+        interval_chart(rows, label=HOSTILE, unit=HOSTILE),
+        heat_map([HOSTILE, "b"], [[None, 0.9], [0.1, None]], [[0, 3], [3, 0]]),
+        scatter([Point(HOSTILE, 1, 1000, 900, None), Point("b", 20, 990, 1, 2)], label="l", x_label="x", y_label="y"),
+        history_chart([Series(HOSTILE, ((10, 1000, 900, 1100), (20, 1010, 950, 1050)))], label=HOSTILE),
+    ):
+        root = parse(svg)
+        assert not root.findall(f".//{SVG}script")
+        assert HOSTILE in "".join(root.itertext())
+        assert "style" not in {key for element in root.iter() for key in element.attrib}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(names, numbers, st.one_of(st.none(), numbers)), max_size=8))
+def test_any_rows_make_a_well_formed_plot_without_nan(rows):
+    intervals = [Interval(name, value, low, None) for name, value, low in rows]
+
+    svg = interval_chart(intervals, label="x", unit="y")
+
+    parse(svg)
+    assert not re.search(r'="(nan|inf)', svg)
+
+
+def test_the_dot_stands_where_the_rating_is():
+    rows = [Interval("a", 1100, 1050, 1150), Interval("b", 900, 850, 950)]
+    scale = interval_scale(rows)
+
+    def dot(row):
+        return float(re.search(r'cx="([\d.]+)%"', interval_row(row, scale)).group(1))
+
+    assert dot(rows[0]) == pytest.approx(scale.at(1100))
+    assert 0 < dot(rows[1]) < 50 < dot(rows[0]) < 100
+
+
+def test_a_bound_that_does_not_exist_has_no_end_mark():
+    row, scale = Interval("a", 1000, None, 1100), Scale(800, 1200)
+
+    assert interval_row(row, scale).count('class="reach"') == 2  # the line and one end
+    assert interval_row(Interval("a", 1000, 900, 1100), scale).count('class="reach"') == 3
+
+
+@given(st.floats(-1e6, 1e6), st.floats(0.01, 1e6))
+@settings(max_examples=100, deadline=None)
+def test_ticks_are_few_round_and_inside(low, span):
+    found = ticks(low, low + span)
+
+    assert len(found) <= 12
+    assert all(low - span * 1e-6 <= t <= low + span * (1 + 1e-6) for t in found)
+
+
+def test_every_cell_of_the_heat_map_says_its_number_and_votes():
+    root = parse(heat_map(["a", "b"], [[None, 0.76], [0.24, None]], [[0, 12], [12, 0]]))
+
+    titles = [element.text for element in root.iter(f"{SVG}title")]
+    assert "a beats b: 76 %, from 12 votes between them" in titles
+    assert {"76", "24"} <= {element.text for element in root.iter(f"{SVG}text")}
+
+
+@given(st.lists(st.floats(16, 350), max_size=15))
+@settings(max_examples=100, deadline=None)
+def test_labels_never_touch(places):
+    found = sorted(spread_labels(places, gap=17))
+
+    assert all(b - a >= 17 - 1e-6 for a, b in pairwise(found))
+
+
+def test_costs_that_spread_tenfold_get_a_log_scale():
+    points = [Point("a", 0.1, 1100, 1000, 1200), Point("b", 1, 1000, 900, 1100), Point("c", 10, 900, 800, 1000)]
+
+    root = parse(scatter(points, label="l", x_label="x", y_label="y"))
+
+    xs = [float(c.get("cx")) for c in root.iter(f"{SVG}circle")]
+    assert xs[1] - xs[0] == pytest.approx(xs[2] - xs[1], abs=0.1)

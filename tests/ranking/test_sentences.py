@@ -1,0 +1,121 @@
+"""The leaderboard in words."""
+
+from __future__ import annotations
+
+from ranking.sentences import (
+    agreement_sentence,
+    leading_sentence,
+    robustness_sentence,
+    side_sentence,
+    stability_sentence,
+    tie_bands,
+)
+
+LABELS = {"a": "Alpha", "b": "Beta", "c": "Gamma"}
+
+
+def row(entrant, rating, low, high, votes=50):
+    return {"entrant": entrant, "rating": rating, "rank_low": low, "rank_high": high, "votes": votes}
+
+
+def pair(upper, lower, status, needed):
+    return {"upper": upper, "lower": lower, "status": status, "votes_needed": needed}
+
+
+def board(rows, pairs=(), *, islands=1, needed=None):
+    return {
+        "votes": 100,
+        "overall": rows,
+        "categories": {"animal": rows},
+        "connectivity": {"islands": [[]] * islands},
+        "stability": {
+            "stable": all(p["status"] != "open" for p in pairs),
+            "pairs": list(pairs),
+            "votes_needed": needed,
+        },
+    }
+
+
+def test_one_leader_is_named_with_its_lead():
+    found = board([row("a", 1100, 1, 1), row("b", 1000, 2, 3), row("c", 900, 2, 3)])
+
+    assert leading_sentence(found, LABELS) == "Alpha leads, 100 points ahead of Beta."
+
+
+def test_a_shared_first_place_says_how_many_votes_would_part_it():
+    rows = [row("a", 1100, 1, 2), row("b", 1090, 1, 2), row("c", 900, 3, 3)]
+    found = board(rows, [pair("a", "b", "open", 1240), pair("b", "c", "separated", 0)])
+
+    said = leading_sentence(found, LABELS)
+
+    assert said == "Two share first place: Alpha and Beta. About 1\u2009240 more votes would separate them."
+
+
+def test_leaders_that_are_as_good_as_equal_are_called_so():
+    rows = [row("a", 1100, 1, 2), row("b", 1099, 1, 2), row("c", 900, 3, 3)]
+    found = board(rows, [pair("a", "b", "tied", 0), pair("b", "c", "separated", 0)])
+
+    assert leading_sentence(found, LABELS).endswith("They are so close that more votes need not part them.")
+
+
+def test_nobody_leads_when_nobody_is_parted_from_the_first():
+    found = board([row(name, 1000, 1, 3) for name in "abc"], [pair("a", "b", "open", None)])
+
+    said = leading_sentence(found, LABELS)
+
+    assert said.startswith("Nobody leads yet") and said.endswith("Votes like these will not separate them.")
+
+
+def test_empty_alone_and_islands_have_sentences():
+    assert leading_sentence(board([]), LABELS).startswith("There are no votes here yet")
+    assert leading_sentence(board([row("a", 1000, 1, 1)]), LABELS).startswith("Alpha is alone here")
+    assert "2 groups that never met" in leading_sentence(
+        board([row("a", 1, 1, 1), row("b", 1, 1, 1)], islands=2), LABELS
+    )
+
+
+def test_a_category_speaks_of_its_own_votes_only():
+    rows = [row("a", 1100, 1, 2), row("b", 1090, 1, 2), row("c", 1000, 3, 3, votes=0)]
+
+    said = leading_sentence(board(rows, [pair("a", "b", "open", 9)]), LABELS, scope="animal")
+
+    assert said == "Two share first place: Alpha and Beta."
+
+
+def test_stability_counts_open_pairs_and_votes():
+    rows = [row("a", 1, 1, 1), row("b", 1, 2, 2)]
+
+    assert "1 of 2 neighbouring pairs are open. About 300" in stability_sentence(
+        board(rows, [pair("a", "b", "open", 300), pair("b", "c", "tied", 0)], needed=300)
+    )
+    assert stability_sentence(board(rows, [pair("a", "b", "separated", 0)])).startswith("The ranking is stable")
+
+
+def test_brackets_join_what_votes_do_not_part():
+    rows = [row("a", 4, 1, 2), row("b", 3, 1, 3), row("c", 2, 2, 3), row("d", 1, 4, 4)]
+
+    assert tie_bands(rows) == [(0, 1), (1, 2)]
+    assert tie_bands([row("a", 4, 1, 3), row("b", 3, 1, 3), row("c", 2, 1, 3)]) == [(0, 2)]
+    assert tie_bands([row("a", 4, 1, 1), row("b", 3, 2, 2)]) == []
+
+
+def test_agreement_says_what_it_rests_on():
+    value = {"value": 0.62, "low": 0.55, "high": 0.69}
+
+    said = agreement_sentence({"units": 40, "raw": value, "alpha_nominal": value | {"value": 0.45}})
+
+    assert "62\u2009% of the time (55\u2009%–69\u2009%), on 40 shared items" in said
+    assert "moderate agreement" in said
+    assert agreement_sentence({"units": 0}).startswith("No item")
+
+
+def test_side_and_robustness_in_words():
+    assert side_sentence({"logit": 0.2, "low": 0.1, "high": 0.3}).endswith("judges favour the left.")
+    assert side_sentence({"logit": 0.2, "low": -0.1, "high": 0.3}).endswith("no side is favoured.")
+    assert side_sentence({"logit": None}) == ""
+    found = {"first": "a", "first_holds_without_any_judge": False}
+    found["fewest_votes"] = {"votes": 3, "share": 0.012, "instead": "b"}
+    assert robustness_sentence(found, LABELS) == (
+        "Leaving out one judge can take the first place from Alpha; "
+        "leaving out 3 votes (1.2\u2009%) would put Beta first."
+    )
