@@ -15,7 +15,7 @@ from ranking.fitting import fit_run
 from ranking.protocols import protocols_of
 from ranking.simulated_judges import simulate_judges
 
-JUDGES, VOTES = 8, 400
+JUDGES, VOTES = 10, 400
 REASON = "A demo run, shown to everybody from the first start."
 
 

@@ -133,13 +133,14 @@ def interval_marks(row: Interval, scale: Scale, y: float, unit: str = "") -> str
     return "".join(parts) + tag("circle", cx=x(row.value), cy=y, r=4.5, class_="dot", fill=ACCENT)
 
 
-def interval_row(row: Interval, scale: Scale, *, height: int = 28) -> str:
-    """The interval of one table row, as wide as its cell; grid lines run on from row to row."""
+def interval_row(row: Interval, scale: Scale) -> str:
+    """The interval of one table row, as wide and high as its cell; grid lines run on from row to row."""
     grid = "".join(
-        line(f"{scale.at(t):g}%", 0, f"{scale.at(t):g}%", height, kind="grid", colour=LINE) for t in scale_ticks(scale)
+        line(f"{scale.at(t):g}%", 0, f"{scale.at(t):g}%", "100%", kind="grid", colour=LINE) for t in scale_ticks(scale)
     )
-    marks = grid + interval_marks(row, scale, height / 2, "%")
-    return tag("svg", tag("title", escape(row.said or row.label)) + marks, class_="interval", height=height, role="img")
+    marks = tag("svg", interval_marks(row, scale, 0, "%"), y="50%", width="100%", overflow="visible")
+    said = tag("title", escape(row.said or row.label))
+    return tag("svg", said + grid + marks, class_="interval row", role="img")
 
 
 def scale_ticks(scale: Scale) -> list[float]:
@@ -156,7 +157,7 @@ def interval_axis(scale: Scale, *, height: int = 22, suffix: str = "") -> str:
 
 def interval_chart(rows: Sequence[Interval], *, label: str, unit: str) -> str:
     """The whole interval plot as one picture, for download and print."""
-    gutter = 24 + 7.2 * max((len(row.label) for row in rows), default=0)
+    gutter = 24 + 7.4 * max((len(row.label) for row in rows), default=0)
     scale, height = interval_scale(rows, start=gutter, end=gutter + 520), 34 + 30 * len(rows)
     parts = []
     for t in scale_ticks(scale):
@@ -175,7 +176,7 @@ def interval_chart(rows: Sequence[Interval], *, label: str, unit: str) -> str:
 def heat_map(labels: Sequence[str], shares: Sequence[Sequence[float | None]], counts: Sequence[Sequence[int]]) -> str:
     """Chance that the row beats the column, in percent; the darker the further from even, the number always written."""
     cell_w, cell_h = 46, 30
-    gutter = 20 + 7.2 * max((len(name) for name in labels), default=0)
+    gutter = 44 + 7.4 * max((len(name) for name in labels), default=0)
     head = 26
     parts = []
     for column, name in enumerate(labels):

@@ -62,7 +62,8 @@ def overview(runs: QuerySet[Run], user: Any) -> list[dict[str, Any]]:
 def judges_context(fit: Fit, *, labels: dict[str, str]) -> dict[str, Any]:
     full = full_of(fit) or fit
     reports = full.result["judges"]
-    ordered = sorted(reports, key=lambda name: (-reports[name]["votes"], labels.get(name, name)))
+    ordered = [name for name in labels if name in reports]
+    simulated = set(fit.run.seats.filter(is_simulated=True).values_list("pseudonym", flat=True))
     slopes = {name: reliability_interval(reports[name]) for name in ordered}
     scale = interval_scale([*slopes.values(), Interval("", 0, 0, 1.5)])
     entrants = [row["entrant"] for row in full.result["overall"]]
@@ -71,6 +72,7 @@ def judges_context(fit: Fit, *, labels: dict[str, str]) -> dict[str, Any]:
         {
             "label": labels.get(name, "a judge"),
             "report": reports[name],
+            "simulated": name in simulated,
             "flags": [FLAGS.get(flag, flag) for flag in reports[name]["flags"]],
             "reliability": safe(interval_row(slopes[name], scale)),
         }

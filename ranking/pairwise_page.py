@@ -63,7 +63,6 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "rows": rows,
         "axis": safe(interval_axis(scale_of(standings))),
         "unvoted": [entrant for name, entrant in entrants.items() if name not in {s["entrant"] for s in standings}],
-        "categories": category_tabs(fit),
         "agreement": agreement_sentence(full.result.get("agreement", {}) if full else {}),
         "side": side_sentence(result["side_bias"]),
         "robust": robustness_sentence(result["robustness"], labels),

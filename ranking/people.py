@@ -24,10 +24,8 @@ def judge_labels(run: Run, *, curator: bool) -> dict[str, str]:
     seats = run.seats.select_related("judge").order_by("id")
     labels = {}
     for place, seat in enumerate(seats, start=1):
-        name = f"Judge {place}"
-        if curator:
-            name = seat.judge.username if seat.judge else seat.pseudonym
-        labels[seat.pseudonym] = f"{name} (simulated)" if seat.is_simulated and not curator else name
+        name = seat.judge.username if seat.judge else seat.pseudonym
+        labels[seat.pseudonym] = name if curator else f"Judge {place}"
     return labels
 
 

@@ -28,12 +28,13 @@ def leading_sentence(result: Mapping[str, Any], labels: Mapping[str, str], *, sc
         said = f"Nobody leads yet: the votes so far separate none of the {len(rows)} entrants from the first."
     else:
         said = f"{number_word(len(leaders)).capitalize()} share first place: {joined(leaders, labels)}."
-    return said if scope else f"{said} {separation(result, leaders)}".strip()
+    down_to = rows.index(leaders[-1]) + 1  # a close fourth may stand between the leaders
+    return said if scope else f"{said} {separation(result, rows[:down_to])}".strip()
 
 
-def separation(result: Mapping[str, Any], leaders: Sequence[Mapping[str, Any]]) -> str:
-    """How many more votes would part the leaders, or call them tied for good."""
-    names = {row["entrant"] for row in leaders}
+def separation(result: Mapping[str, Any], top: Sequence[Mapping[str, Any]]) -> str:
+    """How many more votes would part the neighbours at the top, or call them tied for good."""
+    names = {row["entrant"] for row in top}
     pairs = [p for p in result["stability"]["pairs"] if p["upper"] in names and p["lower"] in names]
     if not pairs or any(pair["status"] == "tied" for pair in pairs):
         return "They are so close that more votes need not part them." if pairs else ""

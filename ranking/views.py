@@ -20,6 +20,7 @@ from ranking.fitting import publish_fit, set_counting
 from ranking.forms import CountingForm, PastForm, PublishForm
 from ranking.jobs import ring_for_past
 from ranking.models import Counting, Fit, Publication
+from ranking.pairwise_page import category_tabs
 from ranking.people import is_hidden_from, judge_labels, with_labels
 from ranking.protocols import load, protocol_of, protocols_of
 
@@ -64,18 +65,25 @@ def leaderboard(request: HttpRequest, run: Run, protocol: str = "") -> HttpRespo
     return _show(request, fit)
 
 
+def _tabs(fit: Fit) -> dict[str, Any]:
+    return {
+        "run": fit.run,
+        "fit": fit,
+        "protocols": protocols_of(fit.run),
+        "categories": category_tabs(fit) if fit.protocol == "pairwise" else [],
+    }
+
+
 def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
     entry = protocol_of(fit.run, fit.protocol)
     scope = request.GET.get("category", "")
     if scope and scope not in fit.result.get("categories", {}):
         raise Http404
     context = {
-        "run": fit.run,
-        "fit": fit,
+        **_tabs(fit),
         "result": fit.result,
         "scope": scope,
         "protocol": fit.protocol,
-        "protocols": protocols_of(fit.run),
         **(load(entry.page)(fit, scope=scope) if entry.page else {}),
         **more,
     }
@@ -117,8 +125,15 @@ def download(request: HttpRequest, run: Run, form: str) -> HttpResponse:
 def _document(request: HttpRequest, fit: Fit) -> dict[str, Any]:
     result = {key: value for key, value in fit.result.items() if key != "run"}
     named = with_labels(result, judge_labels(fit.run, curator=request.user.is_staff))
+    simulated = fit.result.get("run", {}).get("simulated", 0)
     about = {"code": fit.code, "kind": fit.kind, "protocol": fit.protocol, "read_at": fit.read_at.isoformat()}
-    return named | {"run": fit.run.code, "suite": fit.run.suite, "demo": fit.run.is_demo, "fit": about}
+    return named | {
+        "run": fit.run.code,
+        "suite": fit.run.suite,
+        "demo": fit.run.is_demo,
+        "simulated_judges": simulated,
+        "fit": about,
+    }
 
 
 def _file(text: str, name: str, form: str) -> HttpResponse:
@@ -144,7 +159,7 @@ def judges(request: HttpRequest, run: Run) -> HttpResponse:
     if fit is None:
         return render(request, "ranking/empty.html", {"run": run})
     context = pages.judges_context(fit, labels=judge_labels(run, curator=request.user.is_staff))
-    return render(request, "ranking/judges.html", {"run": run, "fit": fit, **context})
+    return render(request, "ranking/judges.html", {**_tabs(fit), **context})
 
 
 @require_http_methods(["GET", "POST"])
@@ -158,7 +173,7 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
         return redirect("ranking:history", run.code)
     if fit is None:
         return render(request, "ranking/empty.html", {"run": run})
-    return render(request, "ranking/history.html", {"run": run, "fit": fit, "form": form, **pages.history_context(fit)})
+    return render(request, "ranking/history.html", {**_tabs(fit), "form": form, **pages.history_context(fit)})
 
 
 @require_GET
@@ -168,7 +183,7 @@ def versus(request: HttpRequest, run: Run) -> HttpResponse:
     context = pages.versus_context(fit, request.GET.get("a", ""), request.GET.get("b", "")) if fit else None
     if context is None:
         raise Http404
-    return render(request, "ranking/versus.html", {"run": run, "fit": fit, **context})
+    return render(request, "ranking/versus.html", {**_tabs(fit), **context})
 
 
 @require_GET
