@@ -50,7 +50,8 @@ def _let_in(request: HttpRequest, invitation: Invitation, form: SignUpForm | Non
         seat = sign_up(invitation=invitation, **form.cleaned_data)
         login(request, seat.judge, backend="django.contrib.auth.backends.ModelBackend")
     if invitation.run.judging_state == Run.Judging.OPEN:
-        take_seat(seat.pk)
+        if "pairwise" in invitation.run.protocols:
+            take_seat(seat.pk)
         return redirect("judging:judge", invitation.run.code)
     messages.info(request, "You are in. Judging of this run is not open at the moment; you will find it here.")
     return redirect("judging:home")

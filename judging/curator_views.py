@@ -34,6 +34,8 @@ def _run(code: str) -> Run:
 @require_GET
 def overview(request: HttpRequest, code: str) -> HttpResponse:
     run = _run(code)
+    if "pairwise" not in run.protocols and "rubric" in run.protocols:
+        return redirect("judging:grade_overview", code)
     hours = curating.votes_per_hour(run)
     judges = curating.judge_progress(run)
     context = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from judging import curator_views, views
+from judging import curator_views, grading_views, views
 
 app_name = "judging"
 
@@ -18,8 +18,20 @@ judge_urls = [  # /judge/
     path("judge/<slug:code>/start/", views.start, name="start"),
     path("judge/<slug:code>/history/", views.history, name="history"),
 ]
+grade_urls = [  # /judge/
+    re_path(r"^judge/drawing/(?P<item>[a-z0-9]{12})/$", grading_views.drawing, name="drawing"),
+    re_path(r"^judge/drawing/(?P<item>[a-z0-9]{12})/picture/$", grading_views.picture, name="drawing_picture"),
+    re_path(r"^judge/drawing/(?P<item>[a-z0-9]{12})/save/$", grading_views.save, name="save_grades"),
+    re_path(r"^judge/drawing/(?P<item>[a-z0-9]{12})/report/$", grading_views.report, name="report_drawing"),
+    path("judge/<slug:code>/grades/", grading_views.grades, name="grades"),
+    path("judge/<slug:code>/grades/start/", grading_views.start, name="start_grading"),
+    path("judge/<slug:code>/grades/undo/", grading_views.undo, name="undo_grade"),
+    path("judge/<slug:code>/grades/align/<slug:stage>/", grading_views.align, name="align"),
+]
 curator_urls = [  # /runs/<code>/
     path("runs/<slug:code>/judging/", curator_views.overview, name="overview"),
+    path("runs/<slug:code>/grading/", grading_views.overview, name="grade_overview"),
+    path("runs/<slug:code>/grading/reports/<slug:item>/", grading_views.decide, name="decide_item"),
     path("runs/<slug:code>/judging/<slug:verb>/", curator_views.set_state, name="set_state"),
     path("runs/<slug:code>/invitations/", curator_views.invitations, name="invitations"),
     path("runs/<slug:code>/invitations.csv", curator_views.invitations_csv, name="invitations_csv"),
@@ -28,4 +40,4 @@ curator_urls = [  # /runs/<code>/
     path("runs/<slug:code>/judges/<int:pk>/reset/", curator_views.reset_link, name="reset_link"),
     path("runs/<slug:code>/reports/<int:pk>/", curator_views.decide, name="decide"),
 ]
-urlpatterns = [*judge_urls, *curator_urls]
+urlpatterns = [*judge_urls, *grade_urls, *curator_urls]

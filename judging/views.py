@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from generation.models import Run
 from generation.pictures import picture_response
-from judging import pages
+from judging import grade_pages, pages
 from judging.forms import CodeForm, ReportForm, VoteForm
 from judging.models import Matchup, Seat
 from judging.serving import Line, line_of, take_seat
@@ -55,14 +55,25 @@ def _seat(request: HttpRequest, code: str) -> Seat:
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
     seats = Seat.objects.filter(judge=request.user).select_related("run").defer("plan").order_by("-joined_at")
-    rows = [(seat, rules_of(seat.run.code).judging, pages.progress(seat), pages.pace(seat)) for seat in seats]
-    return render(request, "judging/home.html", {"rows": rows})
+    rows = [
+        (seat, rules_of(seat.run.code).judging, pages.progress(seat), pages.pace(seat))
+        for seat in seats
+        if "pairwise" in seat.run.protocols
+    ]
+    sheets = [
+        (seat, rules_of(seat.run.code).judging, grade_pages.progress(seat))
+        for seat in seats
+        if "rubric" in seat.run.protocols
+    ]
+    return render(request, "judging/home.html", {"rows": rows, "sheets": sheets})
 
 
 @judge_required
 @require_GET
 def judge(request: HttpRequest, code: str) -> HttpResponse:
     seat = _seat(request, code)
+    if "pairwise" not in seat.run.protocols:
+        return redirect("judging:grades", code)
     line = line_of(seat) if seat.run.judging_state == Run.Judging.OPEN else Line(seat, None, None)
     undo = pages.newest_vote(seat, seat.run)
     context = {
@@ -84,6 +95,8 @@ def judge(request: HttpRequest, code: str) -> HttpResponse:
 def start(request: HttpRequest, code: str) -> HttpResponse:
     """Put a pair on the judge's screen; the only thing a link cannot do, because it makes a row."""
     seat = _seat(request, code)
+    if "pairwise" not in seat.run.protocols:
+        return redirect("judging:grades", code)
     if seat.run.judging_state != Run.Judging.OPEN:
         if wants_json(request):
             return JsonResponse({"error": "closed", "sentence": "Judging is not open."}, status=409)
