@@ -16,6 +16,7 @@ urlpatterns = [
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
     path("", include("generation.urls")),
+    path("", include("ranking.gallery_urls")),
     path("", include("ranking.urls")),
     path("favicon.ico", RedirectView.as_view(url=f"/{settings.STATIC_URL.strip('/')}/icon.svg")),
     path("", include("judging.accounts")),

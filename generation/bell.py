@@ -31,9 +31,14 @@ def ring(queue: str, job: str, *arguments: Any, timeout: int | None = None) -> N
     transaction.on_commit(lambda: _ring(queue, job, arguments, timeout), robust=True)
 
 
+def ring_once(queue: str, job: str, *arguments: Any) -> None:
+    """As `ring`, unless something waits in that queue already."""
+    transaction.on_commit(lambda: _ring(queue, job, arguments, None, once=True), robust=True)
+
+
 def ring_for_drawing() -> None:
     """At most one ring waits at a time: whoever answers draws everything that is due."""
-    transaction.on_commit(lambda: _ring("draw", "generation.jobs.draw", (), None, once=True), robust=True)
+    ring_once("draw", "generation.jobs.draw")
 
 
 def _ring(name: str, job: str, arguments: tuple[Any, ...], timeout: int | None, *, once: bool = False) -> None:

@@ -8,10 +8,11 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from generation import crew
-from generation.bell import ring, ring_for_drawing
+from generation.bell import ring_for_drawing
 from generation.due import runs_to_draw
+from generation.measuring import measure_by
 from generation.models import Run
-from generation.reading import measure_run, reread_run
+from generation.reading import reread_run
 
 
 def draw() -> None:
@@ -24,11 +25,7 @@ def draw() -> None:
 def measure(run_id: int, backend: str) -> None:
     run = Run.objects.filter(pk=run_id).first()
     if run is not None:
-        measure_run(run, backend=backend)
-
-
-def ring_for_measuring(run: Run, *, backend: str = "") -> None:
-    ring("measure", "generation.jobs.measure", run.pk, backend or run.measure_backend)
+        measure_by(run, backend)
 
 
 def reread(run_id: int, user_id: int, reason: str) -> None:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from django.db.models import Count, Max, Q, Sum
 from django.utils.timezone import now
 
+from generation.measuring import unmeasured
 from generation.models import ProviderCall, Run, Sample
 
 RATE_WINDOW = timedelta(minutes=5)
@@ -100,6 +101,7 @@ class RunProgress:
     tokens_in: int
     tokens_out: int
     unknown_costs: int
+    unmeasured: int = 0
     problems: list[Problem] = field(default_factory=list)
 
     def count(self, state: str) -> int:
@@ -173,5 +175,6 @@ def run_progress(run: Run) -> RunProgress:
         tokens_in=money["tokens_in"],
         tokens_out=money["tokens_out"],
         unknown_costs=money["unknown"],
+        unmeasured=unmeasured(run) if "automatic" in run.protocols else 0,
         problems=_problems(run),
     )

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.timezone import now
 
 from generation.asking import Sheet, load_sheet
-from generation.formats.base import Answer, Extraction
+from generation.formats.base import Answer, BackendMissing, Extraction
 from generation.identity import find_signature
 from generation.models import LEAK_MARKED, OFFENSIVE, Event, Measurement, Reading, Run, Sample
 from generation.runs import refuse_frozen
@@ -108,6 +108,8 @@ def _measure(sheet: Sheet, answer: Answer, extraction: Extraction, backend: str 
         if extraction.drawing is None:
             return clean_json(sheet.format.measure_invalid(answer, extraction, backend=backend))
         return clean_json(sheet.format.measure(extraction.drawing, answer, backend=backend))
+    except BackendMissing:
+        raise  # no answer's fault: every other one would fail alike
     except Exception:
         log.exception("measure_failed", run=sheet.run.code, format=sheet.run.format, backend=backend)
         return {}
@@ -199,7 +201,8 @@ def measure_run(run: Run, *, backend: str = "", everything: bool = False) -> int
         rows = [(sample.pk, _measure_again(sheet, sample, backend)) for sample in batch]
         save_measurements(sheet, rows, backend=backend)
         done += sum(bool(values) for _, values in rows)
-    Run.objects.filter(pk=run.pk).update(scores_changed_at=now())
+    if done:
+        Run.objects.filter(pk=run.pk).update(scores_changed_at=now())
     return done
 
 

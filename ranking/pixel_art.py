@@ -1,7 +1,8 @@
 """Automatic scores of answers: per sample in, per model, category and stage out, with intervals clustered by prompt.
 
 A frame of samples has the columns `model, prompt, category, attempt, json, render, quality, score, stage, reason`; the
-parts `height, width, type, diversity, density` may be there too. An answer without a drawing is a row like any other.
+parts `height, width, type, diversity, density` may be there too; a format without parts leaves `json, render, quality` out.
+An answer without a drawing is a row like any other.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def _model_row(name: str, group: pd.DataFrame) -> dict[str, Any]:
         "score": mean,
         "low": low,
         "high": high,
-        **{part: float(group[part].mean()) for part in PARTS},
+        **{part: float(group[part].mean()) for part in PARTS if part in group},
         "samples": len(group),
         "prompts": group["prompt"].nunique(),
         "valid": float((group["reason"] == "").mean()),
@@ -145,4 +146,4 @@ def score_answers(answers: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 def analyse_file(path: Path, *, suite: Suite, out_format: str = "json") -> str:
     """A bare file of answers, scored and written as `json`, `markdown` or `csv`; SampleFileError names a bad line."""
     write = WRITERS[out_format]
-    return write(score_samples(score_answers(read_samples(path, suite=suite))), suite=suite)
+    return write(score_samples(score_answers(read_samples(path, suite=suite))), slug=suite.slug, title=suite.title)

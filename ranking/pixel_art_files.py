@@ -18,6 +18,7 @@ from generation.text import csv_cell, decode
 if TYPE_CHECKING:
     from ranking.pixel_art import Scores
 
+PARTS = {"json": "JSON", "render": "Render", "quality": "Quality"}
 NEEDED = {"model_id": str, "prompt_text": str, "attempt_number": int, "raw_output": str}
 
 
@@ -98,9 +99,9 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return json.loads(table.to_json(orient="records", double_precision=9))
 
 
-def to_json(scores: Scores, *, suite: Suite) -> str:
+def to_json(scores: Scores, *, slug: str, title: str) -> str:
     tables = ("models", "categories", "stages", "reasons", "prompts")
-    found = {"suite": suite.slug, "title": suite.title, "samples": scores.samples, "level": scores.level}
+    found = {"suite": slug, "title": title, "samples": scores.samples, "level": scores.level}
     found |= {name: records(getattr(scores, name)) for name in tables}
     return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
 
@@ -113,21 +114,22 @@ def _span(row: dict[str, Any]) -> str:
     return "one prompt" if row["low"] is None else f"{row['low']:.3f} – {row['high']:.3f}"
 
 
-def to_markdown(scores: Scores, *, suite: Suite) -> str:
+def to_markdown(scores: Scores, *, slug: str, title: str) -> str:
+    parts = [part for part in PARTS if part in scores.models]
     lines = [
-        f"# {_cell(suite.title)}",
+        f"# {_cell(title)}",
         "",
         f"{scores.samples} answers. Intervals are 95 %, clustered by prompt. Spread is the standard deviation across attempts.",
         "",
-        "| # | Model | Score | Interval | JSON | Render | Quality | Drawable | Spread | Answers |",
-        "|---:|---|---:|---|---:|---:|---:|---:|---:|---:|",
+        f"| # | Model | Score | Interval | {''.join(f'{PARTS[part]} | ' for part in parts)}Drawable | Spread | Answers |",
+        f"|---:|---|---:|---|{'---:|' * len(parts)}---:|---:|---:|",
     ]
     for row in records(scores.models):
-        parts = " | ".join(f"{row[part]:.3f}" for part in ("json", "render", "quality"))
+        shown = "".join(f"{row[part]:.3f} | " for part in parts)
         spread = "–" if row["sd"] is None else f"{row['sd']:.3f}"
         lines.append(
-            f"| {row['rank']} | {_cell(row['model'])} | {row['score']:.3f} | {_span(row)} | {parts} |"
-            f" {row['valid']:.0%} | {spread} | {row['samples']} |"
+            f"| {row['rank']} | {_cell(row['model'])} | {row['score']:.3f} | {_span(row)} | {shown}"
+            f"{row['valid']:.0%} | {spread} | {row['samples']} |"
         )
     lines += ["", "## By category", "", "| Category | Model | Score | Interval | Answers |", "|---|---|---:|---|---:|"]
     for row in sorted(records(scores.categories), key=lambda row: (row["category"], -row["score"])):
@@ -142,7 +144,7 @@ def to_markdown(scores: Scores, *, suite: Suite) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_csv(scores: Scores, *, suite: Suite) -> str:
+def to_csv(scores: Scores, *, slug: str, title: str) -> str:
     """The table of models; names are kept from being read as formulas."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")

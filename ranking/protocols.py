@@ -39,6 +39,18 @@ PROTOCOLS = {
         page="ranking.pairwise_page.page_context",
         slow=True,
     ),
+    "automatic": Protocol(
+        label="Automatic score",
+        analyse="ranking.automatic.analyse_run",
+        template="ranking/leaderboard_automatic.html",
+        page="ranking.automatic_page.page_context",
+    ),
+    "automatic:science_birds": Protocol(
+        label="Competition",
+        analyse="ranking.competition.analyse_run",
+        template="ranking/leaderboard_competition.html",
+        page="ranking.competition_page.page_context",
+    ),
 }
 
 

@@ -74,8 +74,8 @@ def test_module_names_say_their_subject():
 
 
 def is_door(name: str) -> bool:
-    """Doors are views (also `curator_views`), forms, admin, addresses, and judging's `accounts`: the login pages."""
-    return name in {"views", "forms", "admin", "urls", "accounts"} or name.endswith("_views")
+    """Doors are views (also `curator_views`), forms, admin, addresses (also `gallery_urls`), and judging's `accounts`: the login pages."""
+    return name in {"views", "forms", "admin", "urls", "accounts"} or name.endswith(("_views", "_urls"))
 
 
 @pytest.mark.parametrize("app", ORDER)

@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 
+class BackendMissing(RuntimeError):
+    """A measuring backend was asked for that is not installed here; the message says what to install."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """One raw answer and what the provider said about it."""

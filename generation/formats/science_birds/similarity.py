@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from generation.formats.base import BackendMissing
 from generation.formats.science_birds.level import CELL, Block
 from generation.formats.science_birds.physics import Pose
 
@@ -29,10 +30,6 @@ VIT_DIR = "BENCHSITE_VIT_DIR"
 DIGITS = 9  # rounding hides the last bits in which processors may differ
 
 Rectangle = tuple[float, float, float, float, float]  # centre x, centre y, width, height, angle
-
-
-class BackendMissing(RuntimeError):
-    """A classifier was asked for that is not installed here."""
 
 
 def classify(blocks: Sequence[Block], poses: Sequence[Pose], *, backend: str = "glyphs") -> np.ndarray:

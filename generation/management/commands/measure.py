@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from generation.formats.base import BackendMissing
 from generation.management.run_commands import RunCommand
 from generation.models import Run
 from generation.reading import measure_run
@@ -25,7 +26,10 @@ class Command(RunCommand):
     def act(self, run: Run, *, backend: str, reason: str, **options: Any) -> str:
         if backend:
             use_backend(run, backend, reason=reason)
-        done = measure_run(run, everything=options["all"])
+        try:
+            done = measure_run(run, everything=options["all"])
+        except BackendMissing as missing:
+            raise RunError(str(missing)) from None
         if not done and run.samples.filter(state="drawn").exists() and options["all"]:
             raise RunError(f"The backend {run.measure_backend} measured nothing; the lines above may say why.")
         return f"Run {run.code}: {done} drawings measured by {run.measure_backend}."

@@ -14,6 +14,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from generation.bell import ring_for_drawing
 from generation.drawing import Swept, sweep
 from generation.heartbeat import beat
+from generation.measuring import mark_new_scores, ring_for_unmeasured
 from generation.notices import send_notices
 
 log = structlog.get_logger(__name__)
@@ -48,6 +49,8 @@ def sweep_and_ring() -> Swept:
     swept = sweep()
     if swept.due:
         ring_for_drawing()
+    mark_new_scores()
+    ring_for_unmeasured()
     send_notices()
     beat()
     return swept

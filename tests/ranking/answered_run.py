@@ -1,0 +1,51 @@
+"""A run of a shipped suite whose samples are answered here, by the demo players' hands or by a function of the sample."""
+
+from __future__ import annotations
+
+from random import Random
+
+from django.conf import settings
+from django.utils.timezone import now
+
+from generation.asking import load_sheet
+from generation.config import load_suite
+from generation.demo import letters, pixels
+from generation.models import Run, Sample
+from generation.reading import read_answer, save_measurements
+from generation.runs import start_run
+
+SKILL = {
+    "demo/master": 0.95,
+    "demo/journeyman": 0.8,
+    "demo/apprentice": 0.6,
+    "demo/beginner": 0.4,
+    "demo/scribbler": 0.1,
+}
+
+
+def draw_by_hand(sample: Sample) -> str:
+    luck, skill = Random(f"{sample.entrant.name} {sample.pk}"), SKILL[sample.model.model_id]
+    if sample.run.format == "science_birds":
+        return f"```\n{letters.draw((f'Build the letter {sample.prompt.subject}. drop_block',), skill, luck)}\n```"
+    return pixels.draw(sample.prompt.text, skill, luck)
+
+
+def make_answered_run(slug="pixel-art-lite", *, say=draw_by_hand, protocols=("automatic",), published=True, **shape):
+    """Demo players, no network: each sample's answer is what `say` makes of it; None leaves the sample unasked."""
+    run = start_run(load_suite(settings.SUITES_DIR / slug), demo=True, draw=False, **shape)
+    visibility = Run.Visibility.PUBLISHED if published else Run.Visibility.PRIVATE
+    Run.objects.filter(pk=run.pk).update(protocols=list(protocols), visibility=visibility)
+    run.refresh_from_db()
+    answer_samples(run, say)
+    return run
+
+
+def answer_samples(run, say=draw_by_hand):
+    sheet = load_sheet(run.pk)
+    for sample in run.samples.filter(state="pending").select_related("run", "prompt", "entrant", "model"):
+        text = say(sample)
+        if text is None:
+            continue
+        read = read_answer(sheet, prompt_pk=sample.prompt_id, text=text, finish_reason="stop")
+        Sample.objects.filter(pk=sample.pk).update(state="drawn", drawn_at=now(), answer=text, **read.fields)
+        save_measurements(sheet, [(sample.pk, read.values)])
