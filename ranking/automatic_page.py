@@ -57,15 +57,23 @@ def leading_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str
     first = label(rows[0]["entrant"], labels)
     if len(rows) == 1:
         return f"{first} is alone here, with a score of {rows[0]['score']:.2f}."
-    leaders = [row for row in rows if row["rank_low"] == 1]
-    if len(leaders) == 1:
-        return f"{first} leads with {rows[0]['score']:.2f}; its interval lies above all others."
+    top = [row for row in rows if row["rank"] == 1]
+    near = [row for row in rows if row["rank"] != 1 and row["rank_low"] == 1]
+    score = f"{rows[0]['score']:.2f}"
     if rows[0]["low"] is None:
-        return f"{first} has the highest score, {rows[0]['score']:.2f}. One prompt gives no interval."
-    if len(leaders) == len(rows):
-        return f"{first} has the highest score, {rows[0]['score']:.2f}, but the intervals of all {len(rows)} overlap."
-    said = f"{number_word(len(leaders)).capitalize()} share first place: {joined(leaders, labels)}."
-    return f"{said} Their intervals overlap, so these answers do not part them."
+        return f"{first} has the highest score, {score}. One prompt gives no interval."
+    if len(top) == 1 and not near:
+        return f"{first} leads with {score}; its interval lies above all others."
+    said = (
+        f"{first} has the highest score, {score}"
+        if len(top) == 1
+        else f"{joined(top, labels)} share first place with {score}"
+    )
+    if not near:
+        return f"{said}."
+    if len(near) == 1:
+        return f"{said}; the interval of {label(near[0]['entrant'], labels)} reaches as far, so these answers do not part them."
+    return f"{said}; the intervals of {number_word(len(near))} more reach as far, so these answers do not part them."
 
 
 def make_row(row: dict[str, Any], entrants: Mapping[str, Entrant], result: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,18 +18,19 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     result = fit.result
     entrants = {entrant.name: entrant for entrant in fit.run.entrants.all()}
     labels = {name: entrant.label for name, entrant in entrants.items()}
-    models = dict(fit.run.models.values_list("model_id", "label"))
+    known = dict(fit.run.models.values_list("model_id", "label"))
+    models = {name: known.get(name, name) for name in result.get("models", [])}
     scored = [row for row in result["overall"] if row["score"] is not None]
     scale = interval_scale([Interval("", row["score"], row["low"], row["high"]) for row in scored])
     scale = Scale(max(scale.low, 0.0), min(scale.high, 100.0))
     return {
         "sentence": verdict_sentence(result["overall"], labels),
         "rests": rests_on(result),
-        "rows": [make_row(row, entrants, result.get("models", []), scale) for row in result["overall"]],
+        "rows": [make_row(row, entrants, models, scale) for row in result["overall"]],
         "axis": safe(interval_axis(scale)),
-        "models": [models.get(name, name) for name in result.get("models", [])],
+        "models": list(models.values()),
         "heat": heat_map(result, labels),
-        "model_heats": [(models.get(m, m), heat_map(result, labels, model=m)) for m in result.get("models", [])],
+        "model_heats": [(name, heat_map(result, labels, model=model)) for model, name in models.items()],
         "weights": weight_table(result),
         "waiting": [entrants[name] for name in result.get("waiting", []) if name in entrants],
         "labels": labels,
@@ -70,7 +71,7 @@ def rests_on(result: Mapping[str, Any]) -> str:
 
 
 def make_row(
-    row: dict[str, Any], entrants: Mapping[str, Entrant], models: Sequence[str], scale: Scale
+    row: dict[str, Any], entrants: Mapping[str, Entrant], models: Mapping[str, str], scale: Scale
 ) -> dict[str, Any]:
     entrant = entrants.get(row["entrant"])
     name = entrant.label if entrant else row["entrant"]
@@ -80,7 +81,7 @@ def make_row(
         low, high = (row["score"], row["score"]) if row["low"] is None else (row["low"], row["high"])
         said = f"{name}: {row['score']:.1f}{bounds} of 100"
         picture = safe(interval_row(Interval(name, row["score"], low, high, said=said), scale))
-    prompts = [1000 * row["prompt"][model] if row["prompt"] else None for model in models]
+    prompts = [(name, 1000 * row["prompt"][model] if row["prompt"] else None) for model, name in models.items()]
     return {"entrant": entrant, "label": name, "standing": row, "interval": picture, "prompts": prompts}
 
 

@@ -204,13 +204,15 @@ def test_a_drawing_is_liked_by_its_points_drawn_to_a_half():
 
 
 def test_the_leading_sentence_knows_ties_and_loners():
-    def row(name, score, low, high, rank_low):
-        return {"entrant": name, "score": score, "low": low, "high": high, "rank_low": rank_low}
+    def row(name, score, low, high, rank, rank_low):
+        return {"entrant": name, "score": score, "low": low, "high": high, "rank": rank, "rank_low": rank_low}
 
-    two = [row("a", 0.8, 0.6, 0.9, 1), row("b", 0.7, 0.5, 0.8, 1)]
-    assert leading_sentence(two, {}) == "a has the highest score, 0.80, but the intervals of all 2 overlap."
-    three = [*two, row("c", 0.1, 0.0, 0.2, 3)]
-    assert leading_sentence(three, {"a": "Anna"}).startswith("Two share first place: Anna and b.")
+    two = [row("a", 0.8, 0.6, 0.9, 1, 1), row("b", 0.7, 0.5, 0.8, 2, 1)]
+    assert leading_sentence(two, {"a": "Anna"}) == (
+        "Anna has the highest score, 0.80; the interval of b reaches as far, so these answers do not part them."
+    )
+    even = [row("a", 1.0, 1.0, 1.0, 1, 1), row("b", 1.0, 1.0, 1.0, 1, 1), row("c", 0.1, 0.0, 0.2, 3, 3)]
+    assert leading_sentence(even, {}) == "a and b share first place with 1.00."
     assert leading_sentence(two[:1], {}) == "a is alone here, with a score of 0.80."
     assert leading_sentence([], {}) == "Nothing has been scored here yet."
 
