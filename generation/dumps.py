@@ -14,10 +14,10 @@ def sample_lines(run: Run) -> Iterator[str]:
     drawn = run.samples.filter(state=Sample.State.DRAWN).select_related("entrant", "model", "prompt")
     ordered = drawn.order_by("prompt__position", "entrant_id", "model_id", "attempt").defer("raw", "facts")
     for sample in ordered.iterator(chunk_size=200):
-        yield json.dumps(_line(run, sample), ensure_ascii=False) + "\n"
+        yield json.dumps(sample_line(run, sample), ensure_ascii=False) + "\n"
 
 
-def _line(run: Run, sample: Sample) -> dict[str, Any]:
+def sample_line(run: Run, sample: Sample) -> dict[str, Any]:
     program = {"program": sample.entrant.name} if sample.entrant.turns else {}
     return {
         "model_id": sample.model.model_id,

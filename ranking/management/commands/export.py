@@ -1,4 +1,4 @@
-"""`manage.py export KIND RUN`: a run's samples or votes as files that anything can read."""
+"""`manage.py export KIND RUN`: a run's samples or votes as files that anything can read, or all of it as a zip."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.dumps import write_samples
 from generation.management.run_commands import find_run
 from generation.models import Run
 from judging.dumps import write_votes
+from ranking.archive import write_archive
 
 Writer = Callable[..., int]
 
@@ -29,29 +31,35 @@ KINDS: dict[str, tuple[str, Writer]] = {"samples": ("database", _samples), "vote
 class Command(BaseCommand):
     """Writes dumps of a run."""
 
-    help = "Export a run's samples (database.jsonl) or votes (votes.jsonl, votes.csv)."
+    help = "Export a run's samples (database.jsonl) or votes (votes.jsonl, votes.csv), or everything (a zip)."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("kind", choices=[*KINDS, "all"])
         parser.add_argument("run", help="a run's code, or a suite (its newest run)")
         parser.add_argument("--format", choices=["jsonl", "csv"], default="jsonl")
         parser.add_argument("--names", action="store_true", help="name the judges instead of their pseudonyms")
-        parser.add_argument("--out", type=Path, help="a file, or for `all` a folder (default: standard output)")
+        parser.add_argument("--out", type=Path, help="a file (default: standard output; for `all` SUITE-RUN.zip)")
 
     def handle(self, *args: Any, kind: str, run: str, out: Path | None, **options: Any) -> None:
         found = find_run(run)
         asked = {"format": options["format"], "names": options["names"]}
         if kind == "all":
-            self.write_all(found, out or Path(f"export-{found.code}"), names=options["names"])
+            self.write_all(found, out or Path(f"{found.suite}-{found.code}.zip"))
         elif out is None:
             KINDS[kind][1](found, self.stdout._out, **asked)
         else:
             self.write_file(found, kind, out, **asked)
 
-    def write_all(self, run: Run, folder: Path, *, names: bool) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        for kind, (name, _) in KINDS.items():
-            self.write_file(run, kind, folder / f"{name}.jsonl", format="jsonl", names=names)
+    def write_all(self, run: Run, path: Path) -> None:
+        """The zip that `import_run` reads; judges are in it by pseudonym only."""
+        bar = Bar(self.stderr, "Exporting")
+        try:
+            size = write_archive(run, path, progress=bar.to)
+        except OSError as error:
+            raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+        finally:
+            bar.end()
+        self.stderr.write(f"Run {run.code}: {size / 1e6:.1f} MB written to {path}.")
 
     def write_file(self, run: Run, kind: str, path: Path, **asked: Any) -> None:
         with path.open("w", encoding="utf-8", newline="") as stream:

@@ -1,0 +1,33 @@
+"""`manage.py import_run FILE.zip`: a run from another site, with the same leaderboard to the last digit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from benchsite.progress_bar import Bar
+from ranking.archive_importing import import_run
+from ranking.archive_reading import ArchiveError
+
+
+class Command(BaseCommand):
+    """Whole or not at all."""
+
+    help = "Import the zip that `export all RUN` wrote. The run is private, draws nothing, and its judging is closed."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--copy", action="store_true", help="import it again where this site has that run already")
+
+    def handle(self, *args: Any, file: Path, copy: bool, **options: Any) -> None:
+        bar = Bar(self.stderr, "Importing")
+        try:
+            run = import_run(file, copy=copy, progress=bar.to)
+        except ArchiveError as error:
+            raise CommandError(f"Nothing was imported. {error}") from None
+        finally:
+            bar.end()
+        counts = f"{run.samples.count()} samples, {run.votes.count()} votes"
+        self.stdout.write(f"Run {run.code} ({run}): {counts}.")

@@ -1,0 +1,190 @@
+"""A run's archive: everything in it, documented, and the same leaderboard on the other side."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import zipfile
+
+import pytest
+import yaml
+from django.core.management import CommandError, call_command
+
+from generation.models import Event, ProviderCall, Run, Sample
+from judging.models import Vote
+from judging.tallies import differences
+from ranking.archive import archive_chunks, write_archive
+from ranking.archive_fields import LINES
+from ranking.archive_importing import import_run
+from ranking.fitting import fit_run
+from tests.ranking.archive_run import leaderboard, lines, make_judged_run, members
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run():
+    return make_judged_run()
+
+
+@pytest.fixture
+def file(run, tmp_path):
+    write_archive(run, tmp_path / "run.zip")
+    return tmp_path / "run.zip"
+
+
+def test_leaderboard_is_the_same_on_the_other_side(run, file):
+    before = leaderboard(run)
+    assert before["votes"] > 50 and before["settings"]["ties"] == "drop" and before["settings"]["weights"]
+    copy = import_run(file, copy=True)
+    assert copy.code != run.code
+    assert leaderboard(copy) == before
+
+
+def test_run_keeps_its_ids_where_they_are_free(run, file):
+    before, codes = leaderboard(run), set(Sample.objects.values_list("code", flat=True))
+    votes = list(Vote.objects.order_by("id").values("outcome", "voted_at", "response_ms", "withdrawn_at"))
+    Vote.objects.all().delete()
+    run.matchups.all().delete()
+    Run.objects.all().delete()
+    copy = import_run(file)
+    assert copy.code == run.code and set(Sample.objects.values_list("code", flat=True)) == codes
+    assert leaderboard(copy) == before
+    assert sorted(map(str, Vote.objects.values("outcome", "voted_at", "response_ms", "withdrawn_at"))) == sorted(
+        map(str, votes)
+    )
+
+
+def test_a_copy_of_a_copy_is_the_same_archive(run, file, tmp_path):
+    copy = import_run(file, copy=True)
+    again = tmp_path / "again.zip"
+    write_archive(copy, again)
+    skipped = {"code", "run", "sample", "matchup", "left_sample", "right_sample", "repeat_of"}
+    for name in LINES:
+        first, second = (
+            [{k: v for k, v in row.items() if k not in skipped} for row in lines(path, name)] for path in (file, again)
+        )
+        assert first == second, name
+
+
+def test_imported_run_draws_nothing_and_lets_nobody_in(run, file):
+    copy = import_run(file, copy=True)
+    assert (copy.drawing_state, copy.judging_state, copy.visibility) == ("cancelled", "closed", "private")
+    assert not copy.samples.claimable().exists()
+    assert not copy.seats.exclude(judge=None).exists()
+    assert set(copy.models.values_list("profile__base_url", flat=True)) == {""}
+    assert differences(copy) == 0
+    assert Event.objects.get(run=copy, verb="import_run").facts["run"] == run.code
+
+
+def test_answers_come_back_byte_by_byte(run, file):
+    copy = import_run(file, copy=True)
+    place = ("prompt__key", "entrant__name", "attempt")
+    told = (*place, "state", "answer", "raw", "drawing", "verdict", "reason", "facts", "failure")
+    first, second = (
+        [
+            [bytes(value) if isinstance(value, memoryview) else value for value in row]
+            for row in found.samples.order_by(*place).values_list(*told)
+        ]
+        for found in (run, copy)
+    )
+    assert first == second
+    assert copy.spent_nano == sum(ProviderCall.objects.filter(run=copy).values_list("cost_nano", flat=True))
+
+
+def test_every_field_is_written_as_it_is_documented(file):
+    found = members(file)
+    text = found["README.md"].decode()
+    for name, fields in LINES.items():
+        rows = lines(file, name)
+        assert rows, f"{name} is empty, so this test would prove nothing"
+        for row in rows:
+            assert set(row) <= set(fields) and all(f in row for f, made in fields.items() if not made.may_be_absent), (
+                name
+            )
+            assert not [f"{f} {fault}" for f in row if (fault := fields[f].fault(row[f]))], name
+        assert f"## {name}" in text and all(f"| `{field}` |" in text for field in fields)
+
+
+def test_checksums_are_of_what_is_inside(file):
+    found = members(file)
+    said = json.loads(found.pop("manifest.json"))
+    assert said["schema"] == 1 and set(said["members"]) == set(found)
+    for name, data in found.items():
+        assert said["members"][name]["sha256"] == hashlib.sha256(data).hexdigest()
+        assert said["members"][name]["bytes"] == len(data)
+    assert said["members"]["votes.jsonl"]["lines"] == len(lines(file, "votes.jsonl"))
+
+
+def test_papers_are_for_people(run, file):
+    found = members(file)
+    assert yaml.safe_load(found["suite.yaml"]) == json.loads(found["suite.json"]) == run.config
+    assert b"Demo Master" in found["LEADERBOARD.md"] or b"demo/master" in found["LEADERBOARD.md"]
+    rows = list(csv.DictReader(io.StringIO(found["standings.csv"].decode())))
+    assert {row["entrant"] for row in rows if row["scope"] == "overall"} == {
+        "demo/master",
+        "demo/beginner",
+        "demo/third",
+    }
+
+
+def test_leaderboard_inside_is_the_full_one_where_it_is_fresh(run, tmp_path):
+    fit_run(run, protocol="pairwise")
+    run.refresh_from_db()
+    write_archive(run, tmp_path / "fresh.zip")
+    assert json.loads(members(tmp_path / "fresh.zip")["leaderboard.json"]) == leaderboard(run)
+
+
+def test_votes_inside_give_the_same_ratings_without_a_database(run, file, tmp_path):
+    path = tmp_path / "votes.jsonl"
+    path.write_bytes(members(file)["votes.jsonl"])
+    out = io.StringIO()
+    aside = run.seats.get(weight=0).pseudonym
+    call_command("analyse", str(path), "--ties", "drop", "--exclude-judge", aside, stdout=out)
+    assert json.loads(out.getvalue())["overall"] == leaderboard(run)["overall"]
+
+
+def test_no_name_of_a_judge_is_in_it(run, tmp_path):
+    seat = run.seats.exclude(judge=None).first()
+    seat.pseudonym = "a pseudonym"
+    seat.save()
+    seat.judge.username = "alice-real-name"
+    seat.judge.save()
+    write_archive(run, tmp_path / "x.zip")
+    assert b"alice-real-name" not in b"".join(members(tmp_path / "x.zip").values())
+
+
+def test_it_is_streamed_in_small_portions(run):
+    sizes = [len(chunk) for chunk in archive_chunks(run)]
+    assert len(sizes) > 20 and max(sizes) < 100_000
+
+
+def test_run_without_votes_or_answers_comes_over_too(tmp_path):
+    run = make_judged_run(votes=0)
+    run.samples.update(state="pending", drawn_at=None)
+    write_archive(run, tmp_path / "x.zip")
+    copy = import_run(tmp_path / "x.zip", copy=True)
+    assert copy.samples.progress()["cancelled"] == run.samples.count()
+
+
+def test_queries_do_not_grow_with_votes(tmp_path, django_assert_max_num_queries):
+    counts = []
+    for votes in (20, 80):
+        run = make_judged_run(votes=votes)
+        with django_assert_max_num_queries(200) as found:
+            write_archive(run, tmp_path / "x.zip")
+        counts.append(len(found))
+    assert counts[0] == counts[1]
+
+
+def test_commands_write_and_read_it(run, tmp_path, capsys):
+    path = tmp_path / "out.zip"
+    call_command("export", "all", run.code, "--out", str(path))
+    with pytest.raises(CommandError, match=r"Nothing was imported.*--copy"):
+        call_command("import_run", str(path))
+    call_command("import_run", str(path), "--copy")
+    said = capsys.readouterr()
+    assert "MB written to" in said.err and f"{run.samples.count()} samples, {run.votes.count()} votes" in said.out
+    assert zipfile.ZipFile(path).testzip() is None

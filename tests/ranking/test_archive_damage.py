@@ -1,0 +1,232 @@
+"""Archives from anywhere: every damage is named by file, line and field, and nothing is half imported."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from generation.models import Event, Run
+from ranking import archive_reading
+from ranking.archive import archive_chunks
+from ranking.archive_importing import import_run
+from ranking.archive_reading import ArchiveError, open_archive
+from tests.ranking.archive_run import edit, lines, make_judged_run, members, rewrite
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def whole(django_db_setup, django_db_blocker):
+    """The bytes of one good archive, of a run that is not in the database any more."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        data = b"".join(archive_chunks(make_judged_run(votes=40, prompts=3, attempts=1)))
+        transaction.set_rollback(True)
+    return data
+
+
+@pytest.fixture
+def file(whole, tmp_path):
+    path = tmp_path / "run.zip"
+    path.write_bytes(whole)
+    return path
+
+
+def assert_refused(path, *words):
+    before = (Run.objects.count(), Event.objects.count(), User.objects.count())
+    with pytest.raises(ArchiveError) as found:
+        import_run(path, copy=True)
+    assert all(word in str(found.value) for word in words), str(found.value)
+    assert (Run.objects.count(), Event.objects.count(), User.objects.count()) == before
+
+
+def test_what_is_no_zip(tmp_path):
+    path = tmp_path / "x.zip"
+    for data in (b"", b"PK\x03\x04", b"<svg/>" * 100):
+        path.write_bytes(data)
+        assert_refused(path, "x.zip: is not a whole zip")
+    assert_refused(tmp_path / "missing.zip", "missing.zip: cannot be read")
+    assert_refused(tmp_path, "cannot be read")
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+def test_truncated_zip(file, share):
+    data = file.read_bytes()
+    file.write_bytes(data[: int(len(data) * share)])
+    assert_refused(file, "is not a whole zip")
+
+
+def test_flipped_bits_are_found(file):
+    data = bytearray(file.read_bytes())
+    with zipfile.ZipFile(file) as archive:
+        info = archive.getinfo("votes.jsonl")
+    data[info.header_offset + len(info.filename) + 60] ^= 0xFF
+    file.write_bytes(bytes(data))
+    assert_refused(file)
+
+
+def test_backup_is_not_a_run(file):
+    rewrite(file, manifest={"format": "benchsite-backup"})
+    assert_refused(file, "manifest.json", "run's archive")
+
+
+@pytest.mark.parametrize("schema", [0, 2, "1", None])
+def test_other_schema(file, schema):
+    rewrite(file, manifest={"schema": schema})
+    assert_refused(file, "manifest.json: has schema", "reads 1")
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "votes.jsonl/../x", "C:\\x", "votes", "a/b.jsonl"])
+def test_names_that_lead_elsewhere(file, name):
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr(name, "x")
+    assert_refused(file, "is not a file of a run's archive")
+
+
+def test_file_twice(file):
+    with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("votes.jsonl", "")
+    assert_refused(file, "votes.jsonl: is in the archive twice")
+
+
+def test_file_missing(file):
+    rewrite(file, judges_jsonl=None)
+    assert_refused(file, "manifest.json: does not list judges.jsonl")
+
+
+def test_file_that_the_manifest_does_not_know(file):
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("LEADERBOARD-rubric.md", "x")
+    assert_refused(file, "LEADERBOARD-rubric.md", "not in both")
+
+
+def test_manifest_without_members(file):
+    for members_said in ({}, [], {"votes.jsonl": 3}, None):
+        rewrite(file, manifest={"members": members_said})
+        assert_refused(file, "manifest.json")
+
+
+def test_edited_line_breaks_the_checksum(file):
+    data = members(file)["votes.jsonl"].replace(b'"left"', b'"right"')
+    rewrite(file, votes_jsonl=data, seal=False)
+    assert_refused(file, "votes.jsonl: differs from its checksum")
+
+
+def test_bomb_is_refused_before_it_is_unpacked(file, monkeypatch):
+    monkeypatch.setattr(archive_reading, "LARGEST_SMALL", 1 << 20)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        with archive.open("votes.jsonl", "w", force_zip64=True) as member:
+            member.write(b"\n" * (8 << 20))
+        archive.writestr("manifest.json", "{}")
+    assert_refused(file, "would unpack to", "no run's archive")
+
+
+def test_encrypted_zip(file):
+    data = bytearray(file.read_bytes())
+    at = data.index(b"PK\x01\x02")
+    while at >= 0:
+        data[at + 8] |= 1
+        at = data.find(b"PK\x01\x02", at + 4)
+    file.write_bytes(bytes(data))
+    assert_refused(file, "is not a whole zip")
+
+
+BAD_LINES = {
+    b"{": "votes.jsonl:1: is not JSON",
+    b"[1]": "votes.jsonl:1: is not a JSON object",
+    b"\xff\xfe": "votes.jsonl:1: is not UTF-8",
+    b'{"run": NaN}': "votes.jsonl:1: is not JSON (NaN is no number)",
+    b'{"run": 1, "run": 2}': "votes.jsonl:1: is not JSON (a field is named twice)",
+    b"[" * 100_000: "votes.jsonl:1: is not JSON",
+    b"{}": "votes.jsonl:1: run is missing",
+    b"\n{}": "votes.jsonl:1: is not JSON",
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
+def test_lines_that_are_no_rows(file, line):
+    rewrite(file, votes_jsonl=line + b"\n")
+    assert_refused(file, BAD_LINES[line])
+
+
+BAD_FIELDS = [
+    ("votes.jsonl", 3, {"outcome": "maybe"}, "votes.jsonl:3: outcome 'maybe' is not one of its values"),
+    ("votes.jsonl", 3, {"voted_at": "yesterday"}, "votes.jsonl:3: voted_at is not a time"),
+    ("votes.jsonl", 3, {"voted_at": "2026-05-01T12:00:00"}, "votes.jsonl:3: voted_at is not a time"),
+    ("votes.jsonl", 3, {"matchup": "nowhere"}, "votes.jsonl:3: matchup 'nowhere' is not in this archive"),
+    ("votes.jsonl", 3, {"response_ms": True}, "votes.jsonl:3: response_ms is not a whole number"),
+    ("votes.jsonl", 3, {"response_ms": 10**30}, "votes.jsonl:3: response_ms is not a whole number"),
+    ("votes.jsonl", 3, {"response_ms": -1}, "votes.jsonl:3: cannot be stored"),
+    ("votes.jsonl", 3, {"left_breaks": 8}, "votes.jsonl:3: cannot be stored"),
+    ("votes.jsonl", 3, {"withdrawn": True}, "votes.jsonl:3: withdrawn does not agree"),
+    ("votes.jsonl", 3, {"kind": ...}, "votes.jsonl:3: kind is missing"),
+    ("matchups.jsonl", 2, {"judge": "mallory"}, "matchups.jsonl:2: judge 'mallory' is not in this archive"),
+    ("matchups.jsonl", 2, {"left_sample": "none"}, "matchups.jsonl:2: left_sample 'none' is not in this archive"),
+    ("matchups.jsonl", 2, {"repeat_of": "none"}, "matchups.jsonl:2: repeat_of is not a matchup"),
+    ("matchups.jsonl", 2, {"state": "stolen"}, "matchups.jsonl:2: state 'stolen' is not one of"),
+    ("judges.jsonl", 1, {"weight": 0, "excluded_reason": ""}, "judges.jsonl:1: cannot be stored"),
+    ("judges.jsonl", 1, {"judge": "x" * 121}, "judges.jsonl:1: pseudonym is longer than 120"),
+    ("database.jsonl", 1, {"sample": "../../../x"}, "database.jsonl:1: sample is not a public id"),
+    ("database.jsonl", 1, {"raw_output": "a\u0000b"}, "database.jsonl:1: raw_output is not text"),
+    ("database.jsonl", 1, {"raw_output": "\ud800"}, "database.jsonl:1: raw_output is not text"),
+    ("database.jsonl", 1, {"raw_base64": "%%%"}, "database.jsonl:1: raw_base64 is not base64"),
+    ("database.jsonl", 1, {"facts": []}, "database.jsonl:1: facts is not an object"),
+    ("database.jsonl", 1, {"entrant": "who"}, "database.jsonl:1: entrant 'who' is not in this archive"),
+    ("entrants.jsonl", 1, {"model_id": "who"}, "entrants.jsonl:1: model_id 'who' is not in this archive"),
+    ("calls.jsonl", 1, {"outcome": "free"}, "calls.jsonl:1: outcome 'free' is not one of"),
+    ("measures.jsonl", 1, {"sample": "none"}, "measures.jsonl:1: sample 'none' is not in this archive"),
+]
+
+
+@pytest.mark.parametrize(("name", "line", "fields", "said"), BAD_FIELDS, ids=lambda value: str(value)[:40])
+def test_fields_that_are_wrong(file, name, line, fields, said):
+    edit(file, name, line, **fields)
+    assert_refused(file, said)
+
+
+@pytest.mark.parametrize("name", ["votes.jsonl", "matchups.jsonl", "database.jsonl", "judges.jsonl", "entrants.jsonl"])
+def test_duplicate_lines_are_named(file, name):
+    data = members(file)[name]
+    last = data.rstrip(b"\n").rsplit(b"\n", 1)[-1] + b"\n"
+    first = data[: data.index(b"\n") + 1]
+    standing = first if name == "votes.jsonl" else last
+    rewrite(file, **{name.replace(".", "_"): data + standing})
+    assert_refused(file, f"{name}:{data.count(bytes([10])) + 1}: cannot be stored")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format": "no_such"}, "run.json: format 'no_such' is not a format of this site"),
+        ({"protocols": ["magic"]}, "run.json: protocols names a protocol"),
+        ({"ties": "both"}, "run.json: ties 'both' is not one of"),
+        ({"spent_nano": -5}, "run.json: cannot be stored"),
+        ({"code": "a/b"}, "run.json: code is not a public id"),
+    ],
+)
+def test_run_that_cannot_be(file, change, said):
+    document = json.loads(members(file)["run.json"]) | change
+    rewrite(file, run_json=json.dumps(document).encode())
+    assert_refused(file, said)
+
+
+def test_suite_that_is_none(file):
+    for suite in (b"{}", b'{"slug": 1}', b"[]"):
+        rewrite(file, suite_json=suite)
+        assert_refused(file, "suite.json")
+
+
+def test_control_characters_of_an_archive_reach_no_terminal(file):
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("\x1b[2Jx", "y")
+    with pytest.raises(ArchiveError) as found:
+        open_archive(file)
+    assert "\x1b" not in str(found.value)
+
+
+def test_undamaged_one_is_taken_after_all_that(file):
+    edit(file, "votes.jsonl", 1, response_ms=12)
+    assert import_run(file, copy=True).votes.count() == len(lines(file, "votes.jsonl"))
