@@ -254,6 +254,19 @@ LINES: dict[str, dict[str, Field]] = {
         left_breaks=("whole", "fonts in which the left one breaks, as bits 1, 2, 4"),
         right_breaks=("whole", "the same for the right one"),
     ),
+    "grades.jsonl": _fields(
+        judge=("text", "the judge's pseudonym"),
+        entrant=("text", "who drew it"),
+        stage=("text", "the rubric's stage, which is the prompt's category"),
+        subject=("text", "what was to be drawn"),
+        attempt=("whole", "which attempt"),
+        dimension=("text", "what was graded"),
+        value=("number", "the grade, 0 to 10"),
+        sample=("code", "the drawing"),
+        graded_at=("time", "when"),
+        imported=("flag", "came from a file"),
+        withdrawn_at=("time?", "when it was taken back or replaced; null while it counts"),
+    ),
 }
 # What people read; written, never read back.
 PAPERS = {

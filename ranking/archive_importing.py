@@ -20,7 +20,7 @@ from generation.codes import ALPHABET
 from generation.config import Suite
 from generation.formats import FORMATS
 from generation.models import Entrant, Event, LanguageModel, Measurement, Prompt, ProviderCall, Reading, Run, Sample
-from judging.models import Matchup, Seat, Vote
+from judging.models import Grade, Matchup, Seat, Vote
 from judging.tallies import rebuild_tallies
 from ranking.archive_reading import Archive, ArchiveError, open_archive
 from ranking.archive_storing import Where, fitting, guarded, portions, store
@@ -276,6 +276,16 @@ def _load_votes(desk: Desk) -> None:
         _advance(desk, len(rows))
 
 
+def _load_grades(desk: Desk) -> None:
+    def make(row: dict[str, Any], where: Where) -> Grade:
+        values = {name: row[name] for name in ("dimension", "value", "imported", "sample_id")}
+        times = {name: _time(row[name]) for name in ("graded_at", "withdrawn_at")}
+        return Grade(run=desk.run, seat_id=where.known(desk.seats, "judge"), **times, **where.fitting(Grade, values))
+
+    for _ in _made(desk, "grades.jsonl", make, samples=("sample",)):
+        pass
+
+
 LOADERS = (
     _load_models,
     _load_prompts,
@@ -285,6 +295,7 @@ LOADERS = (
     _load_judges,
     _load_matchups,
     _load_votes,
+    _load_grades,
 )
 
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from generation.dumps import sample_line
 from generation.models import Measurement, ProviderCall, Reading, Run, Sample
-from judging.models import Matchup, Vote
+from judging.models import Grade, Matchup, Vote
 
 Rows = Iterator[dict[str, Any]]
 PORTION = 2000
@@ -142,6 +142,21 @@ def vote_rows(run: Run, votes: QuerySet[Vote] | None = None) -> Rows:
         }
 
 
+def grade_rows(run: Run) -> Rows:
+    """Every grade in order of time; withdrawn ones too, so filter by `withdrawn_at` before adding them up."""
+    return _rows(
+        Grade.objects.filter(run=run).order_by("graded_at", "id"),
+        judge="seat__pseudonym",
+        entrant="sample__entrant__name",
+        stage="sample__prompt__category",
+        subject="sample__prompt__subject",
+        attempt="sample__attempt",
+        **_same("dimension", "value"),
+        sample="sample__code",
+        **_same("graded_at", "imported", "withdrawn_at"),
+    )
+
+
 ROWS: dict[str, Callable[[Run], Rows]] = {
     "models.jsonl": model_rows,
     "prompts.jsonl": prompt_rows,
@@ -154,4 +169,5 @@ ROWS: dict[str, Callable[[Run], Rows]] = {
     "judges.jsonl": judge_rows,
     "matchups.jsonl": matchup_rows,
     "votes.jsonl": vote_rows,
+    "grades.jsonl": grade_rows,
 }

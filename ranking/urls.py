@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from ranking import views
+from ranking import archive_views, views
 
 app_name = "ranking"
 
 run_urls = [  # /runs/<code>/
+    path("runs/<slug:code>/archive.zip", archive_views.download_archive, name="archive"),
     path("runs/<slug:code>/leaderboard.<str:form>", views.download, name="download"),
     path("runs/<slug:code>/leaderboard/", views.leaderboard, name="leaderboard"),
     path("runs/<slug:code>/leaderboard/judges/", views.judges, name="judges"),

@@ -16,7 +16,7 @@ from django.utils.timezone import now
 from generation import runs
 from generation.models import Measurement, ProviderCall, Reading, Run, Sample
 from generation.reading import READ_FIELDS
-from judging.models import Matchup, Seat, Vote
+from judging.models import Grade, Matchup, Seat, Vote
 from judging.tallies import rebuild_tallies
 from ranking.fitting import set_counting
 from tests.generation.drawing_room import BEGINNER, MASTER, make_suite
@@ -136,6 +136,11 @@ def add_oddities(run: Run) -> None:
     left, right, *_ = run.entrants.order_by("id")
     matchup = Matchup.objects.create(run=run, seat=nobody, order=0, state="voted", left=left, right=right)
     Vote.objects.create(matchup=matchup, run=run, seat=nobody, outcome="right", imported=True)
+    drawing = run.samples.filter(state="drawn").first()
+    for value, withdrawn in ((3.5, now()), (7, None)):
+        Grade.objects.create(
+            run=run, seat=seats[0], sample=drawing, dimension="shape", value=value, withdrawn_at=withdrawn
+        )
     rebuild_tallies(run)
     set_counting(run=run, ties="drop", fails="half", by=None)
 

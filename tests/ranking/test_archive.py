@@ -19,6 +19,7 @@ from ranking.archive import archive_chunks, write_archive
 from ranking.archive_fields import LINES
 from ranking.archive_importing import import_run
 from ranking.fitting import fit_run
+from tests.judging.make import make_curator
 from tests.ranking.archive_run import leaderboard, lines, make_judged_run, members
 
 pytestmark = pytest.mark.django_db
@@ -177,6 +178,21 @@ def test_queries_do_not_grow_with_votes(tmp_path, django_assert_max_num_queries)
             write_archive(run, tmp_path / "x.zip")
         counts.append(len(found))
     assert counts[0] == counts[1]
+
+
+def test_curator_downloads_it_with_one_click(run, client, tmp_path):
+    address = f"/runs/{run.code}/archive.zip"
+    assert client.get(address).status_code == 302
+    client.force_login(run.seats.exclude(judge=None).first().judge)
+    assert client.get(address).status_code == 403
+    client.force_login(make_curator())
+    assert address in client.get(f"/runs/{run.code}/").content.decode()
+    response = client.get(address)
+    assert response.streaming and response["Content-Disposition"] == f'attachment; filename="tiny-{run.code}.zip"'
+    path = tmp_path / "downloaded.zip"
+    path.write_bytes(b"".join(response))
+    assert leaderboard(import_run(path, copy=True)) == leaderboard(run)
+    assert client.get("/runs/nowhere/archive.zip").status_code == 404
 
 
 def test_commands_write_and_read_it(run, tmp_path, capsys):

@@ -177,6 +177,9 @@ BAD_FIELDS = [
     ("database.jsonl", 1, {"entrant": "who"}, "database.jsonl:1: entrant 'who' is not in this archive"),
     ("entrants.jsonl", 1, {"model_id": "who"}, "entrants.jsonl:1: model_id 'who' is not in this archive"),
     ("calls.jsonl", 1, {"outcome": "free"}, "calls.jsonl:1: outcome 'free' is not one of"),
+    ("grades.jsonl", 1, {"value": 11}, "grades.jsonl:1: cannot be stored"),
+    ("grades.jsonl", 1, {"value": "7"}, "grades.jsonl:1: value is not a number"),
+    ("grades.jsonl", 2, {"judge": "mallory"}, "grades.jsonl:2: judge 'mallory' is not in this archive"),
     ("measures.jsonl", 1, {"sample": "none"}, "measures.jsonl:1: sample 'none' is not in this archive"),
 ]
 
@@ -187,7 +190,9 @@ def test_fields_that_are_wrong(file, name, line, fields, said):
     assert_refused(file, said)
 
 
-@pytest.mark.parametrize("name", ["votes.jsonl", "matchups.jsonl", "database.jsonl", "judges.jsonl", "entrants.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["votes.jsonl", "matchups.jsonl", "database.jsonl", "judges.jsonl", "entrants.jsonl", "grades.jsonl"]
+)
 def test_duplicate_lines_are_named(file, name):
     data = members(file)[name]
     last = data.rstrip(b"\n").rsplit(b"\n", 1)[-1] + b"\n"

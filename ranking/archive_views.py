@@ -1,0 +1,21 @@
+"""A curator's one-click download of everything about a run."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_GET
+
+from benchsite.access import curator_required
+from generation.models import Run
+from ranking.archive import archive_chunks
+
+
+@curator_required
+@require_GET
+def download_archive(request: HttpRequest, code: str) -> HttpResponseBase:
+    """Streamed: the first bytes come at once, and memory stays flat."""
+    run = get_object_or_404(Run, code=code)
+    name = f"{run.suite}-{run.code}.zip"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(archive_chunks(run), content_type="application/zip", headers=headers)
