@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from benchsite import views
+from benchsite import metrics_views, views
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -15,6 +15,7 @@ urlpatterns = [
     path("about/numbers/", views.numbers, name="numbers"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
+    path("metrics", metrics_views.metrics, name="metrics"),
     path("", include("generation.urls")),
     path("", include("ranking.gallery_urls")),
     path("", include("ranking.urls")),
