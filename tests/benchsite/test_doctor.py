@@ -1,0 +1,165 @@
+"""The doctor: says what is wrong, one line each, with the way out."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils.timezone import now
+from rq import Worker
+
+from benchsite import doctor
+from benchsite.doctor import examine
+from generation import heartbeat, runs
+from generation.bell import queue_connection
+from generation.models import LanguageModel, Run
+from tests.generation.drawing_room import make_suite
+from tests.services import valkey_server
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def queue():
+    with valkey_server() as server:
+        yield server
+
+
+@pytest.fixture
+def healthy(settings, queue, tmp_path):
+    """A deployment with nothing wrong."""
+    settings.REDIS_URL, settings.STATIC_ROOT = queue.url, tmp_path
+    settings.SITE_URL, settings.ALLOWED_HOSTS, settings.PROXIES = "https://bench.example.org", ["bench.example.org"], 1
+    (tmp_path / "staticfiles.json").write_text("{}")
+    folder = tmp_path / "config"
+    for name in ("providers.yaml", "demo.yaml", "svg-arena"):
+        source = settings.SUITES_DIR / name
+        (shutil.copytree if source.is_dir() else copy_into)(source, folder / name)
+    settings.SUITES_DIR = folder
+    connection = queue_connection(queue.url)
+    connection.flushall()
+    for name in settings.RQ_QUEUES:
+        Worker([name], connection=connection).register_birth()
+    heartbeat.beat()
+    return connection
+
+
+def copy_into(source, target):
+    target.parent.mkdir(exist_ok=True)
+    shutil.copy(source, target)
+
+
+def said(state="BAD"):
+    return "\n".join(str(finding) for finding in examine() if finding.state == state)
+
+
+def test_healthy_deployment_passes(healthy, capsys):
+    call_command("doctor")
+    out = capsys.readouterr().out
+    assert "nothing is wrong" in out and "BAD" not in out and "1 worker for draw" in out
+
+
+def test_anything_wrong_exits_1(healthy, settings, capsys):
+    settings.DEBUG = True
+    with pytest.raises(SystemExit) as end:
+        call_command("doctor")
+    assert end.value.code == 1
+    assert "BAD   DEBUG is on" in capsys.readouterr().out
+
+
+def test_queue_away(healthy, settings):
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"
+    assert "The queue does not answer (ConnectionError). Start Valkey" in said()
+
+
+def test_missing_workers_are_named_by_queue(healthy):
+    healthy.flushall()
+    found = said()
+    assert "No worker for draw. Start one: manage.py work draw" in found and "No worker for fit" in found
+    assert "No sweeper swept within a day. Start one: manage.py sweep --forever" in found
+
+
+def test_sweeper_that_stopped(healthy):
+    healthy.set(heartbeat.KEY, repr(time.time() - 600))
+    assert "The last sweep was 600 s ago" in said()
+
+
+def test_queue_that_forgets_is_a_warning(healthy):
+    assert "keeps nothing" not in said("warn")
+    healthy.config_set("appendonly", "no")
+    assert "keeps nothing over a restart. Set `appendonly yes`" in said("warn")
+    healthy.config_set("appendonly", "yes")
+
+
+def test_broken_suite_is_named_with_its_line(healthy, settings):
+    (settings.SUITES_DIR / "svg-arena" / "config.yaml").write_text("title: x\ntitle: y\n")
+    found = said()
+    assert "The suite svg-arena does not load" in found and "config.yaml" in found
+
+
+def test_key_missing_for_an_open_run(healthy, monkeypatch):
+    run = runs.start_run(make_suite())
+    LanguageModel.objects.filter(run=run).update(profile={"name": "openrouter", "key_env": "SOME_PROVIDER_KEY"})
+    assert "SOME_PROVIDER_KEY is not set" in said()
+    monkeypatch.setenv("SOME_PROVIDER_KEY", "sk-very-secret-key")
+    found = "\n".join(map(str, examine()))
+    assert "SOME_PROVIDER_KEY is set for openrouter" in found and "sk-very-secret-key" not in found
+    runs.pause_run(run)
+    monkeypatch.delenv("SOME_PROVIDER_KEY")
+    assert "SOME_PROVIDER_KEY" not in said(), "a paused run asks nobody"
+
+
+def test_demo_provider_away(healthy, monkeypatch, demo):
+    server = demo()
+    runs.start_run(make_suite())
+    assert "demo provider" not in said()
+    server.stop()
+    monkeypatch.setenv("DEMO_PROVIDER_URL", "http://127.0.0.1:9/v1")
+    assert "the demo provider does not answer. Start it" in said()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("ALLOWED_HOSTS", ["other.example.org"], "is not among ALLOWED_HOSTS"),
+        ("ALLOWED_HOSTS", ["bench.example.org", "*"], "takes any name"),
+        ("NOTIFY_WEBHOOK", "http://example.org/", "must be an https address"),
+    ],
+)
+def test_settings_that_do_not_fit(healthy, settings, name, value, words):
+    setattr(settings, name, value)
+    assert words in said()
+
+
+def test_missing_static_files(healthy, settings, tmp_path):
+    settings.STATIC_ROOT = tmp_path / "none"
+    assert "collectstatic" in said()
+
+
+def test_key_that_others_can_read(healthy, settings, tmp_path, monkeypatch):
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    settings.VAR_DIR = tmp_path
+    (tmp_path / "secret_key").write_text("x")
+    (tmp_path / "secret_key").chmod(0o644)
+    assert "chmod 600" in said()
+    (tmp_path / "secret_key").chmod(0o600)
+    assert "chmod" not in said()
+
+
+def test_little_disk(healthy, monkeypatch):
+    monkeypatch.setattr(doctor, "LITTLE_SPACE", 1 << 62)
+    assert "GB are free" in said()
+
+
+def test_leaderboard_behind(healthy):
+    run = runs.start_run(make_suite())
+    Run.objects.filter(pk=run.pk).update(scores_changed_at=now() - timedelta(hours=1))
+    assert "1 leaderboards are over 5 minutes behind" in said()
+
+
+def test_check_that_falls_over_is_a_finding(healthy, settings, tmp_path):
+    settings.VAR_DIR = tmp_path / "gone"
+    assert "The check of machine failed: FileNotFoundError" in said()
