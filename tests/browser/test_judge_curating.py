@@ -1,0 +1,46 @@
+"""From invitation to first vote, and the curator's page, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from judging.models import Seat, Vote
+from tests.judging.make import make_curator, make_run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_an_invited_judge_votes_a_moment_later(browser, page, live_server, log_in, complaints, axe):
+    run = make_run(entrants=3, prompts=4)
+    log_in(make_curator())
+    page.goto(f"{live_server.url}/runs/{run.code}/judging/")
+    assert axe() == []
+    page.get_by_role("link", name="Invite judges").first.click()
+    page.get_by_role("button", name="Make links").click()
+    link = page.get_by_label("Link 1").input_value()
+    assert axe() == []
+
+    stranger = browser.new_context().new_page()
+    stranger.goto(link)
+    stranger.get_by_label("Name").fill("dora")
+    stranger.get_by_label("Password").fill("quite-a-good-one")
+    stranger.get_by_role("button", name="Start judging").click()
+    expect(stranger.locator("button[value=left]")).to_be_enabled()
+    stranger.keyboard.press("a")
+    expect(stranger.locator("#count")).to_have_text("1 judged")
+    page.goto(f"{live_server.url}/runs/{run.code}/judging/")
+
+    expect(page.get_by_text("1 vote by 1 judge")).to_be_visible()
+    assert Vote.objects.get().seat == Seat.objects.get(judge__username="dora")
+    assert complaints == []
+    stranger.context.close()
+
+
+@pytest.mark.parametrize("path", ["/login/", "/judge/"])
+def test_other_pages_break_no_accessibility_rule(page, live_server, log_in, axe, path):
+    if path == "/judge/":
+        log_in(make_curator())
+    page.goto(live_server.url + path)
+
+    assert axe() == []
