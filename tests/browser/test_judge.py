@@ -33,10 +33,15 @@ def on_screen(page):
     return page.locator(".pair").get_attribute("data-code")
 
 
+def ready(page):
+    """The script runs, and the pair is drawn."""
+    expect(page.locator("main.scripted button[value=left]")).to_be_enabled()
+
+
 def press(page, key):
     """Press a key once the pair is drawn, and wait for the next pair; votes 300 ms apart, as the server asks."""
     before = on_screen(page)
-    expect(page.locator("button[value=left]")).to_be_enabled()
+    ready(page)
     page.wait_for_timeout(320)
     page.keyboard.press(key)
     expect(page.locator(".pair")).not_to_have_attribute("data-code", before)
@@ -68,7 +73,7 @@ def test_the_next_pair_is_there_in_the_same_frame(page, judge_url, seat):
     page.goto(judge_url)
     press(page, "a")
     settle(page, 1)
-    expect(page.locator("button[value=left]")).to_be_enabled()
+    ready(page)
     page.route("**/judge/vote/", lambda route: route.abort())
 
     changed = page.evaluate(
@@ -110,7 +115,7 @@ def test_two_tabs_show_the_same_pair_and_count_it_once(page, judge_url, seat):
 
     press(page, "a")
     settle(page, 1)
-    expect(other.locator("button[value=right]")).to_be_enabled()
+    ready(other)
     other.keyboard.press("d")
 
     expect(other.locator("#notice")).to_contain_text("You voted “left is better” on this pair")
@@ -155,7 +160,7 @@ def test_an_answer_lost_on_its_way_back_does_not_double_the_vote(page, judge_url
 
 def test_key_repeat_modifiers_and_typing_do_not_vote(page, judge_url, seat):
     page.goto(judge_url)
-    expect(page.locator("button[value=left]")).to_be_enabled()
+    ready(page)
     for combination in ("Control+a", "Alt+d", "Meta+s", "Shift+F"):
         page.keyboard.press(combination)
     page.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'a', repeat: true, bubbles: true}))")
@@ -170,7 +175,7 @@ def test_key_repeat_modifiers_and_typing_do_not_vote(page, judge_url, seat):
 
 def test_reports_and_marks_by_keyboard(page, judge_url, seat):
     page.goto(judge_url)
-    expect(page.locator("button[value=left]")).to_be_enabled()
+    ready(page)
     reported = on_screen(page)
     page.keyboard.press("x")
     page.locator("#report [name=reason]").select_option("signed")
@@ -189,7 +194,7 @@ def test_reports_and_marks_by_keyboard(page, judge_url, seat):
 
 def test_help_and_zoom(page, judge_url, seat):
     page.goto(judge_url)
-    expect(page.locator("button[value=left]")).to_be_enabled()
+    ready(page)
     size = "parseFloat(getComputedStyle(document.querySelector('.art')).fontSize)"
     before = page.evaluate(size)
 
@@ -219,7 +224,7 @@ def test_voting_unlocks_only_when_both_sides_are_drawn(page, live_server, log_in
         route.continue_()
     page.unroute("**/judge/pair/*/right/")
 
-    expect(page.locator("button[value=left]")).to_be_enabled()
+    ready(page)
     assert Vote.objects.count() == 0
     press(page, "a")
     settle(page, 1)
@@ -230,7 +235,7 @@ def test_both_sides_get_one_scale_and_three_faces(page, judge_url, seat):
         drawing="\n".join(["#" * 150] * 50)
     )
     page.goto(judge_url)
-    expect(page.locator("button[value=left]")).to_be_enabled()
+    ready(page)
 
     sizes = page.evaluate("[...document.querySelectorAll('.art')].map((art) => getComputedStyle(art).fontSize)")
     widths = page.evaluate(
@@ -246,7 +251,7 @@ def test_both_sides_get_one_scale_and_three_faces(page, judge_url, seat):
 
 def test_a_run_closed_while_looking_says_so(page, judge_url, seat):
     page.goto(judge_url)
-    expect(page.locator("button[value=left]")).to_be_enabled()
+    ready(page)
     page.wait_for_load_state("networkidle")
     Run.objects.update(judging_state="closed")
 
@@ -284,7 +289,7 @@ def test_on_a_phone_nothing_is_cut_off(page, judge_url, seat, axe, scheme):
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(judge_url)
-    expect(page.locator("button[value=left]")).to_be_enabled()
+    ready(page)
 
     left, right = (page.locator(f".half[data-side={side}]").bounding_box() for side in ("left", "right"))
     bar = page.locator(".ballot").bounding_box()

@@ -26,7 +26,7 @@ def test_an_invited_judge_votes_a_moment_later(browser, page, live_server, log_i
     stranger.get_by_label("Name").fill("dora")
     stranger.get_by_label("Password").fill("quite-a-good-one")
     stranger.get_by_role("button", name="Start judging").click()
-    expect(stranger.locator("button[value=left]")).to_be_enabled()
+    expect(stranger.locator("main.scripted button[value=left]")).to_be_enabled()
     stranger.keyboard.press("a")
     expect(stranger.locator("#count")).to_have_text("1 judged")
     page.goto(f"{live_server.url}/runs/{run.code}/judging/")
