@@ -21,7 +21,10 @@ LARGEST_BODY = 2**20
 
 @dataclass(frozen=True)
 class Scripted:
-    """A reply told beforehand, for tests. `hang` waits so many seconds first; `drop` closes without a word (after charging)."""
+    """A reply told beforehand, for tests. `hang` waits so many seconds first; `drop` closes without a word (after charging).
+
+    `drip` waits so many seconds before each byte of the body.
+    """
 
     status: int = 200
     body: Any = None  # None: what the player would have said
@@ -29,6 +32,7 @@ class Scripted:
     cost_nano: int | None = None  # None: the player's price for an answer, nothing for an error
     hang: float = 0.0
     drop: bool = False
+    drip: float = 0.0
 
 
 Plan = Callable[[int, dict[str, Any]], Scripted | None] | Sequence[Scripted | None]
@@ -175,17 +179,19 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         body = completion if scripted.body is None else scripted.body
-        self._send(scripted.status, body, {"X-Generation-Id": generation_id, **scripted.headers})
+        self._send(scripted.status, body, {"X-Generation-Id": generation_id, **scripted.headers}, drip=scripted.drip)
 
-    def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
+    def _send(self, status: int, body: Any, headers: dict[str, str] | None = None, *, drip: float = 0.0) -> None:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(raw)))
         self.end_headers()
-        self.wfile.write(raw)
-        self.wfile.flush()
+        for piece in (raw[at : at + 1] for at in range(len(raw))) if drip else (raw,):
+            self.wfile.write(piece)
+            self.wfile.flush()
+            time.sleep(drip)
 
 
 def _planned(plan: Plan, number: int, body: dict[str, Any]) -> Scripted | None:

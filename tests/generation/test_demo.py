@@ -171,15 +171,16 @@ def test_busy_player_says_when_to_come_back(serve):
 
 def test_scripted_replies_come_in_order(serve):
     plan = [Scripted(503, {"error": {"code": 503, "message": "x"}}), None, Scripted(drop=True), Scripted(hang=5.0)]
+    plan.append(Scripted(drip=0.2))
     server = serve(plan=plan)
 
     outcomes = [ask_all(server, [question()], deadline=0.5)[0] for _ in plan]
 
     assert [getattr(outcome, "code", "answered") for outcome in outcomes] == [
-        "provider_error", "answered", "connection_error", "timeout",
+        "provider_error", "answered", "connection_error", "timeout", "timeout",
     ]  # fmt: skip
-    # Two answers were charged though the client never saw them: that is what reservations are for.
-    assert server.bill.total_nano == 3 * outcomes[1].cost_nano
+    # Three answers were charged though the client never saw them: that is what reservations are for.
+    assert server.bill.total_nano == 4 * outcomes[1].cost_nano
 
 
 def test_plan_can_be_a_function_of_the_question(serve):

@@ -1,0 +1,171 @@
+"""One simulated judge at a real web server: votes, clicks twice, replays, keeps two tabs, undoes; and keeps a ledger."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+from urllib.parse import urlencode
+
+OUTCOMES = ("left", "right", "tie", "fail")
+WEIGHTS = (42, 38, 13, 7)
+CSRF = "f" * 32
+Answer = tuple[int, dict[str, Any]]
+
+
+@dataclass
+class Tab:
+    """One keep-alive connection with the judge's session. A broken line is dialled again and the request repeated."""
+
+    host: str
+    session: str
+    line: http.client.HTTPConnection | None = None
+
+    def post(self, path: str, **fields: str) -> Answer:
+        headers = {
+            "Accept": "application/json",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Cookie": f"sessionid={self.session}; csrftoken={CSRF}",
+            "X-CSRFToken": CSRF,
+        }
+        for _ in range(5):
+            try:
+                self.line = self.line or http.client.HTTPConnection(self.host, timeout=60)
+                self.line.request("POST", path, urlencode(fields), headers)
+                reply = self.line.getresponse()
+                return reply.status, _object(reply.read())
+            except (OSError, http.client.HTTPException):
+                if self.line:
+                    self.line.close()
+                self.line = None
+        return 0, {}
+
+
+def _object(raw: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(raw)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+@dataclass
+class Judge:
+    """What this judge did, and what must stand: `ledger` holds every vote that the server acknowledged and was not undone."""
+
+    run: str
+    rng: Random
+    tabs: tuple[Tab, Tab]
+    others: list[str]  # codes of everybody's pairs, to try a stranger's
+    ledger: dict[str, str] = field(default_factory=dict)
+    order: list[str] = field(default_factory=list)
+    did: Counter[str] = field(default_factory=Counter)
+    surprises: list[str] = field(default_factory=list)
+
+    def work(self, go_on: Callable[[], bool]) -> None:
+        while go_on():
+            status, line = self.tabs[0].post(f"/judge/{self.run}/start/")
+            current = line.get("current") if status == 200 else None
+            if current is None:
+                self.expect(status in (200, 403, 409), f"start: {status}")
+                time.sleep(0.2)
+                continue
+            self.vote(current["code"])
+            self.misbehave()
+            time.sleep(self.rng.uniform(0.31, 0.4))
+
+    def expect(self, holds: bool, told: str) -> None:
+        if not holds:
+            self.surprises.append(told)
+
+    def vote(self, code: str) -> None:
+        choice = self.rng.choices(OUTCOMES, WEIGHTS)[0]
+        luck = self.rng.random()
+        if luck < 0.15:
+            self.did["double clicks"] += 1
+            choices = [choice, choice]
+        elif luck < 0.25:
+            self.did["two tabs, two choices"] += 1
+            choices = [choice, self.rng.choice([other for other in OUTCOMES if other != choice])]
+        else:
+            choices = [choice]
+        answers = self.at_once([("/judge/vote/", {"code": code, "outcome": one}) for one in choices])
+        said = {one for one, (status, _) in zip(choices, answers, strict=True) if status == 200}
+        for status, body in answers:
+            self.expect(status in (200, 403, 409, 429), f"vote: {status} {body.get('error', '')}")
+        self.expect(len(said) < 2, "two choices on one pair were both taken")
+        if said:
+            self.did["votes"] += code not in self.ledger
+            self.ledger[code] = said.pop()
+            self.order.append(code)
+            if self.rng.random() < 0.05:
+                self.others.append(code)
+
+    def at_once(self, requests: list[tuple[str, dict[str, str]]]) -> list[Answer]:
+        """One request a tab, at the same moment."""
+        answers: list[Answer] = [(0, {})] * len(requests)
+
+        def send(place: int) -> None:
+            path, fields = requests[place]
+            answers[place] = self.tabs[place].post(path, **fields)
+
+        threads = [threading.Thread(target=send, args=(place,)) for place in range(1, len(requests))]
+        for thread in threads:
+            thread.start()
+        send(0)
+        for thread in threads:
+            thread.join()
+        return answers
+
+    def misbehave(self) -> None:
+        luck = self.rng.random()
+        if luck < 0.10 and self.order:
+            self.replay(self.rng.choice(self.order))
+        elif luck < 0.16:
+            for _ in range(self.rng.randint(1, 5)):
+                self.undo()
+        elif luck < 0.18 and self.others:
+            self.try_a_strangers(self.rng.choice(self.others))
+
+    def replay(self, code: str) -> None:
+        """The same vote again changes nothing; another choice is refused."""
+        stands = self.ledger.get(code)
+        if stands is None:
+            return
+        self.did["replays"] += 1
+        choice = self.rng.choice([stands, *OUTCOMES])
+        status, body = self.tabs[1].post("/judge/vote/", code=code, outcome=choice)
+        if status == 200:
+            self.expect(choice == stands, "a replay with another choice was taken")
+        else:
+            fits = body.get("error") in ("recorded", "paused", "closed", "login")
+            self.expect(
+                fits and (choice != stands or body["error"] != "recorded"), f"replay: {status} {body.get('error')}"
+            )
+
+    def undo(self) -> None:
+        if not self.ledger:
+            return
+        code = next(reversed(self.ledger))
+        twice = self.rng.random() < 0.5
+        answers = self.at_once([("/judge/undo/", {"code": code})] * (2 if twice else 1))
+        for status, body in answers:
+            self.expect(status in (200, 403, 409), f"undo: {status} {body.get('error', '')}")
+        if any(status == 200 for status, _ in answers):
+            self.did["undone"] += 1
+            self.did["undone twice at once"] += twice
+            del self.ledger[code]
+            self.order = [one for one in self.order if one != code]
+
+    def try_a_strangers(self, code: str) -> None:
+        if code in self.ledger or code in self.order:
+            return
+        self.did["strangers' pairs tried"] += 1
+        status, _ = self.tabs[1].post("/judge/vote/", code=code, outcome="left")
+        self.expect(status in (404, 403), f"a stranger's pair: {status}")

@@ -1,0 +1,77 @@
+"""What benches share: options, tables for the screen and for pages, JSON, and facts about the machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+PARTS = ("django", "numpy", "scipy", "pandas", "choix", "httpx", "lxml", "rq")
+
+
+def make_parser(doc: str, full: str) -> argparse.ArgumentParser:
+    """The two options that every bench has: `--full` and `--json FILE`."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help=full)
+    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    return parser
+
+
+def write_json(path: Path | None, figures: Any) -> None:
+    if path:
+        path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+def figure(value: Any) -> str:
+    """A value as a table shows it: four digits of a fraction, whole numbers in full."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def show(title: str, rows: Sequence[Row]) -> None:
+    """Print rows that share their keys as a table."""
+    keys = list(rows[0])
+    cells = [[figure(row[key]) for key in keys] for row in rows]
+    widths = [max(len(key), *(len(line[at]) for line in cells)) for at, key in enumerate(keys)]
+    print(f"\n{title}")
+    for line in (keys, *cells):
+        print("  " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)), flush=True)
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    keys = list(rows[0])
+    lines = [keys, ["---"] * len(keys), *([figure(row[key]).replace("|", "\\|") for key in keys] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def refresh(path: Path, mark: str, text: str) -> None:
+    """Replace what stands in a page between `<!-- mark -->` and `<!-- /mark -->`."""
+    page = path.read_text(encoding="utf-8")
+    between = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)", re.DOTALL)
+    if not between.search(page):
+        sys.exit(f"{path.name} has no place for {mark}: put <!-- {mark} --> and <!-- /{mark} --> there.")
+    path.write_text(between.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page), encoding="utf-8")
+
+
+def machine_facts() -> Row:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "cores": os.cpu_count(),
+        "memory_gb": round(memory, 1),
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "load_at_start": round(os.getloadavg()[0], 2),
+        **{name: version(name) for name in PARTS},
+    }
