@@ -112,7 +112,10 @@ def approve_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reaso
     def back(pks: list[int]) -> None:
         Entrant.objects.filter(pk__in=pks).update(disqualified="", approved=True)
         cancelled = Sample.objects.filter(entrant__in=pks, state=Sample.State.CANCELLED)
-        cancelled.exclude(run__drawing_state=Run.Drawing.CANCELLED).update(state=Sample.State.PENDING, next_at=now())
+        again = cancelled.exclude(run__drawing_state=Run.Drawing.CANCELLED)
+        runs = list(again.values_list("run_id", flat=True).distinct().order_by())
+        again.update(state=Sample.State.PENDING, next_at=now())
+        Run.objects.filter(pk__in=runs).update(finished_at=None)
         ring_for_drawing()
 
     return _change_entrants(waiting, "approve_entrants", by, reason, back)

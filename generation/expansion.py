@@ -90,7 +90,16 @@ def _expand_samples(run: Run, suite: Suite, models: dict[str, LanguageModel]) ->
     ]
     moment = now()
     rows = (
-        Sample(run=run, entrant=entrant, model=model, prompt=prompt, attempt=attempt, next_at=moment)
+        Sample(
+            run=run,
+            entrant=entrant,
+            model=model,
+            prompt=prompt,
+            attempt=attempt,
+            next_at=moment,
+            # A program that waits for approval is not asked; approving it sets these free.
+            state=Sample.State.PENDING if entrant.approved else Sample.State.CANCELLED,
+        )
         for attempt in range(1, suite.generation.attempts_per_prompt + 1)
         for prompt in prompts
         for entrant, model in pairs

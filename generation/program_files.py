@@ -14,15 +14,18 @@ from generation.yaml_source import Node, load_yaml
 PROGRAM_KEYS = ("name", "team", "turns", "baseline", "disqualified", "note")
 
 
-def read_programs(path: Path) -> tuple[ProgramRules, tuple[ProgramEntry, ...]]:
-    """Programs with the rules they must keep; one that does not qualify is refused unless it is marked disqualified."""
+def read_programs(path: Path, *, check: bool = True) -> tuple[ProgramRules, tuple[ProgramEntry, ...]]:
+    """Programs with the rules they must keep; one that does not qualify is refused unless it is marked disqualified.
+
+    Without `check` any program is read, for a caller that says itself what is wrong with each.
+    """
     fields = read.mapping(load_yaml(path), ("rules", "programs"), ("programs",))
     rules = optional(fields, "rules", _rules, ProgramRules())
     nodes = read.items(fields["programs"], least=1, most=500)
     programs = [_program(node) for node in nodes]
     read.unique(nodes, [program.name for program in programs], "program")
     for node, program in zip(nodes, programs, strict=True):
-        reasons = check_program(program, rules)
+        reasons = check_program(program, rules) if check else []
         if reasons and not program.disqualified:
             message = "does not qualify: " + " ".join(reasons).rstrip(".")
             hint = "mend it, or give the reason in disqualified:"

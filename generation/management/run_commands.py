@@ -46,7 +46,7 @@ class RunCommand(BaseCommand):
             said = self.act(find_run(run), **options)
         except RunError as error:
             raise CommandError(visible(str(error))) from None
-        self.stdout.write(visible(said))
+        self.stdout.write(visible(said, newlines=True))
 
     def act(self, run: Run, **options: Any) -> str:
         """What the command does; the sentence it prints."""

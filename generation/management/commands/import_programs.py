@@ -1,0 +1,38 @@
+"""`manage.py import_programs RUN FILE`: prompt programs join a run, and wait there for approval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from generation.config import SuiteError
+from generation.management.run_commands import RunCommand
+from generation.models import Run
+from generation.program_files import read_programs
+from generation.program_imports import import_programs
+from generation.runs import RunError
+
+
+class Command(RunCommand):
+    """Checks each program and says why one does not qualify."""
+
+    help = (
+        "Add the prompt programs of a YAML file to a run. A curator approves them in the admin before they are asked."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("file", type=Path, help="a file like a suite's programs.yaml")
+
+    def act(self, run: Run, *, file: Path, reason: str, **options: Any) -> str:
+        try:
+            _, programs = read_programs(file, check=False)
+        except SuiteError as error:
+            raise RunError(str(error)) from None
+        done = import_programs(run, programs, reason=reason)
+        lines = [f"{name}: qualifies; approve it in the admin." for name in done.waiting]
+        lines += [f"{name}: does not qualify. {why}" for name, why in done.refused.items()]
+        lines += [f"{name}: is in the run already." for name in done.same]
+        return "\n".join(lines)

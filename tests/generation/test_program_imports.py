@@ -1,0 +1,123 @@
+"""Programs that join a run: checked, listed with their reasons, asked only once a curator has approved them."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from generation.config import load_suite
+from generation.curating import approve_entrants, disqualify_entrants
+from generation.models import Entrant, Sample
+from generation.runs import extend_run, start_run
+from tests.judging.make import make_curator
+
+pytestmark = pytest.mark.django_db
+FILE = """
+programs:
+  - name: posts
+    team: Alice
+    turns: ["Build {{target}} from two posts. Answer with drop_block calls."]
+  - name: silent
+    turns: ["Build something."]
+  - name: sly
+    turns: ["Build {{target}}\\u202E with {{colour}}."]
+"""
+
+
+@pytest.fixture
+def run(settings):
+    suite = load_suite(settings.SUITES_DIR / "science-birds")
+    return start_run(suite, demo=True, draw=False, label="midterm", attempts=5, prompts=["A", "B", "C"])
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "programs.yaml"
+    path.write_text(FILE)
+    return path
+
+
+def test_a_program_is_asked_only_after_approval(run, file, capsys):
+    call_command("import_programs", run.code, file)
+
+    posts = Entrant.objects.get(run=run, name="posts")
+    assert not posts.approved
+    assert set(posts.samples.values_list("state", flat=True)) == {"cancelled"}
+    assert "posts: qualifies; approve it in the admin." in capsys.readouterr().out
+
+    approve_entrants(Entrant.objects.filter(pk=posts.pk), by=make_curator(), reason="Looks fair.")
+
+    assert posts.samples.filter(state="pending").count() == 3 * 3 * 5
+    run.refresh_from_db()
+    assert run.finished_at is None
+
+
+def test_a_program_that_does_not_qualify_is_listed_with_every_reason(run, file, capsys):
+    call_command("import_programs", run.code, file)
+
+    said = capsys.readouterr().out
+    assert "silent: does not qualify. No turn has the placeholder {{target}}." in said
+    assert "The placeholder {{colour}} is unknown. Characters that are not allowed: U+202E." in said
+    silent = Entrant.objects.get(run=run, name="silent")
+    assert silent.disqualified == "No turn has the placeholder {{target}}."
+    assert not Sample.objects.filter(entrant=silent).exists()
+
+
+def test_importing_again_changes_nothing_and_a_changed_program_needs_a_new_name(run, file, capsys):
+    call_command("import_programs", run.code, file)
+    count = Entrant.objects.count(), Sample.objects.count()
+
+    call_command("import_programs", run.code, file)
+
+    assert (Entrant.objects.count(), Sample.objects.count()) == count
+    assert "posts: is in the run already." in capsys.readouterr().out
+    file.write_text(FILE.replace("two posts", "three posts"))
+    with pytest.raises(CommandError, match="another program named 'posts'"):
+        call_command("import_programs", run.code, file)
+
+
+def test_extending_a_run_does_not_ask_a_program_that_waits(run, file):
+    call_command("import_programs", run.code, file)
+    run.refresh_from_db()
+
+    extend_run(run, attempts=6)
+
+    posts = Entrant.objects.get(run=run, name="posts")
+    assert posts.samples.count() == 3 * 3 * 6
+    assert set(posts.samples.values_list("state", flat=True)) == {"cancelled"}
+
+
+def test_programs_cannot_join_a_run_of_models(settings, file):
+    run = start_run(load_suite(settings.SUITES_DIR / "ascii"), demo=True, draw=False)
+
+    with pytest.raises(CommandError, match="The entrants of this run are models"):
+        call_command("import_programs", run.code, file)
+
+
+def test_a_file_that_is_no_programs_file_is_refused_with_its_line(run, tmp_path):
+    path = tmp_path / "programs.yaml"
+    path.write_text("programs:\n  - name: x\n    turn: [a]\n")
+
+    with pytest.raises(CommandError, match="line 3"):
+        call_command("import_programs", run.code, path)
+
+
+def test_a_disqualified_program_is_not_asked(run, file):
+    call_command("import_programs", run.code, file)
+    rows = Entrant.objects.filter(run=run, name="rows-first")
+
+    disqualify_entrants(rows, by=make_curator(), reason="It reads the answers.")
+
+    assert not Sample.objects.filter(entrant__in=rows, state="pending").exists()
+
+
+def test_the_two_rounds_of_a_competition(capsys):
+    call_command(
+        "start_run", "science-birds", label="midterm", attempts=5, prompts=["A", "B", "C"], demo=True, no_draw=True
+    )
+
+    run = Entrant.objects.first().run
+    assert str(run) == "Science Birds (demo) · midterm"
+    assert list(run.prompts.values_list("key", flat=True)) == ["A", "B", "C"]
+    assert run.samples.count() == 3 * 3 * 3 * 5
+    assert f"Run {run.code} of science-birds: 135 samples." in capsys.readouterr().out
