@@ -1,0 +1,282 @@
+"""A competition of programs from the database: its scores, its verdicts in words, its pages and files."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pandas as pd
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from generation.formats.base import BackendMissing
+from generation.jobs import measure
+from generation.measuring import ring_for_unmeasured, unmeasured
+from generation.models import Entrant, Event, Measurement, Run, Sample
+from generation.reading import measure_run
+from generation.runs import use_backend
+from judging.epochs import eligible_table
+from judging.models import Matchup
+from ranking.competition_page import verdict_sentence
+from ranking.fitting import fit_run
+from ranking.science_birds import score_competition
+from ranking.simulated_judges import simulate_judges
+from tests.judging.make import make_curator
+from tests.ranking.answered_run import make_answered_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run():
+    return make_answered_run("science-birds")
+
+
+def programs(fit):
+    return {row["entrant"]: row for row in fit.result["overall"]}
+
+
+def test_the_database_is_scored_as_the_formulas_have_it(run):
+    fit = fit_run(run)
+
+    samples = run.samples.select_related("entrant", "model", "prompt").prefetch_related("measurements")
+    trials = pd.DataFrame(
+        {
+            "program": sample.entrant.name,
+            "model": sample.model.model_id,
+            "target": sample.prompt.facts["target"],
+            "trial": sample.attempt,
+            **{key: sample.measurements.all()[0].values[key] for key in ("stability", "similarity", "vector")},
+        }
+        for sample in samples
+    )
+    expected = score_competition(
+        trials,
+        count=3,
+        baselines={"zero-shot"},
+        lengths={entrant.name: entrant.prompt_length for entrant in run.entrants.all()},
+    )
+    for row in expected.programs.to_dict("records"):
+        found = programs(fit)[row["program"]]
+        assert found["score"] == pytest.approx(row["normalised"], abs=1e-12)
+        assert (found["rank"], found["note"]) == (row["rank"], row["note"])
+    assert fit.result["competition"] == pytest.approx(expected.competition, abs=1e-12)
+    assert sum(row["score"] for row in fit.result["overall"]) == pytest.approx(100)
+
+
+def test_a_baseline_has_no_rank_and_a_disqualified_program_is_listed_with_its_reason(run, client):
+    Entrant.objects.filter(run=run, name="rows-first").update(
+        disqualified="It asks for the answer key.", approved=False
+    )
+
+    fit = fit_run(run)
+
+    assert programs(fit)["zero-shot"]["rank"] is None
+    out = programs(fit)["rows-first"]
+    assert (out["rank"], out["score"], out["n"]) == (None, None, 0)
+    page = client.get(f"/runs/{run.code}/leaderboard/").content.decode()
+    assert "Disqualified: It asks for the answer key." in page
+    assert "Baseline: listed, not ranked." in page
+
+
+def test_a_program_that_waits_for_approval_is_not_counted(run, client):
+    Entrant.objects.create(run=run, name="late", label="late", turns=["{{target}}"], approved=False)
+
+    fit = fit_run(run)
+
+    assert "late" not in programs(fit)
+    page = client.get(f"/runs/{run.code}/leaderboard/").content.decode()
+    assert "late waits for a curator's approval and is not asked until then." in page
+
+
+def row(name, score, *, rank=None, winner=False, baseline=False):
+    return {"entrant": name, "score": score, "rank": rank, "winner": winner, "baseline": baseline}
+
+
+def test_the_verdict_is_said_in_words():
+    bar = row("zero", 20.0, baseline=True)
+
+    assert verdict_sentence([row("a", 50.0, rank=1, winner=True), bar], {"a": "Anna's"}) == (
+        "Anna's wins with 50.0 of 100 points; the baseline zero has 20.0."
+    )
+    two = [row("a", 40.0, rank=1, winner=True), row("b", 40.0, rank=1, winner=True), bar]
+    assert verdict_sentence(two, {}) == (
+        "a and b are co-winners with 40.0 points each: the same score and the same length of prompt; "
+        "the baseline zero has 20.0."
+    )
+    assert verdict_sentence([row("a", 10.0, rank=1), bar], {}) == (
+        "No program beats the baseline, so there is no winner: the best has 10.0 points; the baseline zero has 20.0."
+    )
+    assert verdict_sentence([row("a", 0.0, rank=1)], {}) == "No level has scored yet, so there is no winner."
+    assert verdict_sentence([], {}) == "No level has been measured yet, so nobody leads."
+
+
+def test_measuring_again_changes_nothing(run):
+    before = fit_run(run).result["overall"]
+
+    assert measure_run(run) == 0
+    assert measure_run(run, everything=True) == run.samples.count()
+    assert fit_run(run).result["overall"] == before
+    assert Measurement.objects.count() == run.samples.count()
+
+
+def test_another_backend_starts_an_own_leaderboard(run):
+    before = fit_run(run)
+    use_backend(run, "vit")
+    some = run.samples.filter(entrant__name="zero-shot")
+    values = {"stability": 1.0, "similarity": 1.0, "vector": [1.0] + [0.0] * 25, "backend": "vit"}
+    Measurement.objects.bulk_create(Measurement(sample=s, backend="vit", values=values) for s in some)
+
+    switched = fit_run(run)
+
+    assert switched.result["backend"] == "vit"
+    assert switched.votes == some.count()
+    assert switched.result["unmeasured"] == run.samples.count() - some.count() == unmeasured(run)
+    assert {row["n"] for row in switched.result["overall"]} == {some.count(), 0}
+    use_backend(run, "glyphs")
+    assert fit_run(run).result["overall"] == before.result["overall"]
+
+
+def test_a_backend_that_is_not_installed_says_what_to_do(run, monkeypatch):
+    monkeypatch.delenv("BENCHSITE_VIT_DIR", raising=False)
+
+    with pytest.raises(CommandError, match="set BENCHSITE_VIT_DIR to a local directory"):
+        call_command("measure", run.code, backend="vit")
+
+    run.refresh_from_db()
+    assert ring_for_unmeasured() == 1
+    for _ in range(2):
+        measure(run.pk, "vit")
+    said = Event.objects.filter(run=run, verb="measure_failed")
+    assert [event.reason[:33] for event in said] == ["The `vit` backend needs its weigh"]
+    with pytest.raises(BackendMissing):
+        measure_run(run)
+
+
+def test_the_run_page_says_what_is_still_to_be_measured(run, client):
+    Measurement.objects.filter(sample__in=run.samples.all()[:5]).delete()
+    client.force_login(make_curator())
+
+    page = client.get(f"/runs/{run.code}/").content.decode()
+
+    assert "Measured by glyphs</dt><dd>5 still to do" in page
+    measure_run(run)
+    assert f"all of {run.samples.count()}" in client.get(f"/runs/{run.code}/").content.decode()
+
+
+def test_the_page_shows_letters_weights_and_the_rules(run, client):
+    fit_run(run)
+
+    page = client.get(f"/runs/{run.code}/leaderboard/").content.decode()
+
+    assert "108 levels: 4 letters, 3 models, 3 trials each; read by the classifier glyphs." in page
+    assert page.count("shade-") == (1 + 3) * 4 * 3
+    assert "stability · similarity · diversity" in page
+
+
+def test_a_programs_page_shows_its_levels_on_one_model(run, client):
+    fit_run(run)
+    entrant = run.entrants.get(name="rows-first")
+    model = run.models.last()
+
+    page = client.get(f"/runs/{run.code}/programs/{entrant.code}/?model={model.model_id}").content.decode()
+
+    mine = run.samples.filter(entrant=entrant, model=model)
+    for sample in mine:
+        assert f"/gallery/{sample.code}/" in page
+    assert page.count("?variant=after") == mine.filter(verdict="valid").count()
+    assert page.count("counts 0") == mine.filter(verdict="invalid").count()
+
+
+def test_a_level_can_be_replayed_and_downloaded(run, client):
+    sample = run.samples.filter(verdict="valid").first()
+
+    page = client.get(f"/gallery/{sample.code}/").content.decode()
+    replay = client.get(f"/gallery/{sample.code}/picture/?variant=replay")
+    level = client.get(f"/gallery/{sample.code}/level.xml")
+
+    assert "?variant=replay" in page
+    assert b"<animateTransform" in replay.content or b"translate" in replay.content
+    assert "sandbox" in replay["Content-Security-Policy"]
+    assert level.content.startswith(b"<?xml")
+    assert 'attachment; filename="' in level["Content-Disposition"]
+
+
+def test_a_programs_levels_are_zipped_one_file_each(run, client):
+    entrant = run.entrants.get(name="rows-first")
+
+    response = client.get(f"/runs/{run.code}/programs/{entrant.code}/levels.zip")
+
+    archive = zipfile.ZipFile(io.BytesIO(response.content))
+    valid = run.samples.filter(entrant=entrant, verdict="valid")
+    assert len(archive.namelist()) == valid.count()
+    assert all(name.count("/") == 2 and ".." not in name for name in archive.namelist())
+    assert archive.read(archive.namelist()[0]).startswith(b"<?xml")
+    assert client.get(f"/runs/{run.code}/programs/{entrant.code}/levels.zip").content == response.content
+
+
+def test_files_of_a_run_of_models_are_not_there(client):
+    run = make_answered_run(models=["demo/master"], prompts=["saturn"], attempts=1)
+    sample = run.samples.get()
+
+    assert client.get(f"/gallery/{sample.code}/level.xml").status_code == 404
+    assert client.get(f"/runs/{run.code}/programs/{run.entrants.get().code}/").status_code == 404
+
+
+def test_a_matchup_fixes_letter_and_model(run):
+    Run.objects.filter(pk=run.pk).update(protocols=["automatic", "pairwise"], judging_state="open")
+    run.refresh_from_db()
+
+    table = eligible_table(run)
+    simulate_judges(run, judges=2, votes=40, seed=1)
+
+    models = {str(model.pk) for model in run.models.all()}
+    assert {model for _, model in table.questions} <= models
+    matchups = Matchup.objects.filter(run=run).select_related("left_sample", "right_sample")
+    assert len(matchups) >= 40
+    for item in matchups:
+        assert item.left_sample.prompt_id == item.right_sample.prompt_id == item.prompt_id
+        assert item.left_sample.model_id == item.right_sample.model_id
+        assert item.left_sample.entrant_id != item.right_sample.entrant_id
+
+
+def test_people_are_held_against_the_score_here_too(run):
+    Run.objects.filter(pk=run.pk).update(protocols=["automatic", "pairwise"], judging_state="open")
+    run.refresh_from_db()
+    simulate_judges(run, judges=2, votes=40, seed=1)
+
+    people = fit_run(run, protocol="automatic").result["people"]
+
+    assert people["count"] == 3
+    assert people["kendall"]["low"] is None
+    assert {row["sample"] for row in people["drawings"]} <= set(Sample.objects.values_list("code", flat=True))
+
+
+def queries(client, path):
+    with CaptureQueriesContext(connection) as caught:
+        assert client.get(path).status_code == 200
+    return len(caught)
+
+
+def test_queries_do_not_grow_with_levels(client):
+    small = make_answered_run("science-birds", prompts=["A"], attempts=1)
+    large = make_answered_run("science-birds")
+    paths = []
+    for made in (small, large):
+        fit_run(made)
+        entrant = made.entrants.get(name="rows-first")
+        paths.append((f"/runs/{made.code}/leaderboard/", f"/runs/{made.code}/programs/{entrant.code}/"))
+
+    assert [queries(client, path) for path in paths[0]] == [queries(client, path) for path in paths[1]]
+
+
+def test_json_downloads_carry_the_exact_weights(run, client):
+    fit = fit_run(run)
+
+    found = json.loads(client.get(f"/runs/{run.code}/leaderboard.json").content)
+
+    assert found["weights"] == fit.result["weights"]
+    assert found["competition"] == fit.result["competition"]
