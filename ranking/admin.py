@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from benchsite.fact_admin import FactAdmin, RunFactAdmin, link, listing
 from generation.models import Run
 from judging.admin import JudgedRunAdmin
-from ranking.models import Counting, Fit, Publication, Standing
+from ranking.models import AnalystToken, Counting, Fit, Publication, Standing
 
 admin.site.unregister(Run)
 
@@ -74,3 +74,11 @@ class PublicationAdmin(FitFactAdmin):
 @admin.register(Counting)
 class CountingAdmin(RunFactAdmin):
     list_display = ("run_link", "ties", "fails")
+
+
+@admin.register(AnalystToken)
+class AnalystTokenAdmin(FactAdmin):
+    list_display = ("label", "hint", "created_by", "created_at", "last_used_at", "revoked_at")
+    list_select_related = ("created_by",)
+    search_fields = ("label",)
+    exclude = ("digest",)

@@ -42,11 +42,14 @@ def entrant_rows(run: Run) -> Rows:
     return _rows(found, entrant="name", **_same("code", "label", "note"), model_id="model__model_id", **same)
 
 
-def sample_rows(run: Run) -> Rows:
+def sample_rows(run: Run, samples: QuerySet[Sample] | None = None) -> Rows:
     """The lines of `database.jsonl` as `export samples` has them, and what an import needs besides."""
-    drawn = run.samples.filter(state=Sample.State.DRAWN).select_related("entrant", "model", "prompt")
+    if samples is None:
+        drawn = run.samples.filter(state=Sample.State.DRAWN)
+        samples = drawn.order_by("prompt__position", "entrant_id", "model_id", "attempt")
+    samples = samples.select_related("entrant", "model", "prompt")
     more = ("detail", "facts", "earlier_answers", "imported", "format_version", "held", "excluded_reason")
-    for sample in drawn.order_by("prompt__position", "entrant_id", "model_id", "attempt").iterator(chunk_size=100):
+    for sample in samples.iterator(chunk_size=100):
         raw = bytes(sample.raw) if sample.raw is not None else None
         plain = raw is None or raw == sample.answer.encode()
         yield {
@@ -142,10 +145,10 @@ def vote_rows(run: Run, votes: QuerySet[Vote] | None = None) -> Rows:
         }
 
 
-def grade_rows(run: Run) -> Rows:
+def grade_rows(run: Run, grades: QuerySet[Grade] | None = None) -> Rows:
     """Every grade in order of time; withdrawn ones too, so filter by `withdrawn_at` before adding them up."""
     return _rows(
-        Grade.objects.filter(run=run).order_by("graded_at", "id"),
+        grades if grades is not None else Grade.objects.filter(run=run).order_by("graded_at", "id"),
         judge="seat__pseudonym",
         entrant="sample__entrant__name",
         stage="sample__prompt__category",

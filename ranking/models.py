@@ -107,3 +107,25 @@ class Publication(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class AnalystToken(models.Model):
+    """Lets one analyst read every run by the API. The token itself is shown once; only its hash is kept."""
+
+    code = CodeField()
+    label = models.CharField(max_length=120, help_text="Whose it is, or for what.")
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    hint = models.CharField(max_length=12, editable=False, help_text="Its first letters, to tell two apart.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=now)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    # Requests in the minute that began at `minute`, for the limit.
+    minute = models.DateTimeField(null=True, blank=True, editable=False)
+    requests = models.PositiveIntegerField(default=0, editable=False)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.label

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from ranking import archive_views, views
+from ranking import api_views, archive_views, token_views, views
 
 app_name = "ranking"
 
@@ -23,7 +23,21 @@ run_urls = [  # /runs/<code>/
     path("runs/<slug:code>/entrants/<slug:entrant>/", views.entrant, name="entrant"),
     path("runs/<slug:code>/drawings/<slug:sample>/", views.drawing, name="drawing"),
 ]
+api_urls = [  # /api/v1/
+    path("api/v1/", api_views.index, name="api"),
+    path("api/v1/runs", api_views.runs, name="api_runs"),
+    path("api/v1/runs/<slug:code>", api_views.run, name="api_run"),
+    path("api/v1/runs/<slug:code>/samples", api_views.samples, name="api_samples"),
+    path("api/v1/runs/<slug:code>/votes", api_views.votes, name="api_votes"),
+    path("api/v1/runs/<slug:code>/grades", api_views.grades, name="api_grades"),
+    path("api/v1/runs/<slug:code>/standings", api_views.standings, name="api_standings"),
+    path("api/v1/runs/<slug:code>/leaderboard", api_views.leaderboard, name="api_leaderboard"),
+    path("api/<path:rest>", api_views.nothing, name="api_nothing"),
+]
 urlpatterns = [
+    path("analysts/", token_views.tokens, name="tokens"),
+    path("analysts/<slug:code>/revoke/", token_views.revoke, name="revoke_token"),
+    *api_urls,
     path("leaderboards/", views.leaderboards, name="leaderboards"),
     path("leaderboards/<slug:code>/", views.publication, name="publication"),
     *run_urls,

@@ -13,6 +13,7 @@ from judging.models import Invitation, Matchup
 from judging.serving import take_seat
 from judging.voting import Ballot, cast_vote, report_matchup
 from ranking.fitting import fit_run, publish_fit, set_counting
+from ranking.tokens import create_token
 from tests.judging.make import make_run, make_seat
 
 
@@ -33,4 +34,5 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     report_matchup(judge=seat.judge, code=second.code, side="left", reason="signed", note="it says who")
     set_counting(run=run, ties="drop", fails="half", by=user)
     publish_fit(fit=fit_run(run), by=user, title="Midterm")
+    create_token(label="A notebook", by=user)
     return run

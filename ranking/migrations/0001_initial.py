@@ -152,4 +152,39 @@ class Migration(migrations.Migration):
             model_name="standing",
             constraint=models.UniqueConstraint(fields=("fit", "scope", "entrant"), name="ranking_standing_once"),
         ),
+        migrations.CreateModel(
+            name="AnalystToken",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "code",
+                    generation.models.CodeField(
+                        default=generation.codes.new_code, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("label", models.CharField(help_text="Whose it is, or for what.", max_length=120)),
+                ("digest", models.CharField(editable=False, max_length=64, unique=True)),
+                (
+                    "hint",
+                    models.CharField(editable=False, help_text="Its first letters, to tell two apart.", max_length=12),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("minute", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("requests", models.PositiveIntegerField(default=0, editable=False)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+            },
+        ),
     ]

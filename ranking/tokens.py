@@ -1,0 +1,59 @@
+"""Verbs: give an analyst a token, take it back, and let a request in by it."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Case, F, Value, When
+from django.utils.timezone import now
+
+from generation.models import Event
+from ranking.models import AnalystToken
+
+PREFIX = "bench_"
+PER_MINUTE = 120
+
+
+def _digest(token: str) -> str:
+    """A plain hash is enough: the token has 256 random bits, so nobody guesses what it was made from."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@transaction.atomic
+def create_token(*, label: str, by: User | None) -> tuple[AnalystToken, str]:
+    """The row and the token itself, which nobody can ever see again."""
+    token = PREFIX + secrets.token_urlsafe(32)
+    made = AnalystToken.objects.create(label=label, digest=_digest(token), hint=token[:10], created_by=by)
+    Event.objects.create(actor=by, verb="create analyst token", subject=label)
+    return made, token
+
+
+@transaction.atomic
+def revoke_token(token: AnalystToken, *, by: User | None) -> bool:
+    """From now on it opens nothing. False if it was revoked before."""
+    if AnalystToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now()) != 1:
+        return False
+    Event.objects.create(actor=by, verb="revoke analyst token", subject=token.label)
+    return True
+
+
+def use_token(token: str) -> AnalystToken | None:
+    """The row, with this request counted; None for a token that is unknown or revoked."""
+    moment = now()
+    minute = moment.replace(second=0, microsecond=0)
+    count = Case(When(minute=minute, then=F("requests") + 1), default=Value(1))
+    found = AnalystToken.objects.filter(digest=_digest(token), revoked_at=None)
+    if found.update(requests=count, minute=minute, last_used_at=moment) != 1:
+        return None
+    return found.first()
+
+
+def seconds_to_wait(token: AnalystToken, moment: datetime | None = None) -> int:
+    """0 while the token is within its limit; else until its next minute."""
+    if token.requests <= PER_MINUTE:
+        return 0
+    return 60 - (moment or now()).second
