@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from generation.formats.base import Answer
 from generation.formats.pixel_art import FORMAT, STAGES
@@ -63,7 +63,7 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray, *, level: float = L
         return mean, float("nan"), float("nan")
     sums = np.bincount(codes, weights=values - mean)
     error = np.sqrt(count / (count - 1) * (sums**2).sum()) / len(values)
-    reach = student.ppf((1 + level) / 2, count - 1) * error
+    reach = stdtrit(count - 1, (1 + level) / 2) * error
     return mean, float(max(mean - reach, 0.0)), float(min(mean + reach, 1.0))
 
 

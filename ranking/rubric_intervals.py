@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from ranking.agreement import Estimate
 
@@ -53,7 +53,7 @@ def mean_interval(graded: GradedItems, weights: Array, *, within: tuple[float, f
     variance = max(way[0] for way in ways)
     if len(ways) == 2:
         variance = max(variance, ways[0][0] + ways[1][0] - float(parts @ parts))
-    half = float(stats.t.ppf(0.5 + LEVEL / 2, min(df for _, df in ways)) * np.sqrt(variance))
+    half = float(stdtrit(min(df for _, df in ways), 0.5 + LEVEL / 2) * np.sqrt(variance))
     return Estimate(value, max(within[0], value - half), min(within[1], value + half))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from ranking.science_birds_files import competition_csv, competition_json, competition_markdown, read_trials
 from ranking.science_birds_policy import apply_policy
@@ -148,7 +148,7 @@ def jackknife_letters(chars: np.ndarray, in_it: np.ndarray) -> dict[str, np.ndar
         return {"low": np.full(len(chars), np.nan), "high": np.full(len(chars), np.nan)}
     left_out = np.array([normalise(np.delete(by_letter, letter, axis=1).sum(axis=1)) for letter in range(letters)])
     error = np.sqrt((letters - 1) / letters * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
-    reach = student.ppf((1 + LEVEL) / 2, letters - 1) * error
+    reach = stdtrit(letters - 1, (1 + LEVEL) / 2) * error
     return {"low": np.maximum(center - reach, 0), "high": np.minimum(center + reach, 100)}
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ranking.rank_correlation import compare_rankings, disagreements
+from ranking.rank_correlation import compare_rankings, disagreements, kendall_tau, spearman_rho
 
 FIRST = {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}
 SECOND = {"a": 2, "b": 1, "c": 3, "d": 5, "e": 4}
@@ -72,3 +76,13 @@ def test_disagreements_come_widest_first():
 
 def test_disagreements_of_nothing_are_none():
     assert disagreements({}, {}).empty
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=30))
+def test_the_correlations_are_scipys(pairs):
+    left, right = (np.array(column, dtype=float) for column in zip(*pairs, strict=True))
+    if len(set(left)) < 2 or len(set(right)) < 2:
+        return
+
+    assert kendall_tau(left, right) == pytest.approx(scipy.stats.kendalltau(left, right).statistic, abs=1e-12)
+    assert spearman_rho(left, right) == pytest.approx(scipy.stats.spearmanr(left, right).statistic, abs=1e-12)
