@@ -87,6 +87,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
+elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    # A worker that is stopped in the middle of a transaction must not keep its locks for ever.
+    _options = DATABASES["default"].setdefault("OPTIONS", {})
+    _options.setdefault("options", f"-c idle_in_transaction_session_timeout={env_int('IDLE_TRANSACTION_SECONDS', 30)}s")
 
 REDIS_URL = left_behind("REDIS_URL", VAR_DIR / "redis_url", "redis://127.0.0.1:6379/0")
 _QUEUE = {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 1800, "SERIALIZER": "rq.serializers.JSONSerializer"}

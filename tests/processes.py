@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0
 # Short enough for a test to wait for, long enough for a busy machine: a call may take 4 s, a lease lapses 1 s later.
 QUICK = {"DRAW_DEADLINE": "4", "LEASE_MARGIN": "1", "SWEEP_SECONDS": "1", "DRAW_SLICE": "20", "RETRY_SECONDS": "1"}
+QUICK["IDLE_TRANSACTION_SECONDS"] = "3"
 
 
 def database_url() -> str:

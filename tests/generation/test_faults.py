@@ -168,7 +168,8 @@ def test_a_worker_stopped_past_its_lease(site, provider):
     run = new_run()
     worker = site.start("work", "draw")
     site.keep("sweep", "--forever")
-    site.wait_until(lambda: provider.bill.requests > AT_ONCE and provider.bill.in_flight > 0, "calls in flight")
+    # With every call in flight the crew only waits: on SQLite nobody could write while it holds a transaction.
+    site.wait_until(lambda: provider.bill.requests > AT_ONCE and provider.bill.in_flight == AT_ONCE, "calls in flight")
     child = child_of(worker.pid)
     for pid in (worker.pid, child):
         os.kill(pid, signal.SIGSTOP)
@@ -182,7 +183,7 @@ def test_a_worker_stopped_past_its_lease(site, provider):
     assert_whole(run, provider, kills=AT_ONCE)
 
 
-def test_start_pressed_twice_and_three_workers(site, provider):
+def test_start_pressed_twice_and_three_workers(site, provider, queue):
     gate = threading.Barrier(3)
 
     def press(_: int) -> int:
@@ -192,11 +193,12 @@ def test_start_pressed_twice_and_three_workers(site, provider):
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(3) as threads:
-        started = set(threads.map(press, range(3)))
     for _ in range(3):
         site.keep("work", "draw")
     site.keep("sweep", "--forever")
+    site.wait_until(lambda: Redis.from_url(queue.url).scard("rq:workers") == 3, "three workers at the bell")
+    with ThreadPoolExecutor(3) as threads:
+        started = set(threads.map(press, range(3)))
     (run,) = Run.objects.filter(pk__in=started)
 
     site.wait_until(is_done(run), "the end of the run")
