@@ -13,9 +13,10 @@ from generation.runs import start_run
 from judging.curating import set_judging
 from ranking.fitting import fit_run
 from ranking.protocols import protocols_of
+from ranking.simulated_grades import simulate_grades
 from ranking.simulated_judges import simulate_judges
 
-JUDGES, VOTES = 10, 400
+JUDGES, VOTES, GRADERS = 10, 400, 5
 REASON = "A demo run, shown to everybody from the first start."
 
 
@@ -40,6 +41,8 @@ def show_demo_run(run: Run) -> bool:
         missing = VOTES - run.votes.filter(seat__is_simulated=True, withdrawn_at=None).count()
         if missing > 0:
             simulate_judges(run, judges=JUDGES, votes=missing)
+    if "rubric" in run.protocols and run.judging_state == Run.Judging.OPEN:
+        simulate_grades(run, judges=GRADERS)
     for protocol in protocols_of(run):
         fit_run(run, protocol=protocol)
     publish_runs([run], by=None, reason=REASON)

@@ -39,6 +39,12 @@ PROTOCOLS = {
         page="ranking.pairwise_page.page_context",
         slow=True,
     ),
+    "rubric": Protocol(
+        label="Grades",
+        analyse="ranking.rubric_run.analyse_run",
+        template="ranking/leaderboard_rubric.html",
+        page="ranking.rubric_page.page_context",
+    ),
     "automatic": Protocol(
         label="Automatic score",
         analyse="ranking.automatic.analyse_run",

@@ -1,4 +1,4 @@
-"""`manage.py export KIND RUN`: a run's samples or votes as files that anything can read, or all of it as a zip."""
+"""`manage.py export KIND RUN`: a run's samples, votes or grades as files that anything can read, or all as a zip."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from generation.dumps import write_samples
 from generation.management.run_commands import find_run
 from generation.models import Run
 from judging.dumps import write_votes
+from judging.grade_dumps import write_grades
 from ranking.archive import write_archive
 
 Writer = Callable[..., int]
@@ -25,13 +26,17 @@ def _samples(run: Run, stream: TextIO, *, format: str, names: bool) -> int:
 
 
 # What each kind is called as a file, and who writes it.
-KINDS: dict[str, tuple[str, Writer]] = {"samples": ("database", _samples), "votes": ("votes", write_votes)}
+KINDS: dict[str, tuple[str, Writer]] = {
+    "samples": ("database", _samples),
+    "votes": ("votes", write_votes),
+    "grades": ("grades", write_grades),
+}
 
 
 class Command(BaseCommand):
     """Writes dumps of a run."""
 
-    help = "Export a run's samples (database.jsonl) or votes (votes.jsonl, votes.csv), or everything (a zip)."
+    help = "Export a run's samples (database.jsonl), votes or grades (jsonl, csv), or everything (a zip)."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("kind", choices=[*KINDS, "all"])

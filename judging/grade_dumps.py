@@ -1,0 +1,52 @@
+"""`grades.jsonl` and `grades.csv`: one object or row for each standing grade, in the fields that `analyse` reads."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from typing import Any, Literal, TextIO
+
+from generation.models import Run
+from generation.text import csv_cell
+from judging.models import Grade
+
+FIELDS = ("judge", "entrant", "stage", "subject", "attempt", "dimension", "value", "graded_at", "run", "suite")
+_COLUMNS = (
+    "seat__pseudonym",
+    "seat__judge__username",
+    "sample__entrant__name",
+    "sample__prompt__category",
+    "sample__prompt__subject",
+    "sample__prompt__key",
+    "sample__attempt",
+    "dimension",
+    "value",
+    "graded_at",
+)
+
+
+def grade_records(run: Run, *, names: bool = False) -> Iterator[dict[str, Any]]:
+    """The standing grades of a run in the order they were given; judges by pseudonym unless `names`."""
+    rows = Grade.objects.filter(run=run, withdrawn_at=None).order_by("graded_at", "id").values_list(*_COLUMNS)
+    for pseudonym, username, entrant, stage, subject, key, attempt, dimension, value, at in rows.iterator(
+        chunk_size=2000
+    ):
+        judge = (names and username) or pseudonym
+        known = (judge, entrant, stage, subject or key, attempt, dimension, value, at.isoformat(), run.code, run.suite)
+        yield dict(zip(FIELDS, known, strict=True))
+
+
+def write_grades(run: Run, stream: TextIO, *, format: Literal["jsonl", "csv"] = "jsonl", names: bool = False) -> int:
+    """Write every standing grade and say how many; CSV cells that a spreadsheet would run as formulas are neutralised."""
+    count = 0
+    sheet = csv.writer(stream) if format == "csv" else None
+    if sheet:
+        sheet.writerow(FIELDS)
+    for record in grade_records(run, names=names):
+        count += 1
+        if sheet:
+            sheet.writerow([csv_cell(value) if isinstance(value, str) else value for value in record.values()])
+        else:
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+    return count

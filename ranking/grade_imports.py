@@ -1,0 +1,99 @@
+"""Verb: bring grades made elsewhere into a run whose drawings they are about."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_naive, now
+
+from generation.models import Event, Run
+from generation.suite import Suite
+from judging.models import Grade, Seat
+from judging.voting import mark_changed
+from ranking.grade_files import GradeFileError, read_grades
+
+BATCH = 500
+LONGEST_NAME = 100
+
+
+@transaction.atomic
+def import_grades(*, path: Path, run: Run) -> int:
+    """Let the file's grades stand beside the run's own, and say how many are new; a bad line refuses the whole file.
+
+    A judge of the file gets a seat without an account; only in the run that the file came from a seat of that name is the same
+    judge. A grade that stands already is passed over, and one that contradicts it is refused.
+    """
+    suite = Suite.from_dict(run.config)
+    if suite.rubric is None:
+        raise GradeFileError(path.name, 0, "", f"run {run.code} has no rubric.")
+    frame = read_grades(path, suite=suite)
+    lines = list(enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1))
+    extras = [(number, json.loads(line)) for number, line in lines if line.strip()]
+    samples = {
+        (entrant, stage, name, attempt): pk
+        for pk, entrant, stage, subject, key, attempt in run.samples.filter(verdict="valid").values_list(
+            "pk", "entrant__name", "prompt__category", "prompt__subject", "prompt__key", "attempt"
+        )
+        for name in (subject, key)
+        if name
+    }
+    seats: dict[tuple[str, bool], Seat] = {}
+    standing = {
+        (seat, sample, dimension): value
+        for seat, sample, dimension, value in run.grades.filter(withdrawn_at=None).values_list(
+            "seat_id", "sample_id", "dimension", "value"
+        )
+    }
+    made = []
+    for row, (number, extra) in zip(frame.itertuples(), extras, strict=True):
+        sample = samples.get((row.entrant, row.stage, row.subject, row.attempt))
+        if sample is None:
+            message = f"run {run.code} has no valid drawing of {row.subject} by {row.entrant}, attempt {row.attempt}."
+            raise GradeFileError(path.name, number, "entrant", message)
+        seat = _seat(run, row.judge, own=extra.get("run") == run.code, seats=seats, where=(path.name, number))
+        stands = standing.get((seat.pk, sample, row.dimension))
+        if stands is not None and stands != row.value:
+            message = f"{seat} has given {stands:g} for {row.dimension} here already."
+            raise GradeFileError(path.name, number, "value", message)
+        if stands is None:
+            at = _moment(extra.get("graded_at"), (path.name, number))
+            made.append(_grade(run, seat, sample, row, at))
+    Grade.objects.bulk_create(made, batch_size=BATCH)
+    Event.objects.create(run=run, verb="import grades", subject=f"{len(made)} grades", reason=path.name[:200])
+    mark_changed(run.pk)
+    return len(made)
+
+
+def _grade(run: Run, seat: Seat, sample: int, row: Any, at: datetime) -> Grade:
+    return Grade(
+        run=run, seat=seat, sample_id=sample, dimension=row.dimension, value=row.value, graded_at=at, imported=True
+    )
+
+
+def _seat(run: Run, judge: str, *, own: bool, seats: dict[tuple[str, bool], Seat], where: tuple[str, int]) -> Seat:
+    if len(judge) > LONGEST_NAME:
+        raise GradeFileError(*where, "judge", "the name is too long.")
+    if (judge, own) not in seats:
+        seat = Seat.objects.filter(run=run, pseudonym=judge).first()
+        if seat is not None and seat.judge_id and not own:
+            judge, seat = f"{judge} (imported)", None
+        seats[judge, own] = seat or Seat.objects.get_or_create(run=run, pseudonym=judge)[0]
+        seats[judge.removesuffix(" (imported)"), own] = seats[judge, own]
+    return seats[judge, own]
+
+
+def _moment(text: object, where: tuple[str, int]) -> datetime:
+    if text is None:
+        return now()
+    try:
+        found = parse_datetime(text) if isinstance(text, str) else None
+    except ValueError:
+        found = None
+    if found is None:
+        raise GradeFileError(*where, "graded_at", "it is not a time such as 2026-05-01T12:00:00Z.")
+    return found.replace(tzinfo=UTC) if is_naive(found) else found

@@ -1,0 +1,33 @@
+"""`manage.py import_grades FILE --run RUN`: grades from a grades.jsonl become grades of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from generation.management.run_commands import find_run
+from generation.text import visible
+from ranking.grade_files import GradeFileError
+from ranking.grade_imports import import_grades
+
+
+class Command(BaseCommand):
+    """Imports grades into a run that has the drawings."""
+
+    help = "Import grades: one JSON object a line with judge, entrant, stage, subject, attempt, dimension and value."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument(
+            "--run", required=True, help="the run with these drawings: its code, or a suite (its newest run)"
+        )
+
+    def handle(self, *args: Any, file: Path, run: str, **options: Any) -> None:
+        into = find_run(run)
+        try:
+            count = import_grades(path=file, run=into)
+        except GradeFileError as refused:
+            raise CommandError(visible(str(refused))) from None
+        self.stdout.write(f"{count} grades imported into run {into.code}.")
