@@ -142,7 +142,7 @@ def grouped(rows: Any, score: Any, won: Any) -> Any:
     return zip(keys.tolist(), n.tolist(), (sums / (n + 2)).tolist(), wins.tolist(), strict=True)
 
 
-def extremes(found: dict[str, Any], *, keep: int = 6) -> dict[str, Any]:
+def extremes(found: dict[str, Any], *, keep: int = 5) -> dict[str, Any]:
     ordered = sorted(found["drawings"], key=lambda row: (-row[4], row[0], row[1]))
     half = min(keep, (len(ordered) + 1) // 2)
     return {

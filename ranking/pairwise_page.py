@@ -56,10 +56,11 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     full = full_of(fit)
     rows = make_rows(fit, scope, entrants)
     standings = [row.standing for row in rows]
+    sentence = leading_sentence(result, labels, scope=scope)
     return {
         "scope": scope,
-        "sentence": leading_sentence(result, labels, scope=scope),
-        "stability": stability_sentence(result) if not scope else "",
+        "sentence": sentence,
+        "stability": stability_sentence(result, told=sentence) if not scope else "",
         "rows": rows,
         "axis": safe(interval_axis(scale_of(standings))),
         "unvoted": [entrant for name, entrant in entrants.items() if name not in {s["entrant"] for s in standings}],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-THIN = "\u2009"
+THIN = "\u202f"  # does not break
 LISTED = 4  # names a sentence can hold
 
 
@@ -40,11 +40,12 @@ def separation(result: Mapping[str, Any], top: Sequence[Mapping[str, Any]]) -> s
         return "They are so close that more votes need not part them." if pairs else ""
     needed = [pair["votes_needed"] for pair in pairs if pair["status"] == "open"]
     if None in needed:
-        return "Votes like these will not separate them."
-    return f"About {thousands(max(needed))} more votes would separate them." if needed else ""
+        return "Votes like these will not settle their order."
+    return f"About {thousands(max(needed))} more votes would settle their order." if needed else ""
 
 
-def stability_sentence(result: Mapping[str, Any]) -> str:
+def stability_sentence(result: Mapping[str, Any], *, told: str = "") -> str:
+    """Whether the ranking is stable; `told` is what was said before, so that no number comes twice."""
     stability, votes = result["stability"], result["votes"]
     if not stability["pairs"]:
         return ""
@@ -55,7 +56,7 @@ def stability_sentence(result: Mapping[str, Any]) -> str:
         )
     open_pairs = sum(pair["status"] == "open" for pair in stability["pairs"])
     said = f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are open."
-    if stability["votes_needed"]:
+    if stability["votes_needed"] and thousands(stability["votes_needed"]) not in told:
         said += f" About {thousands(stability['votes_needed'])} more votes of this kind would settle all of them."
     return said
 

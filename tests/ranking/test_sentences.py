@@ -48,7 +48,7 @@ def test_a_shared_first_place_says_how_many_votes_would_part_it():
 
     said = leading_sentence(found, LABELS)
 
-    assert said == "Two share first place: Alpha and Beta. About 1\u2009240 more votes would separate them."
+    assert said == "Two share first place: Alpha and Beta. About 1\u202f240 more votes would settle their order."
 
 
 def test_leaders_that_are_as_good_as_equal_are_called_so():
@@ -63,7 +63,7 @@ def test_nobody_leads_when_nobody_is_parted_from_the_first():
 
     said = leading_sentence(found, LABELS)
 
-    assert said.startswith("Nobody leads yet") and said.endswith("Votes like these will not separate them.")
+    assert said.startswith("Nobody leads yet") and said.endswith("Votes like these will not settle their order.")
 
 
 def test_empty_alone_and_islands_have_sentences():
@@ -104,7 +104,7 @@ def test_agreement_says_what_it_rests_on():
 
     said = agreement_sentence({"units": 40, "raw": value, "alpha_nominal": value | {"value": 0.45}})
 
-    assert "62\u2009% of the time (55\u2009%–69\u2009%), on 40 shared items" in said
+    assert "62\u202f% of the time (55\u202f%–69\u202f%), on 40 shared items" in said
     assert "moderate agreement" in said
     assert agreement_sentence({"units": 0}).startswith("No item")
 
@@ -117,5 +117,5 @@ def test_side_and_robustness_in_words():
     found["fewest_votes"] = {"votes": 3, "share": 0.012, "instead": "b"}
     assert robustness_sentence(found, LABELS) == (
         "Leaving out one judge can take the first place from Alpha; "
-        "leaving out 3 votes (1.2\u2009%) would put Beta first."
+        "leaving out 3 votes (1.2\u202f%) would put Beta first."
     )
