@@ -59,6 +59,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     sentence = leading_sentence(result, labels, scope=scope)
     return {
         "scope": scope,
+        "scope_votes": sum(row["votes"] for row in standings) // 2,
         "sentence": sentence,
         "stability": stability_sentence(result, told=sentence) if not scope else "",
         "rows": rows,

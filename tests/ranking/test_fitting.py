@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from generation.models import Event
-from judging.models import Seat, Vote
+from judging.models import JudgeTally, Seat, Vote
 from judging.tallies import differences
-from judging.voting import last_vote, undo_vote
+from judging.voting import undo_vote
 from ranking.fitting import fit_run, publish_fit, refit_fast, refit_fully, set_counting, stale_fits
 from ranking.models import Fit, Standing
 from ranking.simulated_judges import simulate_judges
@@ -39,32 +39,15 @@ def numbers(result, *, without=()):
     return {key: value for key, value in result.items() if key not in ("run", "samples", *without)}
 
 
-def write_votes(run, path):
-    votes = Vote.objects.filter(run=run).select_related("seat", "matchup__prompt", "matchup__left", "matchup__right")
-    lines = [
-        {
-            "judge": vote.seat.pseudonym,
-            "prompt_text": vote.matchup.prompt.text,
-            "category": vote.matchup.category,
-            "left_model": vote.matchup.left.name,
-            "right_model": vote.matchup.right.name,
-            "left_attempt": vote.matchup.left_sample.attempt,
-            "right_attempt": vote.matchup.right_sample.attempt,
-            "outcome": vote.outcome,
-            "voted_at": vote.voted_at.isoformat(),
-            "response_ms": vote.response_ms,
-            "kind": vote.matchup.kind,
-            "withdrawn": vote.withdrawn_at.isoformat() if vote.withdrawn_at else False,
-        }
-        for vote in votes
-    ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
+def exported(run, folder, form="jsonl"):
+    path = folder / f"votes.{form}"
+    call_command("export", "votes", run.code, "--format", form, "--out", path)
+    return str(path)
 
 
 def withdraw_one(run):
     seat = run.seats.first()
-    undo_vote(judge=seat.judge, code=last_vote(seat).matchup.code)
+    undo_vote(judge=seat.judge, code=seat.matchups.filter(kind="regular").first().code)
 
 
 def printed(capsys, *command):
@@ -91,11 +74,11 @@ def test_a_fast_fit_equals_a_full_one_with_a_judge_set_aside(run):
     assert everyone["votes"] == Vote.objects.exclude(matchup__kind="repeat").count() > full.votes
 
 
-def test_the_database_and_a_file_of_its_votes_give_the_same_leaderboard(run, tmp_path, capsys):
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_the_database_and_its_exported_votes_give_the_same_leaderboard(run, tmp_path, capsys, form):
     withdraw_one(run)
-    path = write_votes(run, tmp_path / "votes.jsonl")
 
-    from_file = printed(capsys, "analyse", str(path))
+    from_file = printed(capsys, "analyse", exported(run, tmp_path, form))
     from_database = printed(capsys, "leaderboard", run.code, "--format", "json")
 
     assert_alike(numbers(from_database), numbers(from_file))
@@ -104,15 +87,46 @@ def test_the_database_and_a_file_of_its_votes_give_the_same_leaderboard(run, tmp
 
 def test_a_past_leaderboard_is_made_again_from_the_votes_that_stood_then(run, tmp_path, capsys):
     until = Vote.objects.order_by("voted_at")[70].voted_at
-    withdraw_one(run)
-    path = write_votes(run, tmp_path / "votes.jsonl")
     options = ("--until", until.isoformat())
 
-    from_file = printed(capsys, "analyse", str(path), *options)
+    from_file = printed(capsys, "analyse", exported(run, tmp_path), *options)
     from_database = printed(capsys, "leaderboard", run.code, "--format", "json", *options)
 
     assert_alike(numbers(from_database), numbers(from_file))
     assert from_database["votes"] <= 71
+
+
+def test_a_vote_withdrawn_later_still_stood_then(run):
+    until = Vote.objects.order_by("voted_at").last().voted_at
+    before = fit_run(run, until=until.isoformat())
+    withdraw_one(run)
+
+    after = fit_run(run, until=until.isoformat())
+
+    assert_alike(numbers(after.result), numbers(before.result))
+    assert fit_run(run).votes == before.votes - 1
+
+
+def test_the_markdown_holds_the_three_parts_of_the_seed(run, capsys):
+    call_command("leaderboard", run.code)
+
+    text = capsys.readouterr().out
+    assert [line for line in text.splitlines() if line.startswith("## ")][:3] == [
+        "## Overall Elo",
+        "## Category-specific Elo",
+        "## Consistency score",
+    ]
+
+
+def test_check_tallies_finds_a_wrong_count(run, capsys):
+    call_command("check_tallies", run.code)
+    assert "equal their standing votes" in capsys.readouterr().out
+
+    tally = JudgeTally.objects.filter(run=run).first()
+    JudgeTally.objects.filter(pk=tally.pk).update(votes=tally.votes + 1)
+
+    with pytest.raises(CommandError, match="1 rows"):
+        call_command("check_tallies")
 
 
 def test_standings_are_stored_for_every_scope(run):
@@ -174,7 +188,8 @@ def test_simulated_votes_are_marked_and_counted_like_any(simulated):
     assert not Seat.objects.filter(is_simulated=False).exists()
     assert not any(seat.judge.is_active or seat.judge.has_usable_password() for seat in Seat.objects.all())
     truth = Event.objects.get(verb="simulate judges").facts
-    assert list(truth["strengths"]) == ["acme/alpha-1", "bestco/beta-mini", "corp/gamma-xl", "delta/delta-pro"]
+    strongest_first = sorted(truth["strengths"], key=truth["strengths"].get, reverse=True)
+    assert strongest_first == ["acme/alpha-1", "bestco/beta-mini", "corp/gamma-xl", "delta/delta-pro"]
 
 
 def test_simulated_judges_do_not_vote_where_judging_is_closed():
