@@ -119,11 +119,13 @@ def _moment(value: Any) -> datetime | None:
         return None
     try:
         moment = parse_datetime(value) if isinstance(value, str) else None
-    except ValueError:
+        # In UTC, as databases keep it: the first and last hours of the calendar have no such time elsewhere.
+        moment = moment and (moment.replace(tzinfo=UTC) if is_naive(moment) else moment.astimezone(UTC))
+    except (ValueError, OverflowError):
         moment = None
     if moment is None:
         raise ValueError("voted_at must be a time such as 2026-05-01T12:00:00Z")
-    return moment.replace(tzinfo=UTC) if is_naive(moment) else moment
+    return moment
 
 
 @transaction.atomic

@@ -151,6 +151,7 @@ def test_only_two_models_and_an_outcome_are_required(tmp_path):
         ('{"left_model": "a", "right_model": "b", "outcome": "left", "left_attempt": true}', "whole number"),
         ('{"left_model": "a", "right_model": "b", "outcome": "left", "voted_at": "soon"}', "voted_at"),
         ('{"left_model": "a", "right_model": "b", "outcome": "left", "voted_at": "2026-99-01T00:00"}', "voted_at"),
+        ('{"left_model": "a", "right_model": "b", "outcome": "tie", "voted_at": "0001-01-01T00:00+14:00"}', "voted_at"),
         ("[" * 100_000, "not JSON"),
         ("", "holds no votes"),
     ],
