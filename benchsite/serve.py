@@ -104,10 +104,12 @@ def supervisor_config(children: dict[str, list[str]], folder: Path) -> str:
         # Quoted for supervisor, which reads commands as a shell would and % as its own.
         words = " ".join("'" + word.replace("%", "%%") + "'" for word in command)
         once = "autorestart=unexpected\nstartsecs=0" if name == "demo-runs" else "autorestart=true\nstartsecs=1"
+        # What these two say helps only in a search for a fault.
+        log = f"{folder}/{name}.log" if name in ("queue", "demo-provider") else "/dev/fd/1"
         return (
             f"[program:{name}]\ncommand={words}\n{once}\npriority={priority}\nstartretries=1000\nexitcodes=0\nstopasgroup=true\n"
-            "killasgroup=true\nstopwaitsecs=15\nredirect_stderr=true\nstdout_logfile=/dev/fd/1\n"
-            "stdout_logfile_maxbytes=0\n"
+            "killasgroup=true\nstopwaitsecs=15\nredirect_stderr=true\n"
+            f"stdout_logfile={log}\nstdout_logfile_maxbytes=0\n"
         )
 
     head = (
