@@ -50,6 +50,10 @@ def safe(svg: str) -> SafeString:
     return mark_safe(svg)  # noqa: S308 - made by charts.py, which escapes every name
 
 
+def overall_sentence(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    return leading_sentence(result["overall"], labels)
+
+
 def leading_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
     """The first thing a page says: who leads, and whether the intervals part the first from the rest."""
     if not rows:

@@ -38,6 +38,10 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     }
 
 
+def overall_sentence(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    return verdict_sentence(result["overall"], labels)
+
+
 def verdict_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
     """The policy's verdict in words: a winner, co-winners, or nobody, and against which baseline."""
     if not rows:

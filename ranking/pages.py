@@ -32,8 +32,8 @@ from ranking.pairwise_page import (
     wins_svg,
 )
 from ranking.people import is_hidden_from
-from ranking.protocols import protocols_of
-from ranking.sentences import agreement_sentence, leading_sentence, rank_words, side_sentence
+from ranking.protocols import load, protocols_of
+from ranking.sentences import agreement_sentence, rank_words, side_sentence
 
 FLAGS = {
     "unreliable": "votes hardly follow the other judges'",
@@ -53,8 +53,8 @@ def overview(runs: QuerySet[Run], user: Any) -> list[dict[str, Any]]:
             fit = Fit.objects.newest(run, name)
             hidden = is_hidden_from(run, user)
             said = ""
-            if fit is not None and name == "pairwise" and not hidden:
-                said = leading_sentence(fit.result, dict(run.entrants.values_list("name", "label")))
+            if fit is not None and entry.sentence and not hidden:
+                said = load(entry.sentence)(fit.result, dict(run.entrants.values_list("name", "label")))
             lines.append({"run": run, "protocol": name, "entry": entry, "fit": fit, "said": said, "hidden": hidden})
     return lines
 

@@ -21,12 +21,14 @@ class Protocol:
       `run.csv` are the downloads in those forms.
     - `options` has `ties, fails, weights, until, backend`; `full` asks for the slow parts where `slow` is true.
     - `template` gets `fit`, `result`, `run` and what `page(fit, *, scope)` adds, if there is one.
+    - `sentence(result, labels)` is the one line that lists of leaderboards show; `labels` are entrants' labels by name.
     """
 
     label: str
     analyse: str
     template: str
     page: str = ""
+    sentence: str = ""
     slow: bool = False
 
 
@@ -37,6 +39,7 @@ PROTOCOLS = {
         analyse="ranking.pairwise.analyse_run",
         template="ranking/leaderboard_pairwise.html",
         page="ranking.pairwise_page.page_context",
+        sentence="ranking.sentences.leading_sentence",
         slow=True,
     ),
     "rubric": Protocol(
@@ -50,12 +53,14 @@ PROTOCOLS = {
         analyse="ranking.automatic.analyse_run",
         template="ranking/leaderboard_automatic.html",
         page="ranking.automatic_page.page_context",
+        sentence="ranking.automatic_page.overall_sentence",
     ),
     "automatic:science_birds": Protocol(
         label="Competition",
         analyse="ranking.competition.analyse_run",
         template="ranking/leaderboard_competition.html",
         page="ranking.competition_page.page_context",
+        sentence="ranking.competition_page.overall_sentence",
     ),
 }
 
