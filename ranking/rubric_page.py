@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from generation.models import Entrant
+from judging.disclosure import drawings_are_open
 from judging.grade_sheets import rubric_of
 from ranking.charts import Interval, Scale, interval_axis, interval_row, interval_scale
 from ranking.models import Fit
@@ -37,6 +38,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "agreement": agreement_words(result),
         "judges": judge_rows(fit),
         "simulated": result["run"].get("simulated", 0),
+        "gallery": drawings_are_open(fit.run),
         "structure": structure_rows(result, labels) if not scope else [],
         **scatter_context(fit, labels, scope=scope),
     }
@@ -140,13 +142,14 @@ def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[
     points = fit.result["run"].get("points", [])
     if scope or len(points) < 2:
         return {}
+    linked = drawings_are_open(fit.run)  # a name beside its picture would end blind judging
     dots = [
         Dot(
             anchors=point["anchors"],
             visual=point["visual"],
             said=f"{labels.get(point['entrant'], point['entrant'])}, {point['subject']}, attempt {point['attempt']}: "
             f"{point['visual']:.0f} points, {point['anchors']} anchors",
-            link=reverse("ranking:drawing", args=[fit.run.code, point["code"]]),
+            link=reverse("gallery:sample", args=[point["code"]]) if linked else "",
         )
         for point in points
     ]
@@ -162,4 +165,9 @@ def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[
     ]
     anchors, visual = medians(dots)
     places = [(dot, quadrant_of(dot, anchors=anchors, visual=visual)) for dot in means]
-    return {"scatter": SafeString(quadrant_chart(dots, means)), "quadrants": places, "middle": (anchors, visual)}
+    return {
+        "scatter": SafeString(quadrant_chart(dots, means)),
+        "quadrants": places,
+        "middle": (anchors, visual),
+        "linked": linked,
+    }

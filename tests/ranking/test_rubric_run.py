@@ -146,9 +146,11 @@ def test_the_page_shows_scores_agreement_structure_and_the_scatter(client):
         assert said in page, said
     for corner in ("Minimal", "Refined", "Crude", "Cluttered"):
         assert corner in page
-    code = run.samples.judgeable().first().code
-    assert f'href="{reverse("ranking:drawing", args=[run.code, code])}"' in page
     assert "Signature" in stage and "ICC" not in stage
+    link = reverse("gallery:sample", args=[run.samples.judgeable().first().code])
+    assert link not in page  # while people judge blind
+    Run.objects.update(judging_state=Run.Judging.CLOSED)
+    assert f'href="{link}"' in client.get(reverse("ranking:leaderboard", args=[run.code])).text
 
 
 def test_a_judge_of_an_open_run_does_not_see_the_ranking(client):
