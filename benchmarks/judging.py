@@ -123,6 +123,7 @@ def told(tale):
     return {
         "votes": len(tale.codes),
         "errors": len(tale.errors),
+        "reconnects": tale.reconnects,
         "first_error": tale.errors[0] if tale.errors else "",
         "votes_per_s": round(len(tale.codes) / tale.elapsed, 1),
         "p50_ms": round(tale.quantile(0.5)),

@@ -14,6 +14,8 @@ TOKEN = "b" * 32  # the CSRF cookie and header only have to be equal
 LEAST_PAUSE = 0.31  # the server takes one vote in 300 ms
 KEEP = 1.0  # gunicorn drops an idle connection after 2 s; a browser would open a new one by itself
 
+RETRIES = 3
+
 
 @dataclass
 class Tale:
@@ -23,6 +25,7 @@ class Tale:
     codes: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     doubles: int = 0
+    reconnects: int = 0
     elapsed: float = 0.0
 
     def quantile(self, share: float) -> float:
@@ -44,10 +47,19 @@ class Judge:
         answer.raise_for_status()
         self.code = answer.json()["current"]["code"]
 
+    async def send(self, data: dict[str, str], tale: Tale) -> httpx.Response:
+        """As the page does it: a connection that breaks is tried again with the very same vote."""
+        for _ in range(RETRIES):
+            try:
+                return await self.client.post("/judge/vote/", data=data)
+            except httpx.TransportError:
+                tale.reconnects += 1
+        return await self.client.post("/judge/vote/", data=data)
+
     async def vote(self, tale: Tale, *, twice: bool = False) -> None:
         data = {"code": self.code, "outcome": random.choice(OUTCOMES), "response_ms": "900"}
         start = time.perf_counter()
-        answers = await asyncio.gather(*(self.client.post("/judge/vote/", data=data) for _ in range(1 + twice)))
+        answers = await asyncio.gather(*(self.send(data, tale) for _ in range(1 + twice)))
         tale.seconds.append(time.perf_counter() - start)
         taken = [answer for answer in answers if answer.status_code == 200]
         tale.errors += [f"{a.status_code} {a.text[:80]}" for a in answers if a.status_code not in (200, 429)]

@@ -176,12 +176,6 @@ def test_entrants_that_a_run_does_not_have_are_refused(run, tmp_path):
         call_command("import_votes", path, run=run.code)
 
 
-def test_export_all_writes_a_folder(run, tmp_path):
-    call_command("export", "all", run.code, out=tmp_path / "dump")
-
-    assert {path.name for path in (tmp_path / "dump").iterdir()} >= {"database.jsonl", "votes.jsonl"}
-
-
 def test_rebuild_tallies_says_what_was_wrong(run, capsys):
     JudgeTally.objects.filter(pk=JudgeTally.objects.first().pk).update(votes=99)
 
