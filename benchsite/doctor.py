@@ -172,7 +172,7 @@ def check_providers() -> Iterator[Finding]:
     profiles = {str(row): row for run in waiting for row in run.models.values_list("profile", flat=True)}
     for profile in profiles.values():
         name, key = profile.get("name", "?"), profile.get("key_env", "")
-        if key and not (os.environ.get(key) or os.environ.get(f"{key}_FILE")):
+        if key and not os.environ.get(key):
             yield bad(f"Open runs ask {name}, and {key} is not set.", "Set it where the workers run, and restart them.")
         elif key:
             yield good(f"{key} is set for {name}.")

@@ -20,6 +20,8 @@ def snapshot() -> Iterator[None]:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                # It holds no lock anybody waits for, and a slow download leaves it idle between two portions.
+                cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '10min'")
             yield
     else:
         with connection.cursor() as cursor:

@@ -1,0 +1,87 @@
+"""The site at size: an archive of many votes is written with flat memory, and its rate is printed.
+
+Each size runs in a process of its own on a new SQLite file, so that its peak of memory is its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SMALL, FULL = (20_000, 100_000), (20_000, 1_000_000)
+FLAT = 1.5  # the largest may take this much more memory than the smallest
+
+
+def measure(votes: int, folder: Path) -> dict[str, float]:
+    """One size, in this process: fill, export, and say how long and how much memory the export took."""
+    os.environ |= {"VAR_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "tests.settings", "LOG_LEVEL": "ERROR"}
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+    from ranking.archive import archive_chunks
+    from tests.ranking.archive_run import add_votes, make_judged_run
+
+    run = make_judged_run(votes=0, prompts=60, attempts=4)
+    pid = os.fork()
+    if pid == 0:  # votes are made in a child, so that only the export counts in our peak
+        from django.db import connection
+
+        connection.close()
+        add_votes(run, judges=50, votes=votes)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began, size = time.perf_counter(), 0
+    with (folder / "run.zip").open("wb") as file:
+        for chunk in archive_chunks(run):
+            size += file.write(chunk)
+    seconds = time.perf_counter() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    told = {"votes": votes, "seconds": seconds, "votes_per_second": votes / seconds, "megabytes": size / 1e6}
+    return {**told, "peak_mb": peak / 1024, "before_mb": before / 1024}
+
+
+def in_a_process(votes: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory(prefix="benchsite-bench-") as folder:
+        command = [sys.executable, "-m", "benchmarks.site", "--one", str(votes), "--folder", folder]
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="a million votes")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(options.one, options.folder)))
+        return
+    found = [in_a_process(votes) for votes in (FULL if options.full else SMALL)]
+    for row in found:
+        print(
+            f"export of {row['votes']:>9,.0f} votes: {row['seconds']:6.1f} s, {row['votes_per_second']:8,.0f} votes/s, "
+            f"{row['megabytes']:7.1f} MB, peak memory {row['peak_mb']:.0f} MB ({row['before_mb']:.0f} MB before)"
+        )
+    flat = found[-1]["peak_mb"] <= FLAT * found[0]["peak_mb"]
+    print(f"memory is {'flat' if flat else 'NOT flat'}")
+    if options.json:
+        options.json.write_text(json.dumps({"export": found, "flat": flat}, indent=1))
+    sys.exit(0 if flat else 1)
+
+
+if __name__ == "__main__":
+    main()
