@@ -9,6 +9,7 @@ from benchsite.fact_admin import FactAdmin
 
 admin.site.site_title = "Benchsite"
 admin.site.index_title = "Curation"
+admin.site.enable_nav_sidebar = False  # the lists need the width for drawings
 
 
 @admin.register(LogEntry)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -25,6 +25,7 @@ class FactAdmin(admin.ModelAdmin):
 
     list_per_page = 50
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # counting a million votes by filter is not worth the wait
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
@@ -124,6 +125,22 @@ def link(row: Model | None, words: object = None) -> SafeString | str:
 def listing(table: str, words: object, **filters: object) -> SafeString:
     """A link to the admin list of a table (such as `judging_vote`), filtered."""
     return format_html('<a href="{}?{}">{}</a>', reverse(f"admin:{table}_changelist"), urlencode(filters), words)
+
+
+def filled(field: str, title: str) -> tuple[str, type[admin.EmptyFieldListFilter]]:
+    """A filter by whether a field holds anything, asked in plain words: excluded, yes or no."""
+
+    class Filled(admin.EmptyFieldListFilter):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            self.title = title
+
+        def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:
+            said = {"0": "Yes", "1": "No", None: "All"}
+            for value, choice in zip((None, "1", "0"), super().choices(changelist), strict=True):
+                yield {**choice, "display": said[value]}
+
+    return field, Filled
 
 
 def row_of(*links: SafeString) -> SafeString:

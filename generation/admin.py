@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchsite.fact_admin import Action, FactAdmin, RunFactAdmin, Verb, listing, reasoned, row_of
+from benchsite.fact_admin import Action, FactAdmin, RunFactAdmin, Verb, filled, listing, reasoned, row_of
 from benchsite.templatetags.wording import dollars
 from generation import curating, publishing, record_admin
 from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
@@ -41,12 +41,19 @@ class RunAdmin(FactAdmin):
         "format",
         "drawing_state",
         "judging_state",
-        "visibility",
-        "frozen",
+        "shown",
         "spent",
         "more",
     )
-    list_filter = ("visibility", "drawing_state", "judging_state", "suite", "format", "is_demo")
+    list_filter = (
+        "visibility",
+        filled("frozen_at", "frozen"),
+        "drawing_state",
+        "judging_state",
+        "suite",
+        "format",
+        "is_demo",
+    )
     search_fields = ("code", "title", "label", "suite")
     date_hierarchy = "created_at"
     readonly_fields = ("more", "spent")
@@ -69,11 +76,11 @@ class RunAdmin(FactAdmin):
 
     @admin.display(description="run", ordering="title")
     def name(self, run: Run) -> str:
-        return f"{run}{' (demo)' if run.is_demo else ''}"
+        return str(run)
 
-    @admin.display(boolean=True, ordering="frozen_at")
-    def frozen(self, run: Run) -> bool:
-        return run.frozen_at is not None
+    @admin.display(description="shown", ordering="visibility")
+    def shown(self, run: Run) -> str:
+        return f"{run.get_visibility_display()}, frozen" if run.frozen_at else run.get_visibility_display()
 
     @admin.display(ordering="spent_nano")
     def spent(self, run: Run) -> str:
@@ -129,7 +136,7 @@ class SampleAdmin(RunFactAdmin):
         "standing",
         "more",
     )
-    list_filter = ("state", "verdict", "held", ("excluded_reason", admin.EmptyFieldListFilter), FlagFilter, "run")
+    list_filter = ("state", "verdict", "held", filled("excluded_reason", "excluded"), FlagFilter, "run")
     list_select_related = ("run", "prompt", "entrant", "model")
     search_fields = ("code", "prompt__text", "entrant__label", "model__model_id", "reason", "failure")
     readonly_fields = ("drawing_", "more", "answer_")
@@ -140,9 +147,6 @@ class SampleAdmin(RunFactAdmin):
         ("Drawn", {"fields": ("state", "claims", "failure", "failure_detail", "drawn_at", "finish_reason")}),
     )
     actions = sample_actions()
-
-    class Media:
-        css = {"all": ("css/admin.css",)}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Sample]:
         return super().get_queryset(request).defer("run__config", "raw", "answer", "earlier_answers", "facts")
@@ -185,7 +189,7 @@ class EntrantAdmin(RunFactAdmin):
         "prompt_length",
         "samples",
     )
-    list_filter = ("approved", ("disqualified", admin.EmptyFieldListFilter), "baseline", "is_demo", "run")
+    list_filter = ("approved", filled("disqualified", "disqualified"), "baseline", "is_demo", "run")
     search_fields = ("code", "name", "label", "team")
     actions = (
         reasoned(curating.approve_entrants, label="Approve", done="Approved: {count}.", refused=REFUSED),
@@ -200,7 +204,7 @@ class EntrantAdmin(RunFactAdmin):
 @admin.register(LanguageModel)
 class LanguageModelAdmin(RunFactAdmin):
     list_display = ("label", "model_id", "run_link", "provider", "refused_reason", "failures_in_row", "open_until")
-    list_filter = ("provider", ("refused_reason", admin.EmptyFieldListFilter), "run")
+    list_filter = ("provider", filled("refused_reason", "refused"), "run")
     search_fields = ("model_id", "label")
 
 

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from benchsite.fact_admin import FactAdmin, RunFactAdmin, link
+from benchsite.fact_admin import FactAdmin, RunFactAdmin, filled, link
 from benchsite.templatetags.curation import words
 from benchsite.templatetags.wording import dollars
 from generation.models import Event, Measurement, Notice, ProviderCall, Reading
@@ -89,5 +89,5 @@ class EventAdmin(RunFactAdmin):
 @admin.register(Notice)
 class NoticeAdmin(FactAdmin):
     list_display = ("event", "channel", "tries", "sent_at", "error")
-    list_filter = ("channel", ("sent_at", admin.EmptyFieldListFilter))
+    list_filter = ("channel", filled("sent_at", "sent"))
     list_select_related = ("event",)

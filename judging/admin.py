@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchsite.fact_admin import FactAdmin, RunFactAdmin, link, listing, reasoned
+from benchsite.fact_admin import FactAdmin, RunFactAdmin, filled, link, listing, reasoned
 from generation.admin import REFUSED, RunAdmin, SampleAdmin, sample_actions, thumbnail
 from generation.models import Run, Sample
 from judging import curating_many as many
@@ -108,9 +108,6 @@ class MatchupAdmin(RunFactAdmin):
     ordering = ("-id",)
     readonly_fields = ("left_", "right_", "see")
 
-    class Media:
-        css = {"all": ("css/admin.css",)}
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[Matchup]:
         heavy = ("config", "raw", "answer", "earlier_answers", "facts")
         samples = [f"{side}_sample__{name}" for side in ("left", "right") for name in heavy[1:]]
@@ -153,7 +150,7 @@ class VoteAdmin(RunFactAdmin):
         "response_ms",
         "withdrawn_at",
     )
-    list_filter = ("outcome", ("withdrawn_at", admin.EmptyFieldListFilter), "unblind", "imported", "run")
+    list_filter = ("outcome", filled("withdrawn_at", "withdrawn"), "unblind", "imported", "run")
     list_select_related = ("run", "seat", "matchup__left", "matchup__right")
     search_fields = ("matchup__code", "seat__pseudonym")
     ordering = ("-id",)
@@ -191,7 +188,7 @@ class ReportAdmin(FactAdmin):
         "decided_by",
         "decided_at",
     )
-    list_filter = (("decided_at", admin.EmptyFieldListFilter), "reason", "decision", "matchup__run")
+    list_filter = (filled("decided_at", "decided"), "reason", "decision", "matchup__run")
     list_select_related = ("matchup__run", "decided_by")
     search_fields = ("note", "matchup__code")
     actions = (
