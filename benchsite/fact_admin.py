@@ -131,8 +131,8 @@ def filled(field: str, title: str) -> tuple[str, type[admin.EmptyFieldListFilter
     """A filter by whether a field holds anything, asked in plain words: excluded, yes or no."""
 
     class Filled(admin.EmptyFieldListFilter):
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args)
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
             self.title = title
 
         def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,19 @@ from benchsite.fact_admin import FactAdmin, RunFactAdmin, filled, link, listing,
 from generation.admin import REFUSED, RunAdmin, SampleAdmin, sample_actions, thumbnail
 from generation.models import Run, Sample
 from judging import curating_many as many
-from judging.models import Epoch, Invitation, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
+from judging.models import (
+    Epoch,
+    Grade,
+    GradeItem,
+    GradeSheet,
+    Invitation,
+    JudgeTally,
+    Matchup,
+    PromptTally,
+    Report,
+    Seat,
+    Vote,
+)
 
 admin.site.unregister([Run, Sample])
 
@@ -226,3 +238,48 @@ class JudgeTallyAdmin(TallyAdmin):
 class PromptTallyAdmin(TallyAdmin):
     list_display = ("run_link", "prompt", "left", "right", "outcome", "is_repeat", "votes")
     list_select_related = ("run", "left", "right", "prompt")
+
+
+@admin.register(GradeSheet)
+class GradeSheetAdmin(FactAdmin):
+    list_display = ("seat", "items", "graded", "last_graded_at")
+    list_filter = ("seat__run",)
+    list_select_related = ("seat",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[GradeSheet]:
+        return super().get_queryset(request).defer("seat__plan")
+
+
+@admin.register(GradeItem)
+class GradeItemAdmin(FactAdmin):
+    list_display = ("code", "judge", "sample_link", "stage", "kind", "graded_at", "reason", "note", "decision")
+    list_filter = ("kind", "stage", filled("reported_at", "reported"), "decision", "seat__run")
+    list_select_related = ("seat", "sample")
+    search_fields = ("code", "sample__code", "note")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[GradeItem]:
+        return super().get_queryset(request).defer("seat__plan", "sample__raw", "sample__answer", "sample__drawing")
+
+    @admin.display(ordering="seat__pseudonym")
+    def judge(self, item: GradeItem) -> SafeString | str:
+        return link(item.seat, item.seat.pseudonym)
+
+    @admin.display(description="sample")
+    def sample_link(self, item: GradeItem) -> SafeString | str:
+        return link(item.sample, item.sample.code)
+
+
+@admin.register(Grade)
+class GradeAdmin(RunFactAdmin):
+    list_display = ("graded_at", "judge", "sample_link", "dimension", "value", "run_link", "withdrawn_at")
+    list_filter = ("dimension", filled("withdrawn_at", "withdrawn"), "imported", "run")
+    list_select_related = ("run", "seat", "sample")
+    search_fields = ("sample__code", "seat__pseudonym")
+    ordering = ("-id",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Grade]:
+        heavy = ("seat__plan", "sample__raw", "sample__answer", "sample__drawing")
+        return super().get_queryset(request).defer("run__config", *heavy)
+
+    judge = GradeItemAdmin.judge
+    sample_link = GradeItemAdmin.sample_link
