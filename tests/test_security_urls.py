@@ -16,9 +16,12 @@ from django.urls import reverse
 
 from benchsite.accounts import make_curator
 from benchsite.fact_admin import FactAdmin
+from generation.models import Entrant
+from judging.grade_sheets import next_item
 from judging.models import Matchup, Report
 from ranking.fitting import fit_run
 from tests.admin_rows import make_rows
+from tests.judging.graded import make_rubric_run, seat_with_list
 from tests.judging.make import make_run, make_seat
 from tests.url_roles import ADDRESSES, ADMIN, FACT_PAGES, ROLES, SUPERUSERS, UNNAMED, Row, patterns
 
@@ -27,8 +30,9 @@ SITE = {name: row for name, row in ADDRESSES.items() if not name.startswith("adm
 
 
 @pytest.fixture
-def world(db):
-    """A run that Alice judges, Bob with a run of his own, Carol the curator and a superuser."""
+def world(db, settings):
+    """Two runs that Alice judges (pairs and a rubric), one that Bob judges, Carol the curator and a superuser."""
+    settings.METRICS_TOKEN = "of-another"
     root = User.objects.create_superuser("root", password="x")
     carol = User.objects.create_user("carol")
     make_curator(carol)
@@ -42,7 +46,15 @@ def world(db):
     published.save()
     bob = make_seat(published, "bob").judge
     fit_run(published)
+    rubric = make_rubric_run(subjects=1, attempts=1)
+    item = next_item(seat_with_list(rubric, seat.judge.username))
+    program = run.entrants.last()
+    Entrant.objects.filter(pk=program.pk).update(model=None, turns=["Draw."])
     return {
+        "rubric": rubric.code,
+        "item": item.code,
+        "stage": item.stage,
+        "program": program.code,
         "users": dict(zip(ROLES, (None, seat.judge, bob, carol, root), strict=True)),
         "run": run.code,
         "published": published.code,

@@ -41,10 +41,13 @@ class Row:
 
 
 ADDRESSES = {
-    "home": Row(ALL, ALL),
-    "healthz": Row(ALL, ALL),
-    "readyz": Row(ALL.replace("200", "503"), ALL.replace("200", "503")),  # the tests' queue is away
+    "home": Row(ALL, NONE),
+    "healthz": Row(ALL, NONE),
+    "readyz": Row(ALL.replace("200", "503"), NONE),  # the tests' queue is away
     "favicon.ico": Row(ALL.replace("200", "302"), ALL.replace("200", "302")),
+    "metrics": Row(ALL.replace("200", "403"), NONE),  # by its token only; tests/benchsite/ has more
+    "numbers": Row(ALL, NONE),
+    "suite": Row(ALL, NONE, ("ascii",)),
     # /runs/
     "generation:runs": Row(CURATORS, CURATORS_405),
     "generation:start": Row(CURATORS, CURATORS, ("ascii",)),
@@ -78,6 +81,14 @@ ADDRESSES = {
     "ranking:drawing": Row(PRIVATE, NONE, ("@run", "@sample")),
     "ranking:count": Row(CURATORS_405, CURATORS_MOVED, ("@run",)),
     "ranking:publish": Row(CURATORS_405, CURATORS_MOVED, ("@run",), {"fit": "@fit"}),
+    "ranking:archive": Row(CURATORS, CURATORS_405, ("@run",)),
+    "gallery:gallery": Row(PRIVATE, NONE, ("@run",)),
+    "gallery:gallery (published)": Row("403 403 403 200 200", NONE, ("@published",)),  # names wait for the last vote
+    "gallery:program": Row(PRIVATE, NONE, ("@run", "@program")),
+    "gallery:levels": Row("404 404 404 404 404", NONE, ("@run", "@program")),  # it has no level to give
+    "gallery:sample": Row(PRIVATE, NONE, ("@sample",)),
+    "gallery:picture": Row(PRIVATE, NONE, ("@sample",)),
+    "gallery:level": Row("404 404 404 404 404", NONE, ("@sample",)),
     # joining, logging in and out
     "join": Row("200 302 200 200 200", "200 302 302 302 302", ("@token",)),
     "login": Row("200 302 302 302 302", "200 302 302 302 302"),
@@ -95,7 +106,17 @@ ADDRESSES = {
     "judging:judge": Row(JUDGE, MEMBERS_405, ("@run",)),
     "judging:start": Row(MEMBERS_405, JUDGE_MOVED, ("@run",)),
     "judging:history": Row(JUDGE, MEMBERS_405, ("@run",)),
+    "judging:drawing": Row(JUDGE, MEMBERS_405, ("@item",)),
+    "judging:drawing_picture": Row(JUDGE, MEMBERS_405, ("@item",)),
+    "judging:save_grades": Row(MEMBERS_405, JUDGE_MOVED, ("@item",)),
+    "judging:report_drawing": Row(MEMBERS_405, JUDGE_MOVED, ("@item",), {"reason": "broken"}),
+    "judging:grades": Row(JUDGE_MOVED, MEMBERS_405, ("@rubric",)),
+    "judging:start_grading": Row(MEMBERS_405, JUDGE_MOVED, ("@rubric",)),
+    "judging:undo_grade": Row(MEMBERS_405, JUDGE_MOVED, ("@rubric",)),
+    "judging:align": Row(JUDGE, MEMBERS_405, ("@rubric", "@stage")),
     # /runs/<code>/, about judging
+    "judging:grade_overview": Row(CURATORS, CURATORS_405, ("@rubric",)),
+    "judging:decide_item": Row(CURATORS_405, CURATORS_MOVED, ("@rubric", "@item")),
     "judging:overview": Row(CURATORS, CURATORS_405, ("@run",)),
     "judging:set_state": Row(CURATORS_405, CURATORS_MOVED, ("@run", "pause")),
     "judging:invitations": Row(CURATORS, CURATORS, ("@run",)),
