@@ -111,6 +111,7 @@ def approve_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reaso
 
     def back(pks: list[int]) -> None:
         Entrant.objects.filter(pk__in=pks).update(disqualified="", approved=True)
+        Run.objects.filter(entrants__in=pks).update(finished_at=None)
         cancelled = Sample.objects.filter(entrant__in=pks, state=Sample.State.CANCELLED)
         again = cancelled.exclude(run__drawing_state=Run.Drawing.CANCELLED)
         runs = list(again.values_list("run_id", flat=True).distinct().order_by())

@@ -20,6 +20,7 @@ from generation.models import Entrant
 from judging.grade_sheets import next_item
 from judging.models import Matchup, Report
 from ranking.fitting import fit_run
+from ranking.models import AnalystToken
 from tests.admin_rows import make_rows
 from tests.judging.graded import make_rubric_run, seat_with_list
 from tests.judging.make import make_run, make_seat
@@ -51,6 +52,7 @@ def world(db, settings):
     program = run.entrants.last()
     Entrant.objects.filter(pk=program.pk).update(model=None, turns=["Draw."])
     return {
+        "analyst": AnalystToken.objects.get().code,
         "rubric": rubric.code,
         "item": item.code,
         "stage": item.stage,

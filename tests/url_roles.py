@@ -20,6 +20,7 @@ CURATORS_MOVED = "login 403 403 302 302"
 CURATORS_405 = "login 403 403 405 405"
 MEMBERS = "login 200 200 200 200"
 MEMBERS_405 = "login 405 405 405 405"
+TOKEN = "401 401 401 401 401"
 PRIVATE = "404 404 404 200 200"
 PUBLISHED = "200 200 403 200 200"
 JUDGE = "login 200 404 404 404"
@@ -89,6 +90,18 @@ ADDRESSES = {
     "gallery:sample": Row(PRIVATE, NONE, ("@sample",)),
     "gallery:picture": Row(PRIVATE, NONE, ("@sample",)),
     "gallery:level": Row("404 404 404 404 404", NONE, ("@sample",)),
+    # /api/: by an analyst's token, whoever is logged in
+    "ranking:api": Row(TOKEN, TOKEN),
+    "ranking:api_runs": Row(TOKEN, TOKEN),
+    "ranking:api_run": Row(TOKEN, TOKEN, ("@run",)),
+    "ranking:api_samples": Row(TOKEN, TOKEN, ("@run",)),
+    "ranking:api_votes": Row(TOKEN, TOKEN, ("@run",)),
+    "ranking:api_grades": Row(TOKEN, TOKEN, ("@run",)),
+    "ranking:api_standings": Row(TOKEN, TOKEN, ("@run",)),
+    "ranking:api_leaderboard": Row(TOKEN, TOKEN, ("@run",)),
+    "ranking:api_nothing": Row(TOKEN.replace("401", "404"), TOKEN.replace("401", "404"), ("nothing",)),
+    "ranking:tokens": Row(CURATORS, CURATORS),
+    "ranking:revoke_token": Row(CURATORS_405, CURATORS_MOVED, ("@analyst",)),
     # joining, logging in and out
     "join": Row("200 302 200 200 200", "200 302 302 302 302", ("@token",)),
     "login": Row("200 302 302 302 302", "200 302 302 302 302"),
