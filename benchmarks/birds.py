@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import platform
 import random
 import time
 from itertools import pairwise
 from multiprocessing import Pool
-from pathlib import Path
 
+from benchmarks.table import make_parser, write_json
 from generation.formats.base import Answer
 from generation.formats.science_birds import FORMAT
 from generation.formats.science_birds.extraction import read_code
@@ -78,12 +76,8 @@ def bench(count: int, processes: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--full", action="store_true", help=f"all {COMPETITION} levels of a competition instead of 1,000"
-    )
+    parser = make_parser(__doc__, f"all {COMPETITION} levels of a competition instead of 1,000")
     parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()
     result = bench(COMPETITION if options.full else 1_000, options.processes)
     print(f"Science Birds on {platform.machine()}, {options.processes} processes, Python {platform.python_version()}")
@@ -97,8 +91,7 @@ def main() -> None:
         f"processor time {result['cpu_seconds']:.1f} s: {1000 * result['cpu_seconds'] / result['levels']:.1f} ms a level"
     )
     print("split on one core: " + ", ".join(f"{name} {100 * result[f'share_{name}']:.1f} %" for name in STAGES))
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":

@@ -90,6 +90,7 @@ def verdict(storm: Storm) -> Row:
         "provider_faults": from_provider,
         "drawn": counts["drawn"],
         "failed": counts["failed"],
+        "lost": storm.asked["samples"] - counts["drawn"] - counts["failed"],
         "requests": storm.demo.bill.requests,
         "calls_on_record": calls.count(),
         "cost_unknown": unknown.count(),
@@ -115,7 +116,7 @@ def broken_promises(storm: Storm, run: Any, counts: Mapping[str, int]) -> list[s
     except AssertionError as error:
         broken.append(str(error) or "an invariant")
     if counts["drawn"] + counts["failed"] != storm.asked["samples"]:
-        broken.append(f"samples neither drawn nor failed: {counts}")
+        broken.append(f"samples are neither drawn nor failed: {counts}")
     if bill.requests - storm.asked["samples"] > kills + storm.provider_faults():
         broken.append("a sample was asked again though neither its call was cut off nor its provider failed")
     if storm.gentle and bill.total_nano != run.spent_nano:

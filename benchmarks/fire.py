@@ -19,14 +19,14 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.request
 from collections import Counter
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from benchmarks.fire_judge import Judge, Tab
+from benchmarks.judging import gunicorn
 from benchmarks.table import Row, make_parser, show, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,19 +58,20 @@ class Fire:
         self.curated: Counter[str] = Counter()
         self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="benchsite-fire-")))
         self.open_servers(stack)
-        self.run, seats = make_voters(judges)
-        shared: list[str] = []
+        from benchmarks.judging_rows import make_judges, make_run
+
+        self.run, shared = make_run(), []
+        keys = make_judges(self.run, judges)
+        self.seats = list(self.run.seats.all())
         self.judges = [
             Judge(self.run.code, Random(f"{seed}-{n}"), (Tab(self.host, key), Tab(self.host, key)), shared)
-            for n, key in enumerate(seats.values())
+            for n, key in enumerate(keys)
         ]
-        self.seats = list(seats)
 
     def open_servers(self, stack: ExitStack) -> None:
-        from tests.services import free_port, postgres, valkey_server
+        from tests.services import postgres, valkey_server
 
         database, queue = stack.enter_context(postgres()), stack.enter_context(valkey_server())
-        self.host = f"127.0.0.1:{free_port()}"
         os.environ |= {"DATABASE_URL": database.url, "REDIS_URL": queue.url, "VAR_DIR": str(self.folder)}
         os.environ |= {"DJANGO_SETTINGS_MODULE": "benchsite.settings", "LOG_LEVEL": "ERROR"}
         import django
@@ -89,30 +90,8 @@ class Fire:
         )
         site.start("refit", "--forever")
         site.start("work", "fit")
-        web = [
-            sys.executable,
-            "-m",
-            "gunicorn",
-            "benchsite.wsgi",
-            "--bind",
-            self.host,
-            "--workers",
-            "2",
-            "--threads",
-            "4",
-        ]
-        server = subprocess.Popen([*web, "--log-level", "error"], cwd=ROOT, env=site.environment)
-        stack.callback(server.wait)
-        stack.callback(server.terminate)
-        self.await_web()
-
-    def await_web(self) -> None:
-        for _ in range(600):
-            with suppress(OSError), urllib.request.urlopen(f"http://{self.host}/healthz") as answer:
-                if answer.status == 200:
-                    return
-            time.sleep(0.1)
-        raise TimeoutError("The web server did not start.")
+        base, _ = stack.enter_context(gunicorn())
+        self.host = base.removeprefix("http://")
 
     def burn(self, votes: int) -> Row:
         start = time.monotonic()
@@ -224,28 +203,6 @@ class Fire:
 
 def numbers(result: Row) -> Row:
     return {key: value for key, value in result.items() if key not in NOT_NUMBERS}
-
-
-def make_voters(judges: int) -> tuple[Any, dict[Any, str]]:
-    """A run of ten entrants with drawings, and a logged-in session for each judge's seat."""
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
-
-    from judging.epochs import refresh_epoch
-    from tests.judging.make import make_run, make_seat
-
-    run = make_run(entrants=10, prompts=20, attempts=3)
-    refresh_epoch(run)
-    seats = {}
-    for number in range(judges):
-        seat = make_seat(run, name=f"judge{number:03d}")
-        session = SessionStore()
-        session[SESSION_KEY] = str(seat.judge_id)
-        session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
-        session[HASH_SESSION_KEY] = seat.judge.get_session_auth_hash()
-        session.save()
-        seats[seat] = session.session_key
-    return run, seats
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from benchmarks.table import make_parser, write_json
+
 ROOT = Path(__file__).resolve().parent.parent
 CONCURRENCY = 64
 
@@ -82,6 +84,7 @@ def measure(samples: int, latency: float, *, workers: int = 1) -> dict[str, floa
             "memory_growth": round(max(result["memory_growth"] for result in results), 3),
             "drawn": drawn,
             "requests": provider.bill()["requests"],
+            "asked_twice": provider.bill()["requests"] - samples,
             "most_at_once": provider.bill()["most_in_flight"],
         }
 
@@ -165,9 +168,7 @@ def resident() -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="2,000 samples at 1 s, and 500 against 20,000: six minutes")
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser = make_parser(__doc__, "2,000 samples at 1 s, and 500 against 20,000: six minutes")
     parser.add_argument("--setup", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--draw", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -202,9 +203,8 @@ def tell(full: bool, path: Path | None) -> None:
     ]
     for name, value, target in rows:
         print(f"{name:>30}  {value:>10,}  {target}")
-    if path:
-        figures = {"crew": crew, "small": small, "large": large, "four_workers": four}
-        path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    growth = {"samples": large["samples"] / small["samples"], "cpu": large["cpu_ms"] / small["cpu_ms"]}
+    write_json(path, {"crew": crew, "small": small, "large": large, "four_workers": four, "growth": growth})
 
 
 if __name__ == "__main__":

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import time
-from pathlib import Path
 
+from benchmarks.table import make_parser, write_json
 from generation.formats.base import Answer
 from generation.formats.pixel_art import FORMAT, climb
 
@@ -57,10 +56,7 @@ def growth() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="100,000 answers instead of 10,000")
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
-    options = parser.parse_args()
+    options = make_parser(__doc__, "100,000 answers instead of 10,000").parse_args()
     answers = make_answers(100_000 if options.full else 10_000)
     drawings = [found.drawing for found in map(FORMAT.extract, map(Answer, answers[:1_000])) if found.drawing]
     start = time.process_time()
@@ -76,8 +72,7 @@ def main() -> None:
     }
     for name, value in figures.items():
         print(f"{name:>22}  {value:>12,}")
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    write_json(options.json, figures)
 
 
 if __name__ == "__main__":

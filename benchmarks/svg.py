@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import statistics
 import time
-from pathlib import Path
 
+from benchmarks.table import make_parser, write_json
 from generation.formats.base import Answer
 from generation.formats.svg import FORMAT
 
@@ -97,15 +95,11 @@ def run(count: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="ten thousand drawings instead of one thousand")
-    parser.add_argument("--json", type=Path, help="write the figures to this file, too")
-    options = parser.parse_args()
+    options = make_parser(__doc__, "ten thousand drawings instead of one thousand").parse_args()
     figures = run(DRAWINGS * (10 if options.full else 1))
     for name, value in figures.items():
         print(f"{name:>22}: {value:,.2f}")
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    write_json(options.json, figures)
 
 
 if __name__ == "__main__":

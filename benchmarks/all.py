@@ -1,0 +1,79 @@
+"""script/bench all [--full] [--json FILE] [--only NAME …] [--write]: every bench, one after the other.
+
+The short form takes about a quarter of an hour on two quiet cores. A bench that fails does not stop the others, and the exit
+code says so. `--write` makes docs/proof.md from the figures of this run, or of an earlier one: `--from FILE --write`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks.promises import PROMISES, judge
+from benchmarks.proof_page import write_page
+from benchmarks.table import Row, machine_facts, make_parser, show, write_json
+
+ROOT = Path(__file__).resolve().parent.parent
+BENCHES = ("svg", "pixel", "birds", "fuzz", "coverage", "ranking", "generation", "judging", "site", "fire", "chaos")
+LONGEST = {False: 600, True: 4 * 3600}  # seconds for one bench
+
+
+def main() -> None:
+    parser = make_parser(__doc__, "the long form of every bench: some hours")
+    parser.add_argument("--only", nargs="+", choices=BENCHES, default=BENCHES)
+    parser.add_argument("--write", action="store_true", help="make docs/proof.md from the figures")
+    parser.add_argument("--from", dest="earlier", type=Path, help="take the figures from this file; run only --only")
+    options = parser.parse_args()
+    figures = json.loads(options.earlier.read_text()) if options.earlier else {"benches": {}}
+    names = options.only if not options.earlier or options.only != BENCHES else ()
+    figures |= {"machine": machine_facts()} if names else {}
+    for name in names:
+        if (ROOT / "benchmarks" / f"{name}.py").exists():
+            figures["benches"][name] = run(name, full=options.full)
+            write_json(options.json, figures)
+    rows = [
+        {"bench": promise.bench, **judge(promise, figures["benches"][promise.bench]["figures"])}
+        for promise in PROMISES
+        if promise.bench in figures["benches"]
+    ]
+    show("What was promised", rows)
+    write_json(options.json, figures)
+    if options.write:
+        write_page(figures)
+    failed = [name for name, bench in figures["benches"].items() if bench["exit"]]
+    short = [row for row in rows if row["holds"] in ("no", "**no**")]
+    print(f"\n{len(rows) - len(short)} of {len(rows)} hold; failed benches: {', '.join(failed) or 'none'}.")
+    sys.exit(1 if failed or short else 0)
+
+
+def run(name: str, *, full: bool) -> Row:
+    """One bench in a process of its own; its table goes to the screen, its JSON is kept."""
+    print(f"\n=== {name}", flush=True)
+    start, load = time.monotonic(), os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(prefix="benchsite-all-") as folder:
+        path = Path(folder) / "figures.json"
+        command = [sys.executable, "-m", f"benchmarks.{name}", "--json", str(path), *(["--full"] if full else [])]
+        try:
+            code = subprocess.run(command, cwd=ROOT, timeout=LONGEST[full], check=False).returncode
+        except subprocess.TimeoutExpired:
+            print(f"{name} was stopped after {LONGEST[full]} s.")
+            code = -1
+        found = json.loads(path.read_text()) if path.exists() else {}
+    return {
+        "exit": code,
+        "full": full,
+        "seconds": round(time.monotonic() - start, 1),
+        "load": [round(load, 2), round(os.getloadavg()[0], 2)],
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "figures": found,
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""What is promised, and where a bench's JSON says whether it holds: one line a promise."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.table import Row, figure
+
+SIGNS: dict[str, Callable[[Any, Any], bool]] = {"≤": operator.le, "≥": operator.ge, "=": operator.eq}
+
+
+@dataclass(frozen=True)
+class Promise:
+    """`path` leads to the figure: keys and list places joined by dots; `*` takes the worst of a list."""
+
+    bench: str
+    says: str
+    path: str
+    sign: str = ""
+    limit: Any = None
+    unit: str = ""
+    cause: str = ""  # of a shortfall that is known
+
+
+PROMISES = (
+    Promise("generation", "Drawing runs at the ideal rate, concurrency ÷ latency: share reached", "crew.of_ideal_rate", "≥", 0.9),
+    Promise("generation", "Processor time a sample", "crew.cpu_ms", "≤", 10, "ms"),
+    Promise("generation", "Database statements a sample", "crew.queries", "≤", 6),
+    Promise("generation", "Eight to forty times the samples: processor time a sample grows by", "growth.cpu", "≤", 1.1, "×"),
+    Promise("generation", "Memory at the end of the large run, over a quarter of it", "large.memory_growth", "≤", 1.15, "×"),
+    Promise("generation", "Four workers at one run: samples asked twice", "four_workers.asked_twice", "=", 0),
+    Promise("chaos", "Plugs pulled: every promise held, in storms", "storms.*.held", "=", True),
+    Promise("chaos", "Samples that neither ended as drawn nor as failed, with a reason", "storms.*.lost", "=", 0),
+    Promise("judging", "A vote with its next pair, among 20 to 1,000 times the votes: processor time grows by", "postgresql.growth.ratio", "≤", 1.25, "×"),
+    Promise("judging", "Database statements of a vote with its next pair", "postgresql.growth.rows.*.queries.usual"),
+    Promise("judging", "100 judges, a vote in 4 s each: 95 % answered within", "postgresql.paced.p95_ms", "≤", 250, "ms"),
+    Promise("judging", "100 judges as fast as they may: votes a second", "postgresql.saturated.votes_per_s"),
+    Promise("judging", "20 judges on SQLite: errors", "sqlite.saturated.errors", "=", 0),
+    Promise("judging", "Votes lost", "postgresql.facts.lost", "=", 0),
+    Promise("judging", "Votes doubled", "postgresql.facts.doubled", "=", 0),
+    Promise("fire", "Votes under fire: cast", "votes cast"),
+    Promise("fire", "Votes lost", "lost", "=", 0),
+    Promise("fire", "Votes that stand twice, or that nobody was told of", "double", "=", 0),
+    Promise("fire", "Tally rows that differ from the votes", "wrong tallies", "=", 0),
+    Promise("fire", "Answers that a judge should not have got", "unexpected answers", "=", 0),
+    Promise("fire", "The workers' leaderboard equals `analyse` of the exported file", "leaderboard equals analyse", "=", True),
+    Promise("ranking", "1 M votes, 100 entrants: overall and 4 categories with intervals", "speed.2.seconds", "≤", 1, "s"),
+    Promise("ranking", "The same, memory", "speed.2.peak_mb", "≤", 200, "MB"),
+    Promise("ranking", "evalica's point fit alone takes, compared with all our fits and intervals", "evalica.0.point_fit_over_ours", "≥", 1, "×"),
+    Promise("ranking", "A 100-round bootstrap of it takes", "evalica.0.bootstrap_over_ours", "≥", 50, "×"),
+    Promise("ranking", "choix on raw pairs takes, compared with our fit and intervals from counts", "choix.0.raw_over_ours", "≥", 30, "×"),
+    Promise("ranking", "Largest difference from choix on raw pairs", "choix.0.largest_difference_elo", "≤", 1e-6, "Elo"),
+    Promise("ranking", "Refit from tallies of 5 M votes over 1 M", "refit.0.ratio", "≤", 1.5, "×"),
+    Promise("ranking", "`analyse` of a million lines, over `json.loads` on each", "analyse.0.ratio", "≤", 3, "×"),
+    Promise("coverage", "Two-way 95 % intervals hold the truth, worst world", "coverage.*.two_way", "≥", 0.92),
+    Promise("coverage", "The same for gaps: few judges, few votes, undefeated, islands", "gaps.*.two_way", "≥", 0.92),
+    Promise("coverage", "Random clickers found at 30 votes, by reliability, with 5 % false alarms", "anomalies.1.found"),
+    Promise("coverage", "Left-clickers flagged at 30 votes", "anomalies.3.flagged", "≥", 0.95),
+    Promise("coverage", "Colluders flagged at 30 votes", "anomalies.4.flagged"),
+    Promise("coverage", "Honest judges flagged at 30 votes", "anomalies.0.flagged", "≤", 0.02),
+    Promise("svg", "Reading, weighing and measuring the median drawing", "median_ms", "≤", 5, "ms"),
+    Promise("pixel", "Pixel-art answers scored a second", "scored_per_second", "≥", 2000),
+    Promise("pixel", "Four times the text takes", "time_4n_over_n", "≤", 6, "×"),
+    Promise("birds", "A competition of 7,800 levels from answer to score", "competition_seconds", "≤", 600, "s"),
+    Promise("fuzz", "Every reader: no exception, reads as itself, linear time", "readers.*.held", "=", True),
+    Promise("fuzz", "Four times the input takes, worst reader", "readers.*.growth", "≤", 8, "×"),
+)  # fmt: skip
+
+
+def dig(figures: Any, path: str) -> list[Any]:
+    """Every figure that a path leads to; none where the bench did not get that far."""
+    found = [figures]
+    for key in path.split("."):
+        step = []
+        for value in found:
+            if key == "*":
+                step += value if isinstance(value, list) else []
+            elif isinstance(value, list):
+                step += value[int(key) : int(key) + 1] if key.isdigit() else []
+            elif isinstance(value, dict) and key in value:
+                step.append(value[key])
+        found = step
+    return found
+
+
+def judge(promise: Promise, figures: Any) -> Row:
+    """One row: the promise, its limit, the worst figure, and whether it holds."""
+    found = dig(figures, promise.path)
+    limit = f"{promise.sign} {figure(promise.limit)}" if promise.sign else ""
+    if not found:
+        return {"promise": promise.says, "limit": limit, "result": "not measured", "holds": "no"}
+    worst = max(found) if promise.sign == "≤" or promise.limit == 0 else min(found)
+    holds = ("yes" if SIGNS[promise.sign](worst, promise.limit) else "**no**") if promise.sign else ""
+    return {
+        "promise": promise.says,
+        "limit": limit,
+        "result": f"{figure(worst)} {promise.unit}".strip(),
+        "holds": holds,
+    }
