@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
 from django.db import DatabaseError, models, transaction
 
-from ranking.archive_reading import ArchiveError
+from generation.codes import ALPHABET
+from generation.models import Run, Sample
+from ranking.archive_reading import Archive, ArchiveError
 
 BATCH = 500
 # What a database says when a row breaks a rule, and Python when a number is too large for it.
 REFUSALS = (DatabaseError, OverflowError, ValueError)
+Line = tuple[int, dict[str, Any]]
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -84,3 +90,60 @@ def guarded(act: Callable[[], Any], member: str, line: int) -> None:
     except REFUSALS as error:
         said = str(error).strip().splitlines()[0]
         raise ArchiveError(f"cannot be stored: {said}", member=member, line=line) from error
+
+
+@dataclass
+class Desk:
+    """One import at work: the new run, and where its rows are by the names the archive uses."""
+
+    archive: Archive
+    run: Run
+    renames: bool
+    progress: Progress
+    total: int
+    done: int = 0
+    models: dict[str, int] = field(default_factory=dict)
+    prompts: dict[str, int] = field(default_factory=dict)
+    entrants: dict[str, int] = field(default_factory=dict)
+    seats: dict[str, int] = field(default_factory=dict)
+
+    def code(self, given: str) -> str:
+        """Public ids stay, unless this site has the run already: then each becomes another, always the same one."""
+        if not self.renames:
+            return given
+        number = int.from_bytes(blake2b(f"{self.run.code}|{given}".encode(), digest_size=16).digest())
+        return "".join(ALPHABET[number // len(ALPHABET) ** place % len(ALPHABET)] for place in range(12))
+
+
+def made(
+    desk: Desk, member: str, make: Callable[[dict[str, Any], Where], Any], *, samples: tuple[str, ...] = ()
+) -> Iterator[Any]:
+    """Rows made of a file's lines and stored, portion by portion; `samples` are fields that name a sample."""
+    for portion in portions(desk.archive.rows(member)):
+        if samples:
+            resolve(desk, portion, member, samples)
+        rows = [(line, make(row, Where(member, line, row))) for line, row in portion]
+        store(rows, member)
+        advance(desk, len(rows))
+        for _, row in rows:
+            yield row
+
+
+def resolve(desk: Desk, portion: list[Line], member: str, fields: tuple[str, ...]) -> None:
+    """Put each sample's row number in place of its public id."""
+    codes = {desk.code(row[name]) for _, row in portion for name in fields if row[name] is not None}
+    found = dict(Sample.objects.filter(run=desk.run, code__in=codes).values_list("code", "pk"))
+    for line, row in portion:
+        where = Where(member, line, row)
+        for name in fields:
+            if row[name] is not None:
+                row[f"{name}_id"] = row[name] = where.found(found, name, desk.code(row[name]))
+
+
+def advance(desk: Desk, lines: int) -> None:
+    desk.done += lines
+    desk.progress(desk.done, max(desk.total, desk.done))
+
+
+def time_of(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
