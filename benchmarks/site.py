@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.table import make_parser, show, write_json
+
 SMALL, FULL = (20_000, 100_000), (20_000, 1_000_000)
 FLAT = 1.5  # the largest may take this much more memory than the smallest
 
@@ -61,9 +63,7 @@ def in_a_process(votes: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="a million votes")
-    parser.add_argument("--json", type=Path)
+    parser = make_parser(__doc__, "a million votes")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -71,15 +71,10 @@ def main() -> None:
         print(json.dumps(measure(options.one, options.folder)))
         return
     found = [in_a_process(votes) for votes in (FULL if options.full else SMALL)]
-    for row in found:
-        print(
-            f"export of {row['votes']:>9,.0f} votes: {row['seconds']:6.1f} s, {row['votes_per_second']:8,.0f} votes/s, "
-            f"{row['megabytes']:7.1f} MB, peak memory {row['peak_mb']:.0f} MB ({row['before_mb']:.0f} MB before)"
-        )
+    show("Everything about a run as one zip", found)
     flat = found[-1]["peak_mb"] <= FLAT * found[0]["peak_mb"]
     print(f"memory is {'flat' if flat else 'NOT flat'}")
-    if options.json:
-        options.json.write_text(json.dumps({"export": found, "flat": flat}, indent=1))
+    write_json(options.json, {"export": found, "export_memory_flat": flat})
     sys.exit(0 if flat else 1)
 
 
