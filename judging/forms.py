@@ -84,7 +84,10 @@ class InviteForm(forms.Form):
     max_uses = forms.IntegerField(label="Uses of each link", min_value=1, max_value=1000, initial=1)
     days = forms.IntegerField(label="Valid for days", min_value=1, max_value=365, initial=14)
     quota = forms.IntegerField(
-        label="Pairs for each judge", min_value=1, required=False, help_text="Empty: as the suite says, or no limit."
+        label="Pairs or drawings for each judge",
+        min_value=1,
+        required=False,
+        help_text="Empty: as the suite says, or no limit.",
     )
 
 

@@ -47,6 +47,7 @@ PROTOCOLS = {
         analyse="ranking.rubric_run.analyse_run",
         template="ranking/leaderboard_rubric.html",
         page="ranking.rubric_page.page_context",
+        sentence="ranking.rubric_page.leading_sentence",
     ),
     "automatic": Protocol(
         label="Automatic score",

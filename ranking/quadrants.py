@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 from xml.sax.saxutils import escape
 
-from ranking.charts import ACCENT, INK, LINE, SOFT, Scale, line, picture, tag, text, ticks
+from ranking.charts import ACCENT, INK, LINE, SOFT, Scale, line, padded, picture, tag, text, ticks
+from ranking.plots import spread_labels
 
 WIDTH, HEIGHT = 820, 460
 LEFT, RIGHT, TOP, BOTTOM = 60, 790, 30, 400
@@ -45,16 +46,17 @@ def medians(dots: Sequence[Dot]) -> tuple[float, float]:
 
 def quadrant_chart(dots: Sequence[Dot], entrants: Sequence[Dot]) -> str:
     """Drawings as small dots, entrants as large named ones; medians of the drawings as lines, anchors on a log scale."""
-    xs = Scale(0, math.log10(1 + max(dot.anchors for dot in dots)) * 1.03 or 1, LEFT, RIGHT)
+    xs = Scale(*padded([math.log10(1 + dot.anchors) for dot in dots]), LEFT, RIGHT)
     ys = Scale(0, 100, BOTTOM, TOP)
     anchors, visual = medians(dots)
     parts = [*axes(xs, ys), *middle_lines(xs.at(math.log10(1 + anchors)), ys.at(visual), anchors, visual)]
     parts += [text(x, y, name, anchor=at, soft=True, size=14) for name, (x, y, at) in CORNERS.items()]
     parts += [small_dot(dot, xs, ys) for dot in dots]
-    heights = [ys.at(dot.visual) for dot in entrants]
-    for place, dot in enumerate(entrants):
-        parts.append(named_dot(dot, xs, ys, up=label_side(place, entrants, heights, xs)))
-    return picture(WIDTH, HEIGHT, "Anchors against visual score", "".join(parts))
+    heights = spread_labels([ys.at(dot.visual) for dot in entrants], gap=16)
+    parts += [named_dot(dot, xs, ys, height) for dot, height in zip(entrants, heights, strict=True)]
+    drawn = picture(WIDTH, HEIGHT, "Anchors against visual score", "".join(parts))
+    # An image may hold no links for a screen reader; a group may.
+    return drawn.replace('role="img"', 'role="group"', 1) if any(dot.link for dot in dots) else drawn
 
 
 def axes(xs: Scale, ys: Scale) -> list[str]:
@@ -62,8 +64,8 @@ def axes(xs: Scale, ys: Scale) -> list[str]:
     for value in ticks(0, 100):
         parts.append(line(LEFT, ys.at(value), RIGHT, ys.at(value), kind="grid", colour=LINE))
         parts.append(text(LEFT - 8, ys.at(value) + 4, f"{value:g}", anchor="end", soft=True, size=12))
-    for value in (0, 3, 10, 30, 100, 300, 1000, 3000, 10000):
-        if math.log10(1 + value) <= xs.high:
+    for value in (0, 3, 10, 20, 30, 50, 100, 200, 300, 500, 1000, 2000, 5000, 10000):
+        if xs.low <= math.log10(1 + value) <= xs.high:
             place = xs.at(math.log10(1 + value))
             parts.append(line(place, BOTTOM, place, BOTTOM + 5, kind="axis", colour="#8f8a80"))
             parts.append(text(place, BOTTOM + 20, f"{value:g}", anchor="middle", soft=True, size=12))
@@ -87,30 +89,20 @@ def small_dot(dot: Dot, xs: Scale, ys: Scale) -> str:
     return tag("a", shape, href=dot.link, aria_label=dot.said) if dot.link else shape
 
 
-def named_dot(dot: Dot, xs: Scale, ys: Scale, *, up: bool) -> str:
+def named_dot(dot: Dot, xs: Scale, ys: Scale, height: float) -> str:
+    """A large dot with its name beside it, at a height where no other name is."""
     x, y = xs.at(math.log10(1 + dot.anchors)), ys.at(dot.visual)
+    left = x > RIGHT - 180
     shape = tag("circle", tag("title", escape(dot.said)), cx=x, cy=y, r=7, class_="dot", fill=ACCENT, stroke=INK)
-    at = "end" if x > RIGHT - 150 else "start" if x < LEFT + 150 else "middle"
     label = tag(
         "text",
         escape(dot.name),
-        x=x,
-        y=y - 12 if up else y + 22,
-        text_anchor=at,
+        x=x - 12 if left else x + 12,
+        y=height + 4,
+        text_anchor="end" if left else "start",
         font_size=13,
         font_weight=600,
         fill=INK,
         class_="ink named",
     )
     return shape + label
-
-
-def label_side(place: int, entrants: Sequence[Dot], heights: Sequence[float], xs: Scale) -> bool:
-    """Above the dot, unless another entrant is close above it."""
-    mine = xs.at(math.log10(1 + entrants[place].anchors))
-    return not any(
-        other != place
-        and 0 <= heights[place] - heights[other] < 34
-        and abs(xs.at(math.log10(1 + entrants[other].anchors)) - mine) < 130
-        for other in range(len(entrants))
-    )

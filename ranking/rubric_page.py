@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from generation.models import Entrant
 from judging.disclosure import drawings_are_open
 from judging.grade_sheets import rubric_of
-from ranking.charts import Interval, Scale, interval_axis, interval_row, interval_scale
+from ranking.charts import Interval, Scale, interval_axis, interval_row
 from ranking.models import Fit
 from ranking.people import judge_labels
 from ranking.quadrants import Dot, medians, quadrant_chart, quadrant_of
@@ -26,7 +26,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     entrants = {entrant.name: entrant for entrant in fit.run.entrants.all()}
     labels = {name: entrant.label for name, entrant in entrants.items()}
     listed = result["categories"].get(scope, []) if scope else result["overall"]
-    scale = scale_of(listed)
+    scale = Scale(rubric.low, rubric.high) if scope else Scale(0, 100)
     known = {row["entrant"] for row in listed}
     return {
         "rubric": rubric,
@@ -42,10 +42,6 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "structure": structure_rows(result, labels) if not scope else [],
         **scatter_context(fit, labels, scope=scope),
     }
-
-
-def scale_of(rows: list[dict[str, Any]]) -> Scale:
-    return interval_scale([Interval("", row["score"], row["low"], row["high"]) for row in rows])
 
 
 def make_row(
@@ -70,6 +66,11 @@ def make_row(
         "stages": [(key, found) for key, found in score["stages"].items()],
         "valid": score["drawings"] - score["missing"],
     }
+
+
+def leading_sentence(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    """What the list of leaderboards says about this one."""
+    return leading_words(result["overall"], labels, top=100, where="")
 
 
 def leading_words(rows: list[dict[str, Any]], labels: Mapping[str, str], *, top: float, where: str) -> str:

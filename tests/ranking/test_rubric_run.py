@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from generation.models import Measurement, Run, Sample
+from generation.models import Run, Sample
 from judging.grade_dumps import write_grades
 from judging.grade_sheets import next_item
 from judging.models import Grade, Seat
@@ -20,31 +20,9 @@ from tests.judging.graded import grade, grade_all, make_rubric_run, seat_with_li
 from tests.judging.make import make_curator, make_judge
 
 from .alike import assert_alike
+from .graded_run import make_graded_run
 
 pytestmark = pytest.mark.django_db
-
-
-def make_graded_run(**shape):
-    run = make_rubric_run(**{"entrants": 3, "subjects": 2, **shape})
-    Measurement.objects.bulk_create(
-        Measurement(
-            sample=sample,
-            backend=run.measure_backend,
-            values={
-                "bytes": 400 + n,
-                "tags": 10,
-                "advanced_tags": 1,
-                "advanced_share": 0.1,
-                "anchors_path": 20 * n,
-                "anchors_all": 20 * n + 4,
-            },
-        )
-        for n, sample in enumerate(run.samples.order_by("id"))
-    )
-    spoil = run.samples.filter(entrant=run.entrants.last()).first()
-    Sample.objects.filter(pk=spoil.pk).update(verdict="invalid", reason="no_svg", drawing="")
-    simulate_grades(run, judges=3)
-    return run
 
 
 def exported(run, path):
