@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from ranking import api_views, archive_views, token_views, views
+from ranking import api_views, archive_views, share_views, token_views, views
 
 app_name = "ranking"
 
 run_urls = [  # /runs/<code>/
     path("runs/<slug:code>/archive.zip", archive_views.download_archive, name="archive"),
+    path("runs/<slug:code>/leaderboard.png", share_views.share_picture, name="share_picture"),
     path("runs/<slug:code>/leaderboard.<str:form>", views.download, name="download"),
     path("runs/<slug:code>/leaderboard/", views.leaderboard, name="leaderboard"),
     path("runs/<slug:code>/leaderboard/judges/", views.judges, name="judges"),
