@@ -1,0 +1,87 @@
+"""Automatic leaderboards, galleries and competitions in a browser: accessible, in width, with every picture loaded."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from ranking.fitting import fit_run
+from tests.ranking.answered_run import make_answered_run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def pixels():
+    run = make_answered_run(attempts=1)
+    fit_run(run)
+    return run
+
+
+@pytest.fixture
+def birds():
+    run = make_answered_run("science-birds", prompts=["A", "C"], attempts=2)
+    fit_run(run)
+    return run
+
+
+def load_pictures(page):
+    """Lazy pictures too: each is scrolled to, and says whether it could be shown."""
+    for picture in page.locator("main img:visible").all():
+        picture.scroll_into_view_if_needed()
+        expect(picture).to_have_js_property("complete", True)
+        assert picture.evaluate("image => image.naturalWidth") > 0
+
+
+def test_pixel_art_pages(page, live_server, pixels, complaints, axe):
+    page.goto(f"{live_server.url}/runs/{pixels.code}/leaderboard/")
+    expect(page.locator("svg.parts")).to_have_count(5)
+    assert axe() == []
+
+    page.get_by_role("link", name="Gallery", exact=True).click()
+    expect(page.locator("table.gallery tbody tr")).to_have_count(7)
+    load_pictures(page)
+    assert axe() == []
+
+    page.locator("a.work").last.click()
+    expect(page.get_by_text("What it got and what it lost")).to_be_visible()
+    assert axe() == []
+    assert complaints == []
+
+
+def test_a_competition_down_to_the_fall_of_a_level(page, live_server, birds, complaints, axe):
+    page.goto(f"{live_server.url}/runs/{birds.code}/leaderboard/")
+    page.get_by_text("Weights by letter and model").click()
+    assert axe() == []
+
+    page.get_by_role("link", name="rows-first").first.click()
+    load_pictures(page)
+    assert axe() == []
+
+    page.locator("a.before-after").first.click()
+    page.locator("details.replay summary").click()
+    load_pictures(page)
+    assert page.locator("details.replay img").get_attribute("src").endswith("?variant=replay")
+    assert axe() == []
+    assert complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1024])
+def test_pages_keep_to_the_width(page, live_server, birds, pixels, axe, width, scheme):
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    program = birds.entrants.get(name="rows-first")
+    paths = [
+        f"/runs/{pixels.code}/leaderboard/",
+        f"/runs/{pixels.code}/gallery/",
+        f"/gallery/{pixels.samples.last().code}/",
+        f"/runs/{birds.code}/leaderboard/",
+        f"/runs/{birds.code}/programs/{program.code}/",
+        f"/gallery/{birds.samples.filter(verdict='valid').first().code}/",
+    ]
+
+    for path in paths:
+        page.goto(live_server.url + path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        assert axe() == [], path
