@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,14 +48,14 @@ def read_grades(path: Path, *, suite: Suite) -> pd.DataFrame:
     rows: list[tuple[Any, ...]] = []
     seen: dict[tuple[Any, ...], int] = {}
     subjects = {(p.category, name) for p in suite.prompts for name in (p.subject, p.key) if name}
+    number = 0
     try:
-        for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
-            if line.strip():
-                row = parse_grade(line, suite.rubric, subjects)
-                first = seen.setdefault(row[:-1], number)
-                if first != number:
-                    raise BadField("dimension", f"this judge graded it already in line {first}.")
-                rows.append(row)
+        for number, line in standing_lines(path):
+            row = parse_grade(line, suite.rubric, subjects)
+            first = seen.setdefault(row[:-1], number)
+            if first != number:
+                raise BadField("dimension", f"this judge graded it already in line {first}.")
+            rows.append(row)
     except BadField as error:
         raise GradeFileError(path.name, number, error.field, str(error)) from None
     except UnicodeDecodeError:
@@ -64,6 +65,21 @@ def read_grades(path: Path, *, suite: Suite) -> pd.DataFrame:
     if not rows:
         raise GradeFileError(path.name, 0, "", "there is no grade in it.")
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def standing_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """(number, line) of each grade of a file; blank lines, and in an archive's file withdrawn grades, are passed over."""
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
+        if line.strip() and not ('"withdrawn_at"' in line and _is_withdrawn(line)):
+            yield number, line
+
+
+def _is_withdrawn(line: str) -> bool:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return False  # parse_grade says what is wrong with it
+    return isinstance(row, dict) and row.get("withdrawn_at") is not None
 
 
 def parse_grade(line: str, rubric: Rubric, subjects: set[tuple[str, str]]) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from generation.models import Event, Run
 from generation.suite import Suite
 from judging.models import Grade, Seat
 from judging.voting import mark_changed
-from ranking.grade_files import GradeFileError, read_grades
+from ranking.grade_files import GradeFileError, read_grades, standing_lines
 
 BATCH = 500
 LONGEST_NAME = 100
@@ -32,8 +32,7 @@ def import_grades(*, path: Path, run: Run) -> int:
     if suite.rubric is None:
         raise GradeFileError(path.name, 0, "", f"run {run.code} has no rubric.")
     frame = read_grades(path, suite=suite)
-    lines = list(enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1))
-    extras = [(number, json.loads(line)) for number, line in lines if line.strip()]
+    extras = [(number, json.loads(line)) for number, line in standing_lines(path)]
     samples = {
         (entrant, stage, name, attempt): pk
         for pk, entrant, stage, subject, key, attempt in run.samples.filter(verdict="valid").values_list(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from generation.models import Run, Sample
 from judging.grade_sheets import next_item, open_sheet
@@ -268,3 +269,24 @@ def test_serving_and_grading_cost_the_same_on_a_long_list(django_assert_max_num_
         item = next_item(seat)
     with django_assert_max_num_queries(10):
         grade(seat, item)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_submits_at_once_each_grade_is_counted_once():
+    seat = seat_with_list(make_rubric_run(entrants=1, subjects=1))
+    item = next_item(seat)
+
+    def submit(value):
+        try:
+            grade(seat, item, value)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(submit, [3.0, 7.0] * 8))
+
+    standing = Grade.objects.filter(withdrawn_at=None)
+    assert len({g.value for g in standing}) == 1
+    assert standing.count() == 3
+    assert sheet_of(seat).graded == 1
+    assert Grade.objects.filter(replaces=None).count() == 3

@@ -128,3 +128,17 @@ def test_suite_without_rubric_is_refused(tmp_path):
 
     with pytest.raises(GradeFileError, match="has no rubric"):
         analyse_file(write(tmp_path, GOOD), suite=arena)
+
+
+def test_withdrawn_grades_of_an_archive_are_passed_over(tmp_path):
+    good = all_grades("m", 8)
+    path = write(
+        tmp_path,
+        good[0] | {"value": 2, "withdrawn_at": "2026-05-01T12:00:00+00:00"},
+        *(row | {"withdrawn_at": None} for row in good),
+    )
+
+    result = json.loads(analyse_file(path, suite=SUITE, out_format="json"))
+
+    assert result["grades"] == len(good)
+    assert round(result["scores"][0]["total"]["value"], 6) == 80.0
