@@ -23,6 +23,8 @@ from ranking.sentences import (
 
 LANES = 6  # brackets side by side; more would say nothing
 ELO = 400.0
+SHORT = 28  # letters of a name in a chart
+LINES = 10  # entrants in the history's chart
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,11 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
 def full_of(fit: Fit) -> Fit | None:
     """The fit itself where it is full, else the newest full one of its run."""
     return fit if fit.kind == Fit.Kind.FULL else Fit.objects.newest(fit.run, fit.protocol, kind=Fit.Kind.FULL)
+
+
+def short(label: str) -> str:
+    """A name that leaves room for the picture; tables have it whole."""
+    return label if len(label) <= SHORT else f"{label[: SHORT - 1]}…"
 
 
 def safe(svg: str) -> SafeString:
@@ -174,6 +181,7 @@ def charts(fit: Fit, labels: dict[str, str], *, scope: str) -> dict[str, Any]:
         "cost_chart": safe(cost_svg(points)) if len(points) > 1 else "",
         "costs": points,
         "history_chart": safe(history_svg(fit, labels)) if history else "",
+        "history_lines": LINES if len(fit.result["overall"]) > LINES else 0,
     }
 
 
@@ -203,7 +211,7 @@ def wins_svg(fit: Fit, labels: dict[str, str]) -> str:
     table = win_table(fit.result)
     shares = [[cell and cell["share"] for cell in row["cells"]] for row in table]
     counts = [[cell["votes"] if cell else 0 for cell in row["cells"]] for row in table]
-    return heat_map([labels.get(row["entrant"], row["entrant"]) for row in table], shares, counts)
+    return heat_map([short(labels.get(row["entrant"], row["entrant"])) for row in table], shares, counts)
 
 
 def interval_svg(fit: Fit, labels: dict[str, str], *, scope: str = "") -> str:
@@ -218,7 +226,7 @@ def cost_points(fit: Fit, labels: dict[str, str]) -> list[Point]:
         each = costs.get(row["entrant"], {}).get("each_nano")
         if each is not None and not costs[row["entrant"]]["unknown"]:
             label = labels.get(row["entrant"], row["entrant"])
-            found.append(Point(label, each / 1e6, row["rating"], row["low"], row["high"]))
+            found.append(Point(short(label), each / 1e6, row["rating"], row["low"], row["high"]))
     return found
 
 
@@ -238,10 +246,11 @@ def history_of(fit: Fit) -> list[dict[str, Any]]:
 
 def history_svg(fit: Fit, labels: dict[str, str]) -> str:
     history = history_of(fit)
-    order = [row["entrant"] for row in fit.result["overall"]]
+    order = [row["entrant"] for row in fit.result["overall"]][:LINES]
     series = [
         Series(
-            labels.get(name, name), tuple((p["votes"], *p["ratings"][name]) for p in history if name in p["ratings"])
+            short(labels.get(name, name)),
+            tuple((p["votes"], *p["ratings"][name]) for p in history if name in p["ratings"]),
         )
         for name in order
     ]

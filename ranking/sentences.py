@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 THIN = "\u202f"  # does not break
+MANY_TIMES = 20  # beyond this many times the votes so far a forecast is a figure of speech
 LISTED = 4  # names a sentence can hold
 
 
@@ -41,6 +42,8 @@ def separation(result: Mapping[str, Any], top: Sequence[Mapping[str, Any]]) -> s
     needed = [pair["votes_needed"] for pair in pairs if pair["status"] == "open"]
     if None in needed:
         return "Votes like these will not settle their order."
+    if needed and max(needed) > MANY_TIMES * result["votes"]:
+        return "They are so close that it would take many times the votes so far to settle their order."
     return f"About {thousands(max(needed))} more votes would settle their order." if needed else ""
 
 
@@ -56,7 +59,8 @@ def stability_sentence(result: Mapping[str, Any], *, told: str = "") -> str:
         )
     open_pairs = sum(pair["status"] == "open" for pair in stability["pairs"])
     said = f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are open."
-    if stability["votes_needed"] and thousands(stability["votes_needed"]) not in told:
+    near = (stability["votes_needed"] or 0) <= MANY_TIMES * votes
+    if stability["votes_needed"] and near and thousands(stability["votes_needed"]) not in told:
         said += f" About {thousands(stability['votes_needed'])} more votes of this kind would settle all of them."
     return said
 

@@ -51,6 +51,14 @@ def test_a_shared_first_place_says_how_many_votes_would_part_it():
     assert said == "Two share first place: Alpha and Beta. About 1\u202f240 more votes would settle their order."
 
 
+def test_a_forecast_of_endless_votes_is_not_a_number():
+    rows = [row("a", 1100, 1, 2), row("b", 1099, 1, 2), row("c", 900, 3, 3)]
+    found = board(rows, [pair("a", "b", "open", 1_451_036)], needed=1_451_036)
+
+    assert "many times the votes so far" in leading_sentence(found, LABELS)
+    assert "1\u202f451" not in stability_sentence(found)
+
+
 def test_leaders_that_are_as_good_as_equal_are_called_so():
     rows = [row("a", 1100, 1, 2), row("b", 1099, 1, 2), row("c", 900, 3, 3)]
     found = board(rows, [pair("a", "b", "tied", 0), pair("b", "c", "separated", 0)])
