@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc, expit, stdtrit
+from scipy.special import bdtr, bdtrc, expit, log_expit, stdtrit
 
 from ranking.bradley_terry import RIDGE, connectivity, half_wins, information, map_ratings, residual_table
 from ranking.intervals import Z95
@@ -18,6 +18,7 @@ from ranking.votes import Cells, Tallies, Votes
 
 Array = NDArray[Any]
 PRIOR_SLOPE, PRIOR_SD = 1.0, 0.5
+RANDOM_KEYS = np.log(200)  # the bound is cautious: at this one about 1 honest judge in 1000 is taken for a clicker
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class JudgeFits:
     - `theta`, `variance` [J, K]: own ratings shrunk to the pooled ones with one `strength`, and posterior variances.
     - `slope`, `slope_se` [J]: reliability; 1 is the average judge, 0 clicks at random.
     - `without` [J, K]: everybody's ratings when this judge's votes are left out.
+    - `random_keys`, `one_entrant` [J]: log-odds of two odd habits against judging by those ratings (`odd_habits`).
     """
 
     outcomes: Array
@@ -38,6 +40,8 @@ class JudgeFits:
     slope: Array
     slope_se: Array
     without: Array
+    random_keys: Array
+    one_entrant: Array
 
     @property
     def votes(self) -> Array:
@@ -51,6 +55,7 @@ def fit_judges(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Judge
     theta, variance = np.tile(overall.theta, (judges, 1)), np.zeros((judges, size))
     slope, slope_se = np.ones(judges), np.full(judges, PRIOR_SD)
     without = np.tile(overall.theta, (judges, 1))
+    random_keys, one_entrant = np.zeros(judges), np.zeros(judges)
     strength = 0.0
     for here, counts in judge_batches(tallies):
         outcomes[here] = counts.sum((1, 2))
@@ -61,7 +66,9 @@ def fit_judges(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Judge
         theta[here], variance[here] = shrunk.theta, shrunk.variance
         without[here] = leave_out(overall, wins * tallies.weights[here, None, None])
         slope[here], slope_se[here] = reliability(wins, without[here])
-    return JudgeFits(outcomes, record, theta, variance, strength, slope, slope_se, without)
+        random_keys[here], one_entrant[here] = odd_habits(wins, without[here])
+    habits = (random_keys, one_entrant)
+    return JudgeFits(outcomes, record, theta, variance, strength, slope, slope_se, without, *habits)
 
 
 def judge_batches(tallies: Tallies) -> Any:
@@ -112,6 +119,24 @@ def reliability(wins: Array, theta: Array) -> tuple[Array, Array]:
         if np.abs(step).max(initial=0) < 1e-9:
             break
     return slope, precision**-0.5
+
+
+def odd_habits(wins: Array, theta: Array) -> tuple[Array, Array]:
+    """Log likelihood ratios [G], twice, of votes W [G, K, K] against ratings theta [G, K] made without the judge.
+
+    - keys pressed at random;
+    - one entrant, the likeliest, wins (or loses) 19 times in 20 whoever it meets.
+    By Markov's inequality a judge who votes by the ratings exceeds ln(1/a) with a chance of a at most, for one entrant.
+    """
+    gaps = theta[:, :, None] - theta[:, None, :]
+    won, lost = log_expit(gaps), log_expit(-gaps)
+    losses = wins.transpose(0, 2, 1)
+    usual = (wins * won + losses * lost).sum(2)
+    often, seldom = np.log(0.95), np.log(0.05)
+    for_it = (wins * often + losses * seldom).sum(2) - usual
+    against = (wins * seldom + losses * often).sum(2) - usual
+    random_keys = -(wins * (won + np.log(2))).sum((1, 2))
+    return random_keys, np.maximum(for_it, against).max(1, initial=0)
 
 
 @dataclass(frozen=True)
@@ -220,8 +245,10 @@ def judge_flags(fits: JudgeFits, judge: int, behaviour: Behaviour | None, usual_
     left, right, ties, fails = fits.outcomes[judge]
     votes = fits.outcomes[judge].sum()
     flags = []
-    if fits.slope[judge] + 1.645 * fits.slope_se[judge] < 0.5:
+    if fits.slope[judge] + 1.645 * fits.slope_se[judge] < 0.5 or fits.random_keys[judge] > RANDOM_KEYS:
         flags.append("unreliable")
+    if fits.one_entrant[judge] > np.log(1000 * fits.theta.shape[1]):
+        flags.append("one_entrant")
     if left + right and 2 * bdtr(min(left, right), int(left + right), 0.5) < 0.001:
         flags.append("one_side")
     pooled = fits.outcomes[:, 2:].sum() / max(fits.votes.sum(), 1)

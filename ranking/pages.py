@@ -37,6 +37,7 @@ from ranking.sentences import agreement_sentence, rank_words, side_sentence
 
 FLAGS = {
     "unreliable": "votes hardly follow the other judges'",
+    "one_entrant": "always for or against one entrant",
     "one_side": "one side is chosen far more often",
     "few_decisions": "nearly always undecided",
     "same_key": "a long run of one key",

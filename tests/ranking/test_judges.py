@@ -34,6 +34,20 @@ def test_a_random_clicker_stands_out():
     assert all("unreliable" not in judge_flags(fits, j, None, None) for j in range(12) if j != 4)
 
 
+def test_a_colluder_stands_out():
+    votes = simulate(1200, judges=12, spread=1.2, seed=1)
+    worst = int(fit_overall(tally_votes(votes), Settings()).theta.argmin())
+    mine = np.flatnonzero(votes.judge == 4)[30:]
+    votes = votes.take(np.setdiff1d(np.arange(len(votes)), mine))  # thirty votes are enough
+    votes.outcome[(votes.judge == 4) & (votes.left == worst)] = 0
+    votes.outcome[(votes.judge == 4) & (votes.right == worst)] = 1
+
+    fits = fit_judges(*fitted(votes))
+
+    flagged = [j for j in range(12) if "one_entrant" in judge_flags(fits, j, None, None)]
+    assert flagged == [4]
+
+
 def test_leave_one_judge_out_equals_a_fit_without_the_judge():
     votes = simulate(900, judge_sd=0.5, seed=2)
     fits = fit_judges(*fitted(votes))
