@@ -42,18 +42,22 @@ _COLUMNS = (
     "response_ms",
     "matchup__kind",
     "withdrawn_at",
+    "matchup__left_sample__excluded_reason",
+    "matchup__right_sample__excluded_reason",
 )
 
 
 def vote_records(run: Run, *, names: bool = False) -> Iterator[dict[str, Any]]:
-    """The votes of a run in the order they were cast; judges by pseudonym unless `names`."""
+    """The votes of a run in the order they were cast; judges by pseudonym unless `names`.
+
+    `withdrawn` marks what no ranking counts: votes taken back, and votes on drawings that a curator excluded.
+    """
     rows = Vote.objects.filter(run=run).order_by("voted_at", "id").values_list(*_COLUMNS)
-    for pseudonym, username, unknown, text, category, *rest, voted_at, response_ms, kind, withdrawn in rows.iterator(
-        chunk_size=2000
-    ):
+    for row in rows.iterator(chunk_size=2000):
+        pseudonym, username, unknown, text, category, *rest, voted_at, response_ms, kind, taken, left, right = row
         judge = None if unknown else (names and username) or pseudonym
         known = (run.code, run.suite, judge, text, category, *rest, voted_at.isoformat(), response_ms, kind)
-        yield dict(zip(FIELDS, (*known, withdrawn is not None), strict=True))
+        yield dict(zip(FIELDS, (*known, bool(taken or left or right)), strict=True))
 
 
 def write_votes(run: Run, stream: TextIO, *, format: Literal["jsonl", "csv"] = "jsonl", names: bool = False) -> int:

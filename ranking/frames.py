@@ -22,7 +22,9 @@ VOTE_COLUMNS = (
     *("matchup__left_id", "matchup__right_id", "outcome", "seat_id", "matchup__prompt_id", "matchup__category"),
     *("matchup__left_sample__attempt", "matchup__right_sample__attempt", "matchup__kind"),
     *("voted_at", "response_ms", "withdrawn_at"),
+    *("matchup__left_sample__excluded_reason", "matchup__right_sample__excluded_reason"),
 )
+EXCLUDED = 0.0  # seconds: as if withdrawn before anybody voted
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def votes_of(run: Run, *, until: datetime | None = None) -> Votes:
     for row in rows.values_list(*VOTE_COLUMNS).iterator(chunk_size=5000):
         for column, value in zip(columns, row, strict=True):
             column.append(value)
-    left, right, outcome, seat, prompt, category, left_attempt, right_attempt, kind, time, pace, withdrawn = columns
+    left, right, outcome, seat, prompt, category, left_attempt, right_attempt, kind, time, pace, *ends = columns
     return make_votes(
         entrants=names.entrants.names,
         judges=names.judges.names,
@@ -97,16 +99,28 @@ def votes_of(run: Run, *, until: datetime | None = None) -> Votes:
         kind=[KIND_NUMBERS[name] for name in kind],
         time=[moment.timestamp() for moment in time],
         response_ms=[np.nan if ms is None else ms for ms in pace],
-        withdrawn=[np.inf if moment is None else moment.timestamp() for moment in withdrawn],
+        withdrawn=[_withdrawn(*end) for end in zip(*ends, strict=True)],
     )
 
 
+def _withdrawn(moment: datetime | None, left_excluded: str | None, right_excluded: str | None) -> float:
+    """A vote on a drawing that a curator excluded stays on record and counts nowhere, in past leaderboards neither."""
+    if left_excluded or right_excluded:
+        return EXCLUDED
+    return np.inf if moment is None else moment.timestamp()
+
+
 def tallies_of(run: Run, *, weights: Mapping[str, float]) -> Tallies:
-    """The run's kept counts; their number does not grow with votes. Judges of weight 0 are left out of both ways."""
+    """The run's kept counts; their number does not grow with votes. Judges of weight 0 are left out of both ways.
+
+    Votes on excluded drawings are in the kept counts, and are taken off here.
+    """
     names = run_names(run)
     left_out = {pk for pk, number in names.judges.number.items() if weights.get(names.judges.names[number]) == 0}
     counted = JudgeTally.objects.filter(run=run, is_repeat=False, votes__gt=0).exclude(seat__in=left_out)
     by_judge = list(counted.values_list("seat_id", "category", "left_id", "right_id", "outcome", "votes"))
+    away = excluded_votes(run, "seat_id", "matchup__category")
+    by_judge = [(*key, left) for *key, votes in by_judge if (left := votes - away.get(tuple(key), 0)) > 0]
     by_prompt = prompt_rows(run, left_out=left_out, by_judge=by_judge, names=names)
     return without_unseen(names, by_judge, by_prompt, weights)
 
@@ -123,12 +137,26 @@ def prompt_rows(run: Run, *, left_out: set[int], by_judge: list[Any], names: Run
     if left_out:
         for prompt, *key, votes in votes_of_seats(run, left_out):
             found[prompt, names.category_of.get(prompt, ""), *key] -= votes
+    for (prompt, seat, *key), votes in excluded_votes(run, "matchup__prompt_id", "seat_id").items():
+        if prompt is not None and seat not in left_out:
+            found[prompt, names.category_of.get(prompt, ""), *key] -= votes
     missing: dict[tuple[Any, ...], int] = defaultdict(int)
     for _, *key, votes in by_judge:
         missing[tuple(key)] += votes
     for (_, *key), votes in found.items():
         missing[tuple(key)] -= votes
     return [(*key, n) for key, n in found.items() if n > 0] + [(None, *key, n) for key, n in missing.items() if n > 0]
+
+
+def excluded_votes(run: Run, *by: str) -> dict[tuple[Any, ...], int]:
+    """Standing votes on excluded drawings, repeats apart, counted by these columns and by left, right and outcome."""
+    excluded = run.samples.exclude(excluded_reason="").order_by().values("id")
+    if not excluded.exists():
+        return {}
+    on_one = Q(matchup__left_sample__in=excluded) | Q(matchup__right_sample__in=excluded)
+    votes = Vote.objects.filter(on_one, run=run, withdrawn_at=None).exclude(matchup__kind=Kind.REPEAT).order_by()
+    columns = (*by, "matchup__left_id", "matchup__right_id", "outcome")
+    return {tuple(key): count for *key, count in votes.values_list(*columns).annotate(Count("id"))}
 
 
 def votes_of_seats(run: Run, seats: set[int]) -> QuerySet[Any]:

@@ -83,6 +83,8 @@ ADDRESSES = {
     "ranking:drawing": Row(PRIVATE, NONE, ("@run", "@sample")),
     "ranking:count": Row(CURATORS_405, CURATORS_MOVED, ("@run",)),
     "ranking:publish": Row(CURATORS_405, CURATORS_MOVED, ("@run",), {"fit": "@fit"}),
+    "ranking:share_picture": Row(PRIVATE, NONE, ("@run",)),
+    "ranking:share_picture (published)": Row(PUBLISHED, NONE, ("@published",)),
     "ranking:archive": Row(CURATORS, CURATORS_405, ("@run",)),
     "gallery:gallery": Row(PRIVATE, NONE, ("@run",)),
     "gallery:gallery (published)": Row("403 403 403 200 200", NONE, ("@published",)),  # names wait for the last vote
