@@ -96,6 +96,12 @@ def progress(seat: Seat) -> dict[str, int]:
     return {"done": sheet.graded, "total": sheet.items} if sheet else {"done": 0, "total": 0}
 
 
+def exact_progress(seat: Seat) -> dict[str, int]:
+    """As `progress`, without drawings that were withheld since the list was made."""
+    items = showable(seat)
+    return items.aggregate(done=Count("id", filter=~Q(graded_at=None)), total=Count("id"))
+
+
 def align_context(seat: Seat, stage: Stage) -> dict[str, Any]:
     """The judge's own graded drawings of one stage, the best first."""
     items = showable(seat).filter(stage=stage.key).exclude(graded_at=None)

@@ -47,7 +47,7 @@ def grades(request: HttpRequest, code: str) -> HttpResponse:
         return redirect("judging:drawing", item.code)
     context = {
         "run": seat.run,
-        "progress": grade_pages.progress(seat),
+        "progress": grade_pages.exact_progress(seat),
         "tabs": grade_pages.stage_tabs(seat),
         "rules": rules_of(seat.run.code).judging,
     }

@@ -21,7 +21,7 @@ PURE = [
         "generation/text.py",
     ),
     *("generation/formats/**/*.py", "generation/demo/**/*.py", "generation/providers.py", "generation/replies.py"),
-    *("judging/schedule.py", "judging/rounds.py", "judging/table.py"),
+    *("judging/schedule.py", "judging/rounds.py", "judging/table.py", "judging/grade_order.py"),
     *(
         "ranking/votes.py",
         "ranking/bradley_terry.py",

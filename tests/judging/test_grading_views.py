@@ -176,6 +176,17 @@ def test_align_shows_one_stage_best_first_and_regrades_with_history(client):
     assert client.get(url("align", seat.run.code, "nothing")).status_code == 404
 
 
+def test_a_list_with_a_drawing_withheld_later_can_still_be_finished(client):
+    seat = enter(client, make_rubric_run(entrants=1, subjects=1, attempts=1))
+    grade(seat, next_item(seat))
+    grade(seat, next_item(seat))
+    Sample.objects.filter(pk=next_item(seat).sample_id).update(excluded_reason="signed")
+
+    page = client.get(url("grades", seat.run.code)).text
+
+    assert "You have graded all 2 of your drawings." in page
+
+
 def test_the_curators_page_shows_progress_and_decides_on_reports(client):
     run = make_rubric_run()
     seat = seat_with_list(run)
