@@ -18,6 +18,7 @@ from pathlib import Path
 from benchmarks.table import make_parser, show, write_json
 
 SMALL, FULL = (20_000, 100_000), (20_000, 1_000_000)
+SEEDLING = 20_000  # votes made one by one; the rest are copies of them by SQL, which takes seconds instead of minutes
 FLAT = 1.5  # the largest may take this much more memory than the smallest
 
 
@@ -30,6 +31,7 @@ def measure(votes: int, folder: Path) -> dict[str, float]:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
+    from judging.tallies import rebuild_tallies
     from ranking.archive import archive_chunks
     from tests.ranking.archive_run import add_votes, make_judged_run
 
@@ -39,7 +41,9 @@ def measure(votes: int, folder: Path) -> dict[str, float]:
         from django.db import connection
 
         connection.close()
-        add_votes(run, judges=50, votes=votes)
+        add_votes(run, judges=50, votes=SEEDLING)
+        multiply(votes // SEEDLING)
+        rebuild_tallies(run)
         os._exit(0)
     assert os.waitpid(pid, 0)[1] == 0
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -51,6 +55,30 @@ def measure(votes: int, folder: Path) -> dict[str, float]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     told = {"votes": votes, "seconds": seconds, "votes_per_second": votes / seconds, "megabytes": size / 1e6}
     return {**told, "peak_mb": peak / 1024, "before_mb": before / 1024}
+
+
+def multiply(times: int) -> None:
+    """Each matchup and vote so many times over, with ids, codes, keys and orders of their own."""
+    from django.db import connection
+
+    from judging.models import Matchup, Vote
+
+    shift, orders = f"{{k}} * {SEEDLING}", SEEDLING // 50
+    fresh = {
+        Matchup: {"id": f"id + {shift}", "code": "lower(hex(randomblob(6)))", "key": "key || '-' || {k}"}
+        | {"order": f'"order" + {{k}} * {orders}', "repeat_of_id": "NULL"},
+        Vote: {"id": f"id + {shift}", "matchup_id": f"matchup_id + {shift}"},
+    }
+    with connection.cursor() as cursor:
+        for k in range(1, times):
+            for table, changed in fresh.items():
+                columns = [column.column for column in table._meta.concrete_fields]
+                values = ", ".join(changed.get(name, f'"{name}"').format(k=k) for name in columns)
+                names = ", ".join(f'"{name}"' for name in columns)
+                cursor.execute(
+                    f'INSERT INTO "{table._meta.db_table}" ({names}) SELECT {values} FROM "{table._meta.db_table}" '
+                    f"WHERE id <= {SEEDLING}"
+                )
 
 
 def in_a_process(votes: int) -> dict[str, float]:
