@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from django.utils.timezone import now
 
-from generation.config import ModelEntry, Profile, Suite
+from generation.config import ModelEntry, Profile, ProgramEntry, Suite
 from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
 from generation.prices import nano
 
@@ -58,20 +59,22 @@ def model_row(run: Run, entry: ModelEntry, profile: Profile) -> LanguageModel:
 def _entrant_rows(run: Run, suite: Suite, models: dict[str, LanguageModel]) -> list[Entrant]:
     if not suite.programs:
         return [entrant_row(run, row) for row in models.values()]
-    return [
-        Entrant(
-            run=run,
-            name=program.name,
-            label=program.name,
-            note=program.note,
-            team=program.team,
-            turns=list(program.turns),
-            baseline=program.baseline,
-            disqualified=program.disqualified,
-            is_demo=run.is_demo,
-        )
-        for program in suite.programs
-    ]
+    return [program_row(run, program) for program in suite.programs]
+
+
+def program_row(run: Run, program: ProgramEntry, **fields: Any) -> Entrant:
+    return Entrant(
+        run=run,
+        name=program.name,
+        label=program.name,
+        note=program.note,
+        team=program.team,
+        turns=list(program.turns),
+        baseline=program.baseline,
+        disqualified=program.disqualified,
+        is_demo=run.is_demo,
+        **fields,
+    )
 
 
 def entrant_row(run: Run, model: LanguageModel) -> Entrant:

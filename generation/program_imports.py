@@ -10,7 +10,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from generation.config import load_profiles
-from generation.expansion import expand
+from generation.expansion import expand, program_row
 from generation.models import Entrant, Event, Run
 from generation.programs import check_program
 from generation.runs import RunError, refuse_frozen
@@ -59,21 +59,7 @@ def import_programs(
 
 
 def _join(run: Run, suite: Suite, new: Sequence[ProgramEntry]) -> None:
-    Entrant.objects.bulk_create(
-        Entrant(
-            run=run,
-            name=program.name,
-            label=program.name,
-            note=program.note,
-            team=program.team,
-            turns=list(program.turns),
-            baseline=program.baseline,
-            approved=False,
-            disqualified=program.disqualified,
-            is_demo=run.is_demo,
-        )
-        for program in new
-    )
+    Entrant.objects.bulk_create(program_row(run, program, approved=False) for program in new)
     expand(run, suite, load_profiles(settings.SUITES_DIR / "providers.yaml"))
     run.config, run.digest = suite.to_dict(), suite.digest()
     run.save(update_fields=["config", "digest"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, TextIO
 
 from generation.models import Run
@@ -61,12 +61,19 @@ def vote_records(run: Run, *, names: bool = False) -> Iterator[dict[str, Any]]:
 
 
 def write_votes(run: Run, stream: TextIO, *, format: Literal["jsonl", "csv"] = "jsonl", names: bool = False) -> int:
-    """Write every vote and say how many; CSV cells that a spreadsheet would run as formulas are neutralised."""
+    """Write every vote and say how many."""
+    return write_records(vote_records(run, names=names), FIELDS, stream, format=format)
+
+
+def write_records(
+    records: Iterable[dict[str, Any]], fields: Sequence[str], stream: TextIO, *, format: Literal["jsonl", "csv"]
+) -> int:
+    """Write records and say how many; CSV cells that a spreadsheet would run as formulas are neutralised."""
     count = 0
     sheet = csv.writer(stream) if format == "csv" else None
     if sheet:
-        sheet.writerow(FIELDS)
-    for record in vote_records(run, names=names):
+        sheet.writerow(fields)
+    for record in records:
         count += 1
         if sheet:
             sheet.writerow([_cell(value) for value in record.values()])

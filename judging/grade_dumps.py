@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Iterator
 from typing import Any, Literal, TextIO
 
 from generation.models import Run
-from generation.text import csv_cell
+from judging.dumps import write_records
 from judging.models import Grade
 
 FIELDS = ("judge", "entrant", "stage", "subject", "attempt", "dimension", "value", "graded_at", "run", "suite")
@@ -38,15 +36,5 @@ def grade_records(run: Run, *, names: bool = False) -> Iterator[dict[str, Any]]:
 
 
 def write_grades(run: Run, stream: TextIO, *, format: Literal["jsonl", "csv"] = "jsonl", names: bool = False) -> int:
-    """Write every standing grade and say how many; CSV cells that a spreadsheet would run as formulas are neutralised."""
-    count = 0
-    sheet = csv.writer(stream) if format == "csv" else None
-    if sheet:
-        sheet.writerow(FIELDS)
-    for record in grade_records(run, names=names):
-        count += 1
-        if sheet:
-            sheet.writerow([csv_cell(value) if isinstance(value, str) else value for value in record.values()])
-        else:
-            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
-    return count
+    """Write every standing grade and say how many."""
+    return write_records(grade_records(run, names=names), FIELDS, stream, format=format)
