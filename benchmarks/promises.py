@@ -61,6 +61,8 @@ PROMISES = (
     Promise("coverage", "Left-clickers flagged at 30 votes", "anomalies.3.flagged", "≥", 0.95),
     Promise("coverage", "Colluders flagged at 30 votes", "anomalies.4.flagged"),
     Promise("coverage", "Honest judges flagged at 30 votes", "anomalies.0.flagged", "≤", 0.02),
+    Promise("site", "An export of many votes takes no more memory than one of few (within half)", "flat", "=", True),
+    Promise("site", "Votes exported a second, the slower size", "export.*.votes_per_second"),
     Promise("svg", "Reading, weighing and measuring the median drawing", "median_ms", "≤", 5, "ms"),
     Promise("pixel", "Pixel-art answers scored a second", "scored_per_second", "≥", 2000),
     Promise("pixel", "Four times the text takes", "time_4n_over_n", "≤", 6, "×"),
