@@ -12,17 +12,25 @@ from redis.exceptions import RedisError
 
 from benchsite.front import live_numbers, shown_runs
 from generation.config import Suite, load_suites
+from ranking.pages import overview
+
+SHOWN = 12  # runs on the home page; the rest are under Leaderboards
+
+
+def good_suites() -> list[Suite]:
+    return [suite for suite in load_suites(settings.SUITES_DIR) if isinstance(suite, Suite)]
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    context = {"runs": shown_runs(request.user), "numbers": live_numbers()}
+    runs = list(shown_runs(request.user)[:SHOWN])
+    context = {"lines": overview(runs, request.user), "numbers": live_numbers(), "suites": good_suites()}
     return render(request, "site/home.html", context)
 
 
 @require_safe
 def suite(request: HttpRequest, slug: str) -> HttpResponse:
-    found = next((s for s in load_suites(settings.SUITES_DIR) if isinstance(s, Suite) and s.slug == slug), None)
+    found = next((suite for suite in good_suites() if suite.slug == slug), None)
     if found is None:
         raise Http404
     prompts = {category.key: [p for p in found.prompts if p.category == category.key] for category in found.categories}

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.db import models
+from django.db.models import F, Window
+from django.db.models.functions import RowNumber
 from django.utils.timezone import now
 
 from generation.models import CodeField, Entrant, Run
@@ -28,6 +32,16 @@ class FitQuerySet(models.QuerySet["Fit"]):
     def newest(self, run: Run, protocol: str, *, kind: str = "") -> Fit | None:
         found = self.filter(run=run, protocol=protocol, until=None, **({"kind": kind} if kind else {}))
         return found.order_by("-read_at", "-id").first()
+
+    def newest_of(self, runs: Iterable[Run]) -> dict[tuple[int, str], Fit]:
+        """The newest fit of each of these runs by each protocol, in one query."""
+        latest = Window(
+            RowNumber(), partition_by=[F("run"), F("protocol")], order_by=[F("read_at").desc(), F("id").desc()]
+        )
+        places = (
+            self.filter(run__in=runs, until=None).annotate(place=latest).filter(place=1).values_list("id", flat=True)
+        )
+        return {(fit.run_id, fit.protocol): fit for fit in self.filter(pk__in=list(places))}
 
 
 class Fit(models.Model):

@@ -47,15 +47,18 @@ PAIRS_SHOWN = 8
 
 
 def overview(runs: QuerySet[Run], user: Any) -> list[dict[str, Any]]:
-    """One line a run: what its newest leaderboard says first."""
+    """A line for each run and protocol: what its newest leaderboard says first."""
+    fits = Fit.objects.newest_of(runs)
+    labels: dict[int, dict[str, str]] = {}
+    for run_id, name, label in Entrant.objects.filter(run__in=runs).values_list("run_id", "name", "label"):
+        labels.setdefault(run_id, {})[name] = label
     lines = []
     for run in runs:
+        hidden = is_hidden_from(run, user)
         for name, entry in protocols_of(run).items():
-            fit = Fit.objects.newest(run, name)
-            hidden = is_hidden_from(run, user)
-            said = ""
-            if fit is not None and entry.sentence and not hidden:
-                said = load(entry.sentence)(fit.result, dict(run.entrants.values_list("name", "label")))
+            fit = fits.get((run.pk, name))
+            tells = fit is not None and entry.sentence and not hidden
+            said = load(entry.sentence)(fit.result, labels[run.pk]) if tells else ""
             lines.append({"run": run, "protocol": name, "entry": entry, "fit": fit, "said": said, "hidden": hidden})
     return lines
 
