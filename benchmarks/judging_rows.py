@@ -22,7 +22,7 @@ MORE_MATCHUPS = """
 INSERT INTO judging_matchup (code, run_id, seat_id, "order", kind, state, prompt_id, category, left_id, right_id,
                              left_sample_id, right_sample_id, "key", created_at, opened_at)
 SELECT 'x' || s.id || '-' || m."order", m.run_id, s.id, m."order", m.kind, m.state, m.prompt_id, m.category, m.left_id,
-       m.right_id, m.left_sample_id, m.right_sample_id, m."key", m.created_at, m.opened_at
+       m.right_id, m.left_sample_id, m.right_sample_id, 'x' || s.id || '-' || m."order", m.created_at, m.opened_at
 FROM judging_matchup m CROSS JOIN judging_seat s
 WHERE m.seat_id = %s AND s.run_id = m.run_id AND s.judge_id IS NULL AND s.voted = 0 AND s.id <> m.seat_id
 """
@@ -116,6 +116,7 @@ def _first_block(run: Run) -> Seat:
             seat=seat,
             order=n,
             state=Matchup.State.VOTED,
+            key=f"first-{n}",
             prompt=(prompt := prompts[n % len(prompts)]),
             category=prompt.category,
             left=pairs[n % len(pairs)][0],

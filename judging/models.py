@@ -181,10 +181,10 @@ class Matchup(models.Model):
             ),
         ]
         indexes = [
-            # For the next matchup in line, of the few that are not voted on.
-            models.Index(
-                fields=["seat", "order"], condition=Q(state__in=["queued", "open"]), name="judging_matchup_in_line"
-            ),
+            # For the matchups in line. SQLite uses no partial index where values are bound, so this one is whole.
+            models.Index(fields=["seat", "state", "order"], name="judging_matchup_in_line"),
+            # For the question whether two drawings have met before this judge.
+            models.Index(fields=["seat", "key"], name="judging_matchup_met"),
         ]
 
     def __str__(self) -> str:

@@ -20,6 +20,7 @@ from judging.tallies import add_vote, remove_vote
 MIN_INTERVAL = timedelta(milliseconds=300)
 LONGEST_MS = 3_600_000
 MARK_AHEAD = timedelta(seconds=2)
+WAITING = [Matchup.State.QUEUED, Matchup.State.OPEN]
 
 
 class RefusedError(Exception):
@@ -78,10 +79,9 @@ def _read(judge: User, code: str) -> tuple[Matchup, list[Matchup], Epoch | None]
     """
     mine = Matchup.objects.filter(code=code, seat__judge=judge).values("seat")[:1]
     newest = Epoch.objects.filter(run=OuterRef("run")).order_by("-number").values("pk")[:1]
-    in_line = Q(state__in=[Matchup.State.QUEUED, Matchup.State.OPEN])
-    rows = list(
-        with_everything().annotate(newest_epoch=Subquery(newest)).filter(Q(code=code) | in_line, seat=Subquery(mine))
-    )
+    # Two branches that each have an index: a seat may hold thousands of matchups, and only two or three are wanted.
+    asked, in_line = Q(code=code, seat=Subquery(mine)), Q(seat=Subquery(mine), state__in=WAITING)
+    rows = list(with_everything().annotate(newest_epoch=Subquery(newest)).filter(asked | in_line))
     matchup = next((row for row in rows if row.code == code), None)
     if matchup is None:
         raise Matchup.DoesNotExist
@@ -90,7 +90,7 @@ def _read(judge: User, code: str) -> tuple[Matchup, list[Matchup], Epoch | None]
     for row in rows:
         row.seat = seat
     known = seat.epoch if seat.epoch_id == matchup.newest_epoch else None
-    return matchup, [row for row in rows if row.state != Matchup.State.VOTED and row.state != Matchup.State.VOID], known
+    return matchup, [row for row in rows if row.state in WAITING], known
 
 
 def _check_open(run: Run) -> None:
