@@ -172,20 +172,25 @@ def people_context(fit: Fit, labels: Mapping[str, str]) -> dict[str, Any]:
     samples = {
         s.code: s for s in fit.run.samples.filter(code__in=codes).select_related("entrant", "model", "prompt", "run")
     }
-    ranked = sorted(people["entrants"], key=lambda row: -row["rating"])
-    places = {row["entrant"]: place for place, row in enumerate(ranked, start=1)}
     return {
         "people": people,
         "people_sentence": people_sentence(people),
         "people_rows": [
-            row | {"label": label(row["entrant"], labels), "score_place": place, "rating_place": places[row["entrant"]]}
-            for place, row in enumerate(people["entrants"], start=1)
+            row
+            | {"label": label(row["entrant"], labels)}
+            | {f"{key}_place": place_of(row, people["entrants"], key) for key in ("score", "rating")}
+            for row in people["entrants"]
         ],
         "disputed": [
             row | {"drawing": samples[row["sample"]]} for row in people["drawings"] if row["sample"] in samples
         ],
         "drawings_open": drawings_are_open(fit.run),
     }
+
+
+def place_of(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], key: str) -> int:
+    """1 for the highest; the same value has the same place."""
+    return 1 + sum(other[key] > row[key] for other in rows)
 
 
 def people_sentence(people: Mapping[str, Any]) -> str:
