@@ -33,39 +33,40 @@ def import_grades(*, path: Path, run: Run) -> int:
         raise GradeFileError(path.name, 0, "", f"run {run.code} has no rubric.")
     frame = read_grades(path, suite=suite)
     extras = [(number, json.loads(line)) for number, line in standing_lines(path)]
-    samples = {
-        (entrant, stage, name, attempt): pk
-        for pk, entrant, stage, subject, key, attempt in run.samples.filter(verdict="valid").values_list(
-            "pk", "entrant__name", "prompt__category", "prompt__subject", "prompt__key", "attempt"
-        )
-        for name in (subject, key)
-        if name
-    }
-    seats: dict[tuple[str, bool], Seat] = {}
-    standing = {
-        (seat, sample, dimension): value
-        for seat, sample, dimension, value in run.grades.filter(withdrawn_at=None).values_list(
-            "seat_id", "sample_id", "dimension", "value"
-        )
-    }
+    samples, standing, seats = _drawings(run), _standing(run), {}
     made = []
     for row, (number, extra) in zip(frame.itertuples(), extras, strict=True):
+        where = (path.name, number)
         sample = samples.get((row.entrant, row.stage, row.subject, row.attempt))
         if sample is None:
             message = f"run {run.code} has no valid drawing of {row.subject} by {row.entrant}, attempt {row.attempt}."
-            raise GradeFileError(path.name, number, "entrant", message)
-        seat = _seat(run, row.judge, own=extra.get("run") == run.code, seats=seats, where=(path.name, number))
+            raise GradeFileError(*where, "entrant", message)
+        seat = _seat(run, row.judge, own=extra.get("run") == run.code, seats=seats, where=where)
         stands = standing.get((seat.pk, sample, row.dimension))
-        if stands is not None and stands != row.value:
-            message = f"{seat} has given {stands:g} for {row.dimension} here already."
-            raise GradeFileError(path.name, number, "value", message)
         if stands is None:
-            at = _moment(extra.get("graded_at"), (path.name, number))
-            made.append(_grade(run, seat, sample, row, at))
+            made.append(_grade(run, seat, sample, row, _moment(extra.get("graded_at"), where)))
+        elif stands != row.value:
+            raise GradeFileError(*where, "value", f"{seat} has given {stands:g} for {row.dimension} here already.")
     Grade.objects.bulk_create(made, batch_size=BATCH)
     Event.objects.create(run=run, verb="import grades", subject=f"{len(made)} grades", reason=path.name[:200])
     mark_changed(run.pk)
     return len(made)
+
+
+def _drawings(run: Run) -> dict[tuple[str, str, str, int], int]:
+    """The run's valid samples by entrant, stage, subject (or the prompt's key) and attempt."""
+    columns = ("pk", "entrant__name", "prompt__category", "prompt__subject", "prompt__key", "attempt")
+    return {
+        (entrant, stage, name, attempt): pk
+        for pk, entrant, stage, subject, key, attempt in run.samples.filter(verdict="valid").values_list(*columns)
+        for name in (subject, key)
+        if name
+    }
+
+
+def _standing(run: Run) -> dict[tuple[int, int, str], float]:
+    rows = run.grades.filter(withdrawn_at=None).values_list("seat_id", "sample_id", "dimension", "value")
+    return {(seat, sample, dimension): value for seat, sample, dimension, value in rows}
 
 
 def _grade(run: Run, seat: Seat, sample: int, row: Any, at: datetime) -> Grade:
