@@ -64,7 +64,6 @@ ADDRESSES = {
     # leaderboards: of a private run, and of one that was published and that Bob still judges
     "ranking:leaderboards": Row(ALL, NONE),
     "ranking:publication": Row(ALL, NONE, ("@publication",)),
-    "ranking:share_picture": Row(PRIVATE, NONE, ("@run",)),
     "ranking:leaderboard": Row(PRIVATE, NONE, ("@run",)),
     "ranking:leaderboard (published)": Row(PUBLISHED, NONE, ("@published",)),
     "ranking:protocol": Row(PRIVATE, NONE, ("@run", "pairwise")),
