@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
+from benchmarks.table import make_parser, write_json
 from tests.services import free_port, postgres
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -215,9 +216,7 @@ def print_table(found: dict) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="a million votes before, 100,000 votes cast")
-    parser.add_argument("--json", type=Path)
+    parser = make_parser(__doc__, "a million votes before, 100,000 votes cast")
     parser.add_argument("--only", choices=["postgresql", "sqlite"])
     parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--inside", choices=["postgresql", "sqlite"], help=argparse.SUPPRESS)
@@ -233,8 +232,7 @@ def main() -> int:
     if asked.only != "postgresql":
         found["sqlite"] = in_process("sqlite", "", asked)
     print_table(found)
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=1))
+    write_json(asked.json, found)
     counts = [parts["facts"] for parts in found.values() if "facts" in parts]
     return 1 if any(part["lost"] or part["doubled"] or part["tally_rows_wrong"] for part in counts) else 0
 
