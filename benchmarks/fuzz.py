@@ -13,9 +13,11 @@ from collections.abc import Callable
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from benchmarks.fuzz_readers import READERS, Reader
+from benchmarks.fuzz_files import IMPORTERS
+from benchmarks.fuzz_readers import EXTRACTORS, Reader
 from benchmarks.table import Row, make_parser, show, write_json
 
+READERS = (*EXTRACTORS, *IMPORTERS)
 SMALL, LARGE = 30_000, 120_000  # characters
 MOST_GROWTH = 8.0  # four times the input: 4 is linear, 16 quadratic
 LEAST_SECONDS = 0.002  # below this a clock says nothing about growth

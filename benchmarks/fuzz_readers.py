@@ -1,13 +1,11 @@
-"""What the fuzz bench reads: for each reader its inputs, how it is called, and what must hold of the result."""
+"""What the fuzz bench reads first: extractors and the suite loader; and how a reader and its inputs are described."""
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +14,8 @@ from hypothesis import strategies as st
 from generation.config import SuiteError, load_suite
 from generation.formats import get_format
 from generation.formats.base import Answer, Format
-from generation.import_lines import read_lines as read_sample_lines
 from generation.suite import Suite
 from generation.text import clean_text
-from ranking.vote_files import VoteFileError, read_votes
 
 HOSTILE = Path(__file__).resolve().parent.parent / "tests" / "hostile"
 FOLDER = Path(tempfile.mkdtemp(prefix="benchsite-fuzz-"))
@@ -94,100 +90,6 @@ def backticked(drawing: str) -> str:
     return f"```\n{drawing}\n```"
 
 
-def sample_lines() -> Reader:
-    good = {"model_id": "a/b", "prompt_text": "Draw a cat", "attempt_number": 1, "raw_output": "```\n/\\\n```"}
-    more = {**good, "category": "c", "finish_reason": "stop", "completion_tokens": 3, "program": "p"}
-    texts = [encoded("\n".join(json.dumps(line) for line in (good, more))), *corpus("json")]
-
-    def read(raw: bytes) -> Any:
-        return read_sample_lines(io.BytesIO(raw), "file")
-
-    def check(raw: bytes) -> bool:
-        lines, bad = read(raw)
-        assert all(str(line) for line in bad)
-        rows = [
-            {**asdict(line), "attempt_number": line.attempt, "raw_output": line.text, "program": line.program}
-            for line in lines
-        ]
-        again, worse = read_sample_lines(io.BytesIO(b"".join(json.dumps(row).encode() + b"\n" for row in rows)), "file")
-        kept = [{**asdict(line), "number": 0} for line in again]
-        assert not (rows and worse), "what was read is refused"
-        assert kept == [{**asdict(line), "number": 0} for line in lines], "a line does not read as itself"
-        return bool(lines)
-
-    inputs = damaged(texts) | (ANY | pieces('{"a":', "[", "]", "}", '"', "1e999", "NaN")).map(encoded)
-    return Reader("sample lines", inputs, read, check, ['{"a":', "[", "{}\n", '"', "\\u0000", "9"])
-
-
-def votes() -> list[bytes]:
-    good = {"left_model": "a", "right_model": "b", "outcome": "left"}
-    full = {**good, "judge": "j", "prompt_text": "p", "category": "c", "left_attempt": 1, "right_attempt": 2}
-    full |= {"voted_at": "2026-05-01T12:00:00+00:00", "response_ms": 900, "kind": "shared", "withdrawn": False}
-    early = {**full, "voted_at": "0001-01-01T00:00:00+14:00"}
-    return [encoded("\n".join(json.dumps(line) for line in lines)) for lines in ((good, full), (full, full), (early,))]
-
-
-def vote_importer() -> Reader:
-    """The database's importer up to the rows it would store."""
-    import django
-    from django.conf import settings
-
-    if not settings.configured:
-        settings.configure(
-            USE_TZ=True,
-            INSTALLED_APPS=["django.contrib.contenttypes", "django.contrib.auth", "generation", "judging"],
-        )
-        django.setup()
-    from judging.imports import ImportRefusedError, read_lines
-
-    path = FOLDER / "votes.jsonl"
-
-    def read(raw: bytes) -> Any:
-        path.write_bytes(raw)
-        try:
-            return read_lines(path)
-        except ImportRefusedError as refused:
-            assert str(refused)
-            return None
-
-    def check(raw: bytes) -> bool:
-        lines = read(raw)
-        if lines is None:
-            return False
-        for line in lines:
-            if line.voted_at is not None:
-                line.voted_at.astimezone(UTC)  # as databases do
-        rows = [{**asdict(line), "voted_at": line.voted_at and line.voted_at.isoformat()} for line in lines]
-        assert read(b"".join(json.dumps(row).encode() + b"\n" for row in rows)) == lines, (
-            "a vote does not read as itself"
-        )
-        return True
-
-    return Reader("vote importer", damaged(votes()) | ANY.map(encoded), read, check, ['{"a":', "[", "{}\n", '"'])
-
-
-def vote_files() -> Reader:
-    """`analyse`'s reader, as JSON Lines and as CSV."""
-    table = b"left_model,right_model,outcome,judge\na,b,left,j\nb,c,tie,k\n"
-
-    def read(raw: bytes) -> Any:
-        found = []
-        for name in ("votes.jsonl", "votes.csv"):
-            path = FOLDER / name
-            path.write_bytes(raw)
-            try:
-                found.append(read_votes(path, skip_bad=True).votes)
-            except VoteFileError as error:
-                assert str(error)
-        return found
-
-    def check(raw: bytes) -> bool:
-        return any(len(found) for found in read(raw))
-
-    inputs = damaged([*votes(), table]) | ANY.map(encoded)
-    return Reader("vote files", inputs, read, check, ['{"a":', "[", "{}\n", '"', ",", "\n", "a,b,left\n"])
-
-
 def suite_loader() -> Reader:
     from tests.generation.suite_files import FILES, write_suite
 
@@ -223,7 +125,7 @@ def suite_loader() -> Reader:
     )
 
 
-READERS = (
+EXTRACTORS = (
     extractor("ascii_art", ("ascii",), ("/\\_/\\\n", "한글", "\u0301", "👨\u200d👩", "I am GPT"), fenced),
     extractor(
         "svg",
@@ -248,7 +150,4 @@ READERS = (
         "science_birds", ("code",), ("drop_block('b11', 3)\n", "drop_block(", "'b31'", ",", "(", ")", "#"), backticked
     ),
     suite_loader(),
-    sample_lines(),
-    vote_importer(),
-    vote_files(),
 )
