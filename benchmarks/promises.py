@@ -68,7 +68,7 @@ PROMISES = (
     Promise("pixel", "Four times the text takes", "time_4n_over_n", "≤", 6, "×"),
     Promise("birds", "A competition of 7,800 levels from answer to score", "competition_seconds", "≤", 600, "s"),
     Promise("fuzz", "Every reader: no exception, reads as itself, linear time", "readers.*.held", "=", True),
-    Promise("fuzz", "Four times the input takes, worst reader", "readers.*.growth", "≤", 8, "×"),
+    Promise("fuzz", "Eight times the input takes, worst reader", "readers.*.growth", "≤", 20, "×"),
 )  # fmt: skip
 
 
