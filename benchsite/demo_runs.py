@@ -6,11 +6,13 @@ from collections.abc import Iterable
 
 from django.conf import settings
 
+from benchsite.accounts import first_judges
 from generation.config import Suite, load_suites
 from generation.models import Run
 from generation.publishing import publish_runs
 from generation.runs import start_run
 from judging.curating import set_judging
+from judging.invitations import seat_judge
 from ranking.fitting import fit_run
 from ranking.protocols import protocols_of
 from ranking.simulated_grades import simulate_grades
@@ -43,6 +45,9 @@ def show_demo_run(run: Run) -> bool:
             simulate_judges(run, judges=JUDGES, votes=missing)
     if "rubric" in run.protocols and run.judging_state == Run.Judging.OPEN:
         simulate_grades(run, judges=GRADERS)
+    if run.judging_state == Run.Judging.OPEN:
+        for judge in first_judges():
+            seat_judge(run=run, judge=judge)
     for protocol in protocols_of(run):
         fit_run(run, protocol=protocol)
     publish_runs([run], by=None, reason=REASON)
