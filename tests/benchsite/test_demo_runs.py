@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run(demo, tmp_path, monkeypatch):  # noqa: F811 (the fixture of that name)
-    monkeypatch.setattr(demo_runs, "VOTES", 12)
+    monkeypatch.setattr(demo_runs, "VOTES", 6)
     monkeypatch.setattr(demo_runs, "JUDGES", 2)
     demo()
     create_first_logins(tmp_path / "logins.txt")
@@ -31,7 +31,7 @@ def test_a_drawn_demo_run_is_judged_ranked_and_published(run):
 
     run.refresh_from_db()
     assert (run.visibility, run.judging_state) == ("published", "open")
-    assert run.votes.filter(seat__is_simulated=True).count() == 12
+    assert run.votes.filter(seat__is_simulated=True).count() == 6
     assert run.fits.filter(protocol="pairwise").exists()
 
 
