@@ -37,13 +37,13 @@ def separation(result: Mapping[str, Any], top: Sequence[Mapping[str, Any]]) -> s
     """How many more votes would part the neighbours at the top, or call them tied for good."""
     names = {row["entrant"] for row in top}
     pairs = [p for p in result["stability"]["pairs"] if p["upper"] in names and p["lower"] in names]
-    if not pairs or any(pair["status"] == "tied" for pair in pairs):
+    if all(pair["status"] == "tied" for pair in pairs):
         return "They are so close that more votes need not part them." if pairs else ""
     needed = [pair["votes_needed"] for pair in pairs if pair["status"] == "open"]
     if None in needed:
         return "Votes like these will not settle their order."
     if needed and max(needed) > MANY_TIMES * result["votes"]:
-        return "They are so close that it would take many times the votes so far to settle their order."
+        return "It would take many times the votes so far to settle their order."
     return f"About {thousands(max(needed))} more votes would settle their order." if needed else ""
 
 

@@ -17,8 +17,8 @@ from judging.serving import take_seat
 from judging.voting import Ballot, cast_vote
 
 NAME = "simulated-judge-"
-TOP, BOTTOM = 1.5, -1.5  # log-odds of the first and the last entrant
-SPREAD = {"drawing": 0.5, "prompt": 0.2, "taste": 0.2}  # how much drawings, prompts and judges differ, in log-odds
+TOP, BOTTOM = 1.8, -1.8  # log-odds of the first and the last entrant
+SPREAD = {"drawing": 0.3, "prompt": 0.1, "taste": 0.15}  # how much drawings, prompts and judges differ, in log-odds
 TIES, FAILS = 0.12, 0.06
 CLICKER = 6  # from this many judges on, the last one presses keys at random: something for the flags to find
 
