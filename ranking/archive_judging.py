@@ -80,7 +80,7 @@ def load_votes(desk: Desk) -> None:
         for line, row in portion:
             where = Where("votes.jsonl", line, row)
             pk, seat = where.found(found, "matchup", desk.code(row["matchup"]))
-            if row["withdrawn"] != (row["withdrawn_at"] is not None):
+            if row["withdrawn_at"] is not None and not row["withdrawn"]:
                 raise where.error("withdrawn", "does not agree with withdrawn_at")
             times = {name: time_of(row[name]) for name in ("voted_at", "withdrawn_at")}
             same = {

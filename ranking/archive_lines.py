@@ -120,6 +120,8 @@ VOTE = {
     **_same("outcome", "voted_at", "response_ms"),
     "kind": "matchup__kind",
     "withdrawn_at": "withdrawn_at",
+    "left_sample": "matchup__left_sample_id",
+    "right_sample": "matchup__right_sample_id",
     "matchup": "matchup__code",
     **_same("unblind", "imported", "left_breaks", "right_breaks"),
 }
@@ -130,8 +132,10 @@ def vote_rows(run: Run, votes: QuerySet[Vote] | None = None) -> Rows:
     entrants = dict(run.entrants.values_list("id", "name"))
     prompts = dict(run.prompts.values_list("id", "text"))
     judges = dict(run.seats.filter(is_unknown=False).values_list("id", "pseudonym"))
+    excluded = set(run.samples.exclude(excluded_reason="").values_list("id", flat=True))
     found = votes if votes is not None else Vote.objects.filter(run=run).order_by("voted_at", "id")
     for row in _rows(found, **VOTE):
+        shown = {row.pop("left_sample"), row.pop("right_sample")}
         yield {
             "run": run.code,
             "suite": run.suite,
@@ -141,7 +145,7 @@ def vote_rows(run: Run, votes: QuerySet[Vote] | None = None) -> Rows:
             "category": row["category"] or None,
             "left_model": entrants[row["left_model"]],
             "right_model": entrants[row["right_model"]],
-            "withdrawn": row["withdrawn_at"] is not None,
+            "withdrawn": row["withdrawn_at"] is not None or not shown.isdisjoint(excluded),
         }
 
 

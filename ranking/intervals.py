@@ -18,6 +18,7 @@ from ranking.votes import Cells
 
 Array = NDArray[Any]
 Z95 = float(ndtri(0.975))
+FEW_CLUSTERS = 5
 
 
 @dataclass(frozen=True)
@@ -87,16 +88,21 @@ class Spread:
 
     @property
     def variance(self) -> Array:
-        return np.maximum.reduce([np.diag(c) for c in self.one_and_two_way])
+        return np.maximum.reduce([np.diag(c) for c in self.floors])
 
     @property
-    def one_and_two_way(self) -> tuple[Array, Array, Array]:
-        return self.covariance, self.judge_covariance, self.prompt_covariance
+    def floors(self) -> tuple[Array, ...]:
+        """What no variance may be below: either one-way variance and, with few clusters, the i.i.d. one.
+
+        A handful of clusters may agree exactly by chance; their variance is then 0, which nobody should believe.
+        """
+        clustered = (self.covariance, self.judge_covariance, self.prompt_covariance)
+        return (*clustered, self.iid_covariance) if self.df + 1 < FEW_CLUSTERS else clustered
 
     @property
     def pair_variance(self) -> Array:
-        """Variance of theta_i - theta_j, never below either one-way variance."""
-        return np.maximum.reduce([_pair_variance(c) for c in self.one_and_two_way])
+        """Variance of theta_i - theta_j, never below its floors."""
+        return np.maximum.reduce([_pair_variance(c) for c in self.floors])
 
     @property
     def design_effect(self) -> float | None:

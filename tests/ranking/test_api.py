@@ -119,7 +119,7 @@ def test_vote_that_comes_in_while_reading_is_at_the_end(run, ask):
 def test_queries_do_not_grow_with_the_page(run, ask, django_assert_num_queries):
     counts = {}
     for limit in (5, 50):
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             counts[limit], _ = ask(f"/api/v1/runs/{run.code}/votes?limit={limit}")
     assert set(counts.values()) == {200}
 

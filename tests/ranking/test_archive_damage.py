@@ -161,7 +161,7 @@ BAD_FIELDS = [
     ("votes.jsonl", 3, {"response_ms": 10**30}, "votes.jsonl:3: response_ms is not a whole number"),
     ("votes.jsonl", 3, {"response_ms": -1}, "votes.jsonl:3: cannot be stored"),
     ("votes.jsonl", 3, {"left_breaks": 8}, "votes.jsonl:3: cannot be stored"),
-    ("votes.jsonl", 3, {"withdrawn": True}, "votes.jsonl:3: withdrawn does not agree"),
+    ("votes.jsonl", 3, {"withdrawn_at": "2026-05-02T09:00:00+00:00"}, "votes.jsonl:3: withdrawn does not agree"),
     ("votes.jsonl", 3, {"kind": ...}, "votes.jsonl:3: kind is missing"),
     ("matchups.jsonl", 2, {"judge": "mallory"}, "matchups.jsonl:2: judge 'mallory' is not in this archive"),
     ("matchups.jsonl", 2, {"left_sample": "none"}, "matchups.jsonl:2: left_sample 'none' is not in this archive"),

@@ -166,3 +166,18 @@ def test_wilson_known_values():
     assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
     assert wilson(0, 10) == pytest.approx((0, 0.2775), abs=1e-4)
     assert wilson(0, 0) == (None, None)
+
+
+def test_a_few_clusters_that_agree_exactly_are_not_certainty():
+    # One judge, three prompts, the same share of wins in each: between prompts nothing varies at all.
+    prompt = np.repeat([0, 1, 2], 4)
+    zeros = np.zeros(12, int)
+    outcome = np.tile([0, 0, 0, 1], 3)
+    names = {"entrants": ("a", "b"), "judges": ("j",), "prompts": ("p", "q", "r")}
+    votes = make_votes(**names, left=zeros, right=zeros + 1, outcome=outcome, judge=zeros, prompt=prompt)
+
+    spread = fit(votes).spread
+
+    assert np.diag(spread.prompt_covariance) == pytest.approx(0, abs=1e-12)
+    assert spread.variance == pytest.approx(np.diag(spread.iid_covariance))
+    assert spread.pair_variance[0, 1] > 0.1
