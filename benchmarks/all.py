@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,11 +60,7 @@ def run(name: str, *, full: bool) -> Row:
     with tempfile.TemporaryDirectory(prefix="benchsite-all-") as folder:
         path = Path(folder) / "figures.json"
         command = [sys.executable, "-m", f"benchmarks.{name}", "--json", str(path), *(["--full"] if full else [])]
-        try:
-            code = subprocess.run(command, cwd=ROOT, timeout=LONGEST[full], check=False).returncode
-        except subprocess.TimeoutExpired:
-            print(f"{name} was stopped after {LONGEST[full]} s.")
-            code = -1
+        code = run_within(command, LONGEST[full])
         found = json.loads(path.read_text()) if path.exists() else {}
     return {
         "exit": code,
@@ -73,6 +70,22 @@ def run(name: str, *, full: bool) -> Row:
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "figures": found,
     }
+
+
+def run_within(command: list[str], seconds: float) -> int:
+    """Its exit code; after so many seconds it is interrupted, so that it can stop the servers it started, and -1."""
+    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        print(f"Stopped after {seconds} s.", flush=True)
+        process.send_signal(signal.SIGINT)
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return -1
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ class Promise:
 
 
 PROMISES = (
-    Promise("generation", "Drawing runs at the ideal rate, concurrency ÷ latency: share reached", "crew.of_ideal_rate", "≥", 0.9),
+    Promise("generation", "Drawing runs at the ideal rate, concurrency ÷ latency: share reached", "crew.of_ideal_rate", "≥", 0.9,
+            cause="Start-up and the last calls count, and provider and crew share the cores: see the load above."),
     Promise("generation", "Processor time a sample", "crew.cpu_ms", "≤", 10, "ms"),
     Promise("generation", "Database statements a sample", "crew.queries", "≤", 6),
     Promise("generation", "Eight to forty times the samples: processor time a sample grows by", "growth.cpu", "≤", 1.1, "×"),
@@ -34,9 +35,11 @@ PROMISES = (
     Promise("generation", "Four workers at one run: samples asked twice", "four_workers.asked_twice", "=", 0),
     Promise("chaos", "Plugs pulled: every promise held, in storms", "storms.*.held", "=", True),
     Promise("chaos", "Samples that neither ended as drawn nor as failed, with a reason", "storms.*.lost", "=", 0),
-    Promise("judging", "A vote with its next pair, among 20 to 1,000 times the votes: processor time grows by", "postgresql.growth.ratio", "≤", 1.25, "×"),
+    Promise("judging", "A vote with its next pair, among 20 to 1,000 times the votes: processor time grows by", "postgresql.growth.ratio", "≤", 1.25, "×",
+            cause="A ratio of a few milliseconds of processor time: other work on the machine blurs it."),
     Promise("judging", "Database statements of a vote with its next pair", "postgresql.growth.rows.*.queries.usual"),
-    Promise("judging", "100 judges, a vote in 4 s each: 95 % answered within", "postgresql.paced.p95_ms", "≤", 250, "ms"),
+    Promise("judging", "100 judges, a vote in 4 s each: 95 % answered within", "postgresql.paced.p95_ms", "≤", 250, "ms",
+            cause="Web server, database and the hundred judges share the cores: see the load above."),
     Promise("judging", "100 judges as fast as they may: votes a second", "postgresql.saturated.votes_per_s"),
     Promise("judging", "20 judges on SQLite: errors", "sqlite.saturated.errors", "=", 0),
     Promise("judging", "Votes lost", "postgresql.facts.lost", "=", 0),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from benchmarks.promises import PROMISES, Promise, dig, judge
@@ -43,6 +45,17 @@ def test_every_promise_names_a_bench():
     from benchmarks.all import BENCHES
 
     assert {promise.bench for promise in PROMISES} <= set(BENCHES)
+
+
+def test_a_bench_that_takes_too_long_may_clean_up(tmp_path):
+    from benchmarks.all import run_within
+
+    left = tmp_path / "cleaned"
+    program = f"import pathlib, time\ntry:\n time.sleep(60)\nfinally:\n pathlib.Path({str(left)!r}).touch()"
+
+    assert run_within([sys.executable, "-c", program], 3) == -1
+    assert left.exists()
+    assert run_within([sys.executable, "-c", "raise SystemExit(3)"], 60) == 3
 
 
 def test_refresh_replaces_only_what_stands_between_the_marks(tmp_path):
