@@ -118,6 +118,7 @@ def sample_actions(around: Callable[[Verb], Verb] = lambda verb: verb) -> list[A
         curating.mark_identity_leak: ("Hold: it says who drew it", "Held: {count}."),
         curating.clear_identity_leak: ("Release: it does not say who drew it", "Released: {count}."),
         curating.mark_offensive: ("Exclude as offensive", "Excluded: {count}."),
+        curating.retry_samples: ("Draw again, where it failed", "To be drawn again: {count}."),
     }
     return [reasoned(around(verb), label=label, done=done, refused=REFUSED) for verb, (label, done) in offered.items()]
 

@@ -12,8 +12,10 @@ from django.db.models import QuerySet
 from django.utils.timezone import now
 
 from generation.bell import ring, ring_for_drawing
-from generation.models import LEAK_MARKED, OFFENSIVE, Entrant, Event, Run, Sample
-from generation.runs import refuse_frozen, retry_failed
+from generation.expansion import expand_samples
+from generation.models import LEAK_MARKED, OFFENSIVE, Entrant, Event, LanguageModel, Run, Sample
+from generation.runs import RunError, refuse_frozen, retry_failed
+from generation.suite import Suite
 
 BATCH = 500  # SQLite takes a limited number of values in one statement
 
@@ -112,6 +114,9 @@ def approve_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reaso
     def back(pks: list[int]) -> None:
         Entrant.objects.filter(pk__in=pks).update(disqualified="", approved=True)
         Run.objects.filter(entrants__in=pks).update(finished_at=None)
+        bare = Entrant.objects.filter(pk__in=pks, samples=None)  # a program that failed its check has no samples yet
+        for run in Run.objects.filter(entrants__in=bare).exclude(drawing_state=Run.Drawing.CANCELLED).distinct():
+            expand_samples(run, Suite.from_dict(run.config))
         cancelled = Sample.objects.filter(entrant__in=pks, state=Sample.State.CANCELLED)
         again = cancelled.exclude(run__drawing_state=Run.Drawing.CANCELLED)
         runs = list(again.values_list("run_id", flat=True).distinct().order_by())
@@ -139,6 +144,25 @@ def _change_entrants(
 def retry_runs(runs: QuerySet[Run], *, by: AbstractBaseUser, reason: str) -> int:
     """Give the failed samples of runs a fresh start; says how many."""
     return sum(retry_failed(run, by=by, reason=reason) for run in runs)
+
+
+@transaction.atomic
+def retry_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
+    """Give these samples a fresh start where they failed; says how many."""
+    failed = samples.filter(state=Sample.State.FAILED)
+    if failed.filter(run__drawing_state=Run.Drawing.CANCELLED).exists():
+        raise RunError("A cancelled run draws nothing more; start a new one.")
+    runs = list(failed.values_list("run_id", flat=True).distinct().order_by())
+    models = list(failed.values_list("model_id", flat=True).distinct().order_by())
+
+    def again(sample: Sample) -> dict[str, Any]:
+        return {"state": Sample.State.PENDING, "claims": 0, "next_at": now()}
+
+    count = _change(failed, "retry_samples", by, reason, again)
+    Run.objects.filter(pk__in=runs).update(finished_at=None)
+    LanguageModel.objects.filter(pk__in=models).update(failures_in_row=0, open_until=None, refused_reason="")
+    ring_for_drawing()
+    return count
 
 
 @transaction.atomic

@@ -38,7 +38,7 @@ def expand(run: Run, suite: Suite, profiles: dict[str, Profile]) -> None:
     )
     models = {row.model_id: row for row in run.models.filter(model_id__in=[entry.id for entry in suite.models])}
     Entrant.objects.bulk_create(_entrant_rows(run, suite, models), ignore_conflicts=True)
-    _expand_samples(run, suite, models)
+    expand_samples(run, suite)
 
 
 def model_row(run: Run, entry: ModelEntry, profile: Profile) -> LanguageModel:
@@ -82,13 +82,14 @@ def entrant_row(run: Run, model: LanguageModel) -> Entrant:
     return Entrant(run=run, name=model.model_id, label=model.label, note=model.note, model=model, is_demo=demo)
 
 
-def _expand_samples(run: Run, suite: Suite, models: dict[str, LanguageModel]) -> None:
+def expand_samples(run: Run, suite: Suite) -> None:
     """Attempt by attempt, prompt by prompt, so that every model makes progress at the same pace."""
     prompts = list(run.prompts.order_by("position"))
+    models = list(run.models.filter(model_id__in=[entry.id for entry in suite.models]))
     pairs = [
         (entrant, model)
         for entrant in run.entrants.filter(disqualified="")
-        for model in models.values()
+        for model in models
         if entrant.model_id in (None, model.pk)
     ]
     moment = now()

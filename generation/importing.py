@@ -19,6 +19,7 @@ from generation.expansion import entrant_row
 from generation.import_lines import BadLine, Line, read_lines, slug
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.reading import Read, measured_inline, read_answer, save_measurements
+from generation.runs import refuse_frozen
 from generation.text import clean_text, decode
 
 PROVIDER = "import"
@@ -101,6 +102,7 @@ def _read_file(folder: Path, path: Path, number: int, subjects: dict[str, Prompt
 
 
 def _import(lines: list[Line], bad: list[BadLine], *, run: Run, source: str, by: Any, skip_bad: bool) -> Imported:
+    refuse_frozen(run)
     sheet = load_sheet(run.pk)
     placed, misplaced = _place(sheet, lines)
     stored, clashing = _split_stored(run, placed)

@@ -176,6 +176,8 @@ def import_file(request: HttpRequest, code: str) -> HttpResponse:
             done = import_samples(file, run=found, source=file.name, by=request.user)
         except ImportRefused as refused:
             problems = [str(line) for line in refused.bad]
+        except verbs.RunError as error:
+            problems = [str(error)]
         else:
             messages.success(request, f"{done.added} imported, {done.same} were there already.")
             return redirect("generation:run", code)

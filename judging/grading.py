@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils.timezone import now
 
 from generation.models import Event, Run, Sample
+from generation.runs import refuse_frozen
 from generation.suite import Rubric, Stage
 from judging.grade_sheets import own_item, rubric_of, stage_of, step_sheet
 from judging.models import Grade, GradeItem, GradeSheet, Seat
@@ -153,6 +154,8 @@ def report_item(*, judge: User, code: str, reason: str, note: str = "") -> Grade
 @transaction.atomic
 def decide_item(*, item: GradeItem, exclude: bool, by: User) -> None:
     """Exclude the reported drawing from judging and from the scores, or put it back on the judge's list."""
+    if exclude:
+        refuse_frozen(item.seat.run)
     decision = "excluded" if exclude else "dismissed"
     undecided = GradeItem.objects.filter(pk=item.pk, decision="").exclude(reported_at=None)
     back = {} if exclude else {"reported_at": None}

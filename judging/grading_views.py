@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from benchsite.access import curator_required
 from generation.models import Run
 from generation.pictures import picture_response
+from generation.runs import RunError
 from judging import grade_pages
 from judging.grade_sheets import next_item, open_sheet, own_item, rubric_of, showable
 from judging.grading import decide_item, grade_sample, report_item, undo_grade
@@ -198,6 +199,10 @@ def overview(request: HttpRequest, code: str) -> HttpResponse:
 def decide(request: HttpRequest, code: str, item: str) -> HttpResponse:
     found = get_object_or_404(GradeItem.objects.select_related("seat__run"), seat__run__code=code, code=item)
     exclude = request.POST.get("decision") == "exclude"
-    decide_item(item=found, exclude=exclude, by=request.user)
-    messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
+    try:
+        decide_item(item=found, exclude=exclude, by=request.user)
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
     return redirect("judging:grade_overview", code)

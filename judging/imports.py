@@ -15,6 +15,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, now
 
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
+from generation.runs import refuse_frozen
 from generation.suite import Category, Generation, ModelEntry, PromptEntry, Suite
 from generation.text import clean_text
 from judging.models import Kind, Matchup, Outcome, Seat, Vote
@@ -131,6 +132,8 @@ def _moment(value: Any) -> datetime | None:
 @transaction.atomic
 def import_votes(*, path: Path, run: Run | None = None, title: str = "") -> tuple[Run, int]:
     """Import a file into a run, or into a new one made of the names in it. The same file never counts twice in a run."""
+    if run is not None:
+        refuse_frozen(run)
     lines = read_lines(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     run = run or _make_run(lines, title or path.stem)

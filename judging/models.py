@@ -284,6 +284,7 @@ class JudgeTally(models.Model):
     votes = models.IntegerField(default=0)
 
     class Meta:
+        verbose_name_plural = "judge tallies"
         constraints = [
             models.UniqueConstraint(
                 fields=["run", "seat", "category", "left", "right", "outcome", "is_repeat"],
@@ -308,6 +309,7 @@ class PromptTally(models.Model):
     votes = models.IntegerField(default=0)
 
     class Meta:
+        verbose_name_plural = "prompt tallies"
         constraints = [
             models.UniqueConstraint(
                 fields=["run", "prompt", "left", "right", "outcome", "is_repeat"], name="judging_prompttally_once"

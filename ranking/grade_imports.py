@@ -12,6 +12,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, now
 
 from generation.models import Event, Run
+from generation.runs import refuse_frozen
 from generation.suite import Suite
 from judging.models import Grade, Seat
 from judging.voting import mark_changed
@@ -28,6 +29,7 @@ def import_grades(*, path: Path, run: Run) -> int:
     A judge of the file gets a seat without an account; only in the run that the file came from a seat of that name is the same
     judge. A grade that stands already is passed over, and one that contradicts it is refused.
     """
+    refuse_frozen(run)
     suite = Suite.from_dict(run.config)
     if suite.rubric is None:
         raise GradeFileError(path.name, 0, "", f"run {run.code} has no rubric.")

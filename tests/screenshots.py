@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,18 +19,20 @@ from tests.services import chromium, free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
-PATIENCE = 300  # looks, a second apart
+PATIENCE = 900  # looks, a second apart
+BOARD = re.compile(r"/runs/([a-z0-9]+)/leaderboard/pairwise/\">ASCII art")
 
 
-def wait_for(url: str, words: str) -> None:
+def wait_for_board(site: str, log: Path) -> str:
+    """The code of the ASCII demo run, once the home page lists its leaderboard."""
     for _ in range(PATIENCE):
         try:
-            if words in httpx.get(url, trust_env=False).text:
-                return
+            if found := BOARD.search(httpx.get(f"{site}/", trust_env=False, timeout=30).text):
+                return found[1]
         except httpx.HTTPError:
             pass  # not up yet
         time.sleep(1)
-    sys.exit(f"{url} never said {words!r}.")
+    sys.exit(f"{site} never listed the leaderboard of the demo run. The server said:\n{log.read_text()[-2000:]}")
 
 
 def logins(folder: Path) -> dict[str, str]:
@@ -46,42 +49,40 @@ def enter(browser: Browser, site: str, name: str, password: str, **context: obje
     return page
 
 
-def photograph(browser: Browser, site: str, keys: dict[str, str]) -> None:
+def photograph(browser: Browser, site: str, code: str, keys: dict[str, str]) -> None:
     reader = browser.new_context(viewport={"width": 1280, "height": 900}, base_url=site).new_page()
-    reader.goto("/")
-    runs = {link.inner_text(): link.get_attribute("href") for link in reader.locator("tbody th a").all()}
-    reader.screenshot(path=IMAGES / "home.png")
-    for name, title in {"leaderboard": "ASCII", "rubric": "SVG", "birds": "Birds", "pixel": "Pixel"}.items():
-        href = next((href for text, href in runs.items() if title.lower() in text.lower()), None)
-        if href:
-            reader.goto(href)
-            reader.screenshot(path=IMAGES / f"{name}.png")
-    code = next(href for text, href in runs.items() if "ASCII" in text).strip("/").split("/")[-1]
+    reader.goto(f"/runs/{code}/leaderboard/pairwise/")
+    reader.screenshot(path=IMAGES / "leaderboard.png")
     curator = enter(browser, site, "curator", keys["curator"])
     curator.goto(f"/runs/{code}/")
     curator.screenshot(path=IMAGES / "run.png")
     judge = enter(browser, site, "judge1", keys["judge1"])
     judge.goto(f"/judge/{code}/")
-    judge.wait_for_timeout(1000)
+    start = judge.get_by_role("button", name="Start")
+    if start.count():
+        start.first.click()
+    judge.locator(".drawing").first.wait_for()
+    judge.wait_for_timeout(1000)  # fonts
     judge.screenshot(path=IMAGES / "judge.png")
 
 
 def main() -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
-    folder, port = Path(tempfile.mkdtemp(prefix="benchsite-photo-")), free_port()
-    site = f"http://127.0.0.1:{port}"
-    environment = {**os.environ, "VAR_DIR": str(folder), "PORT": str(port)}
-    server = subprocess.Popen([ROOT / "script" / "server"], env=environment, stdout=subprocess.DEVNULL)
-    try:
-        wait_for(f"{site}/", "simulated")
-        time.sleep(5)
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS.split())
-            photograph(browser, site, logins(folder))
-            browser.close()
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.wait(60)
+    with tempfile.TemporaryDirectory(prefix="benchsite-photo-", ignore_cleanup_errors=True) as made:
+        folder, port = Path(made), free_port()
+        site, log = f"http://127.0.0.1:{port}", Path(made, "said.txt")
+        environment = {**os.environ, "VAR_DIR": made, "PORT": str(port)}
+        with log.open("w") as said:
+            server = subprocess.Popen([ROOT / "script" / "server"], env=environment, stdout=said, stderr=said)
+        try:
+            code = wait_for_board(site, log)
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS.split())
+                photograph(browser, site, code, logins(folder))
+                browser.close()
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.wait(60)
 
 
 if __name__ == "__main__":

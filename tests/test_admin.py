@@ -245,12 +245,14 @@ def test_a_run_is_published_put_away_and_frozen(client, alice, verb, before, aft
 
 def test_a_frozen_run_refuses_whatever_could_change_a_score(client, alice):
     run = make_run(entrants=2, prompts=1, attempts=1)
-    sample, entrant = run.samples.first(), run.entrants.first()
+    sample, failed, entrant = run.samples.first(), run.samples.last(), run.entrants.first()
+    Sample.objects.filter(pk=failed.pk).update(state="failed", verdict="", drawn_at=None)
     act(client, [run], "freeze_runs")
 
     for row, verb in [
         (sample, "exclude_samples"),
         (sample, "mark_identity_leak"),
+        (failed, "retry_samples"),
         (entrant, "disqualify_entrants"),
         (run, "retry_runs"),
         (run, "ask_reread"),
@@ -301,3 +303,23 @@ def test_drawings_are_text_or_pictures_never_markup(client, alice):
     assert "&lt;/pre&gt;&lt;script&gt;" in text
     assert "owned" not in picture
     assert f'src="/samples/{run.samples.first().code}/picture/"' in picture
+
+
+def test_chosen_samples_that_failed_are_drawn_again_and_the_others_stay(client, alice):
+    run = make_run(entrants=2, prompts=2, attempts=1)
+    one, other, drawn = run.samples.all()[:3]
+    Sample.objects.filter(pk__in=[one.pk, other.pk]).update(state="failed", verdict="", drawn_at=None, claims=3)
+
+    act(client, [one, drawn], "retry_samples", reason="the provider is back")
+
+    states = dict(run.samples.values_list("pk", "state"))
+    assert (states[one.pk], states[other.pk], states[drawn.pk]) == ("pending", "failed", "drawn")
+    assert Sample.objects.get(pk=one.pk).claims == 0
+    assert Event.objects.get(run=run, verb="retry_samples").facts == {"drawings": [one.code]}
+
+
+def test_names_of_tables_are_english(client, alice):
+    page = client.get(reverse("admin:index")).content.decode()
+
+    assert "Judge tallies" in page
+    assert "tallys" not in page

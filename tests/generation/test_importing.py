@@ -7,12 +7,13 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils.timezone import now
 
 from generation.dumps import write_samples
 from generation.import_lines import slug
 from generation.importing import ImportRefused, import_folder, import_samples
-from generation.models import Entrant, LanguageModel, Measurement, Sample
-from generation.runs import start_run
+from generation.models import Entrant, LanguageModel, Measurement, Run, Sample
+from generation.runs import RunError, start_run
 from tests.generation.drawing_room import draw_some, make_program, make_suite
 
 pytestmark = pytest.mark.django_db
@@ -224,3 +225,14 @@ def test_the_command_says_what_it_did(tmp_path, capsys):
     call_command("import_samples", path, skip_bad=True)
 
     assert capsys.readouterr().out == f"Run {run.code}: 1 samples imported, 0 were there already, 1 left out.\n"
+
+
+def test_a_frozen_run_takes_no_drawings():
+    run = empty_run()
+    Run.objects.filter(pk=run.pk).update(frozen_at=now())
+    run.refresh_from_db()
+
+    with pytest.raises(RunError, match="is frozen"):
+        import_samples(file_of(line()), run=run)
+
+    assert not run.samples.exists()

@@ -121,3 +121,14 @@ def test_the_two_rounds_of_a_competition(capsys):
     assert list(run.prompts.values_list("key", flat=True)) == ["A", "B", "C"]
     assert run.samples.count() == 3 * 3 * 3 * 5
     assert f"Run {run.code} of science-birds: 135 samples." in capsys.readouterr().out
+
+
+def test_a_program_that_failed_its_check_is_asked_once_a_curator_approves_it_all_the_same(run, file):
+    call_command("import_programs", run.code, file)
+    silent = Entrant.objects.get(run=run, name="silent")
+    before = Sample.objects.count()
+
+    approve_entrants(Entrant.objects.filter(pk=silent.pk), by=make_curator(), reason="It means the letter.")
+
+    assert silent.samples.filter(state="pending").count() == 3 * 3 * 5
+    assert Sample.objects.count() == before + 3 * 3 * 5

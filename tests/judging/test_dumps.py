@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils.timezone import now
 
 from generation.models import Prompt, Run
 from generation.suite import Suite
@@ -189,3 +190,15 @@ def test_rebuild_tallies_says_what_was_wrong(run, capsys):
         "1 rows were wrong.",
         "0 rows were wrong.",
     ]
+
+
+def test_a_frozen_run_takes_no_votes_from_a_file(run, tmp_path):
+    path = tmp_path / "votes.jsonl"
+    with path.open("w") as stream:
+        write_votes(run, stream)
+    Run.objects.filter(pk=run.pk).update(frozen_at=now())
+
+    with pytest.raises(CommandError, match="is frozen"):
+        call_command("import_votes", path, run=run.code)
+
+    assert Vote.objects.count() == 48

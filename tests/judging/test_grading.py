@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.utils.timezone import now
 
 from generation.models import Run, Sample
+from generation.runs import RunError
 from judging.grade_sheets import next_item, open_sheet
 from judging.grading import decide_item, grade_sample, report_item, standing_values, undo_grade
 from judging.models import Grade, GradeItem, GradeSheet
@@ -258,6 +260,19 @@ def test_a_report_that_is_upheld_excludes_the_drawing():
 
     assert Sample.objects.get(pk=item.sample_id).excluded_reason == "reported by a judge: signed"
     assert run.events.filter(verb="report excluded").count() == 1
+
+
+def test_a_report_in_a_frozen_run_excludes_nothing():
+    run = make_rubric_run()
+    seat, curator = seat_with_list(run), make_curator()
+    item = next_item(seat)
+    report_item(judge=seat.judge, code=item.code, reason="signed")
+    Run.objects.filter(pk=run.pk).update(frozen_at=now())
+
+    with pytest.raises(RunError, match="is frozen"):
+        decide_item(item=GradeItem.objects.get(pk=item.pk), exclude=True, by=curator)
+
+    assert Sample.objects.get(pk=item.sample_id).excluded_reason == ""
 
 
 def test_serving_and_grading_cost_the_same_on_a_long_list(django_assert_max_num_queries):

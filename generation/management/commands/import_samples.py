@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from generation.importing import ImportRefused, import_folder, import_samples
 from generation.management.run_commands import find_run, find_suite
 from generation.models import Run
-from generation.runs import start_run
+from generation.runs import RunError, start_run
 from generation.text import visible
 
 
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             else:
                 with file.open("rb") as stream:
                     done = import_samples(stream, run=run, source=file.name, skip_bad=skip_bad)
-        except ImportRefused as refused:
+        except (ImportRefused, RunError) as refused:
             raise CommandError(str(refused)) from None
         for line in done.bad:
             self.stderr.write(str(line))

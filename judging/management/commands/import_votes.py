@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from generation.management.run_commands import find_run
+from generation.runs import RunError
 from generation.text import visible
 from judging.imports import ImportRefusedError, import_votes
 
@@ -27,6 +28,6 @@ class Command(BaseCommand):
             raise CommandError(f"There is no file {visible(str(file))}.")
         try:
             into, count = import_votes(path=file, run=find_run(run) if run else None, title=title)
-        except ImportRefusedError as refused:
+        except (ImportRefusedError, RunError) as refused:
             raise CommandError(visible(str(refused))) from None
         self.stdout.write(f"{count} votes imported into run {into.code}.")

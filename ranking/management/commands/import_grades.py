@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from generation.management.run_commands import find_run
+from generation.runs import RunError
 from generation.text import visible
 from ranking.grade_files import GradeFileError
 from ranking.grade_imports import import_grades
@@ -28,6 +29,6 @@ class Command(BaseCommand):
         into = find_run(run)
         try:
             count = import_grades(path=file, run=into)
-        except GradeFileError as refused:
+        except (GradeFileError, RunError) as refused:
             raise CommandError(visible(str(refused))) from None
         self.stdout.write(f"{count} grades imported into run {into.code}.")
