@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import Max, OuterRef, Q, Subquery
 from django.utils.timezone import now
 
 from generation.models import Run
@@ -144,10 +144,25 @@ def mark_changed(run_id: int) -> None:
     The mark is set a little ahead and not moved again before it is reached, and only after the commit: otherwise every vote
     of a run would wait for this one row. A fit made before the mark is made once more, so no vote is missed.
     """
+    transaction.on_commit(lambda: _mark(run_id))
+
+
+def _mark(run_id: int) -> None:
     moment = now()
     unmarked = Q(scores_changed_at=None) | Q(scores_changed_at__lt=moment)
-    runs = Run.objects.filter(unmarked, pk=run_id)
-    transaction.on_commit(lambda: runs.update(scores_changed_at=moment + MARK_AHEAD))
+    Run.objects.filter(unmarked, pk=run_id).update(scores_changed_at=moment + MARK_AHEAD)
+
+
+def mark_missed() -> int:
+    """Mark runs with a vote or grade newer than their mark: its process died between the commit and the mark. Says how many."""
+    moment, found = now(), set()
+    for newest in ("seats__last_vote_at", "seats__sheet__last_graded_at"):
+        # An archive may hold votes of the future; these are marked by their import.
+        said = Run.objects.order_by().values_list("pk", "scores_changed_at").filter(**{f"{newest}__lte": moment})
+        found |= {pk for pk, marked, at in said.annotate(at=Max(newest)) if marked is None or marked < at}
+    for pk in found:
+        _mark(pk)
+    return len(found)
 
 
 @retried
@@ -173,6 +188,7 @@ def undo_vote(*, judge: User, code: str) -> Line:
         raise StaleSeatError
     seat.voted -= 1
     save_seat(seat)
+    _mark(matchup.run_id)  # in the transaction too: an undo leaves no newer vote by which a lost mark could be noticed
     mark_changed(matchup.run_id)
     behind = min(waiting, key=lambda row: row.order, default=None)
     return Line(seat, matchup, behind)

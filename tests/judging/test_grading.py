@@ -14,7 +14,7 @@ from generation.runs import RunError
 from judging.grade_sheets import next_item, open_sheet
 from judging.grading import decide_item, grade_sample, report_item, standing_values, undo_grade
 from judging.models import Grade, GradeItem, GradeSheet
-from judging.voting import RefusedError
+from judging.voting import RefusedError, mark_missed
 
 from .graded import dimensions, grade, make_rubric_run, seat_with_list
 from .make import make_curator, make_entrant
@@ -52,6 +52,13 @@ def test_a_graded_drawing_leaves_the_line_and_marks_the_ranking(django_capture_o
     assert sheet_of(seat).graded == 1
     assert GradeItem.objects.get(pk=item.pk).note == "a fine one"
     assert Run.objects.get(pk=seat.run_id).scores_changed_at is not None
+
+
+def test_a_mark_that_was_lost_is_found_by_the_grade():
+    seat = seat_with_list(make_rubric_run())
+    grade(seat, next_item(seat))  # its process dies right after the commit
+
+    assert (mark_missed(), mark_missed()) == (1, 0)
 
 
 def test_one_dimension_can_be_saved_and_the_drawing_stays_in_line():

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 import time_machine
+from django.test import TestCase
 from django.utils.timezone import now
 
 from generation.models import Run, Sample
@@ -15,7 +16,7 @@ from judging.epochs import load_table, refresh_epoch
 from judging.models import Epoch, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
 from judging.serving import take_seat
 from judging.tallies import differences, rebuild_tallies
-from judging.voting import Ballot, RefusedError, cast_vote, last_vote, report_matchup, undo_vote
+from judging.voting import Ballot, RefusedError, cast_vote, last_vote, mark_missed, report_matchup, undo_vote
 
 from .make import make_entrant, make_run, make_seat
 
@@ -394,6 +395,51 @@ def test_a_vote_marks_the_ranking_as_stale(clock, django_capture_on_commit_callb
         clock.vote(seat)
 
     assert Run.objects.get().scores_changed_at is not None
+
+
+def test_a_vote_that_commits_late_marks_again(clock):
+    """A fit may have read the votes between the moment of a vote and its commit."""
+    seat = make_seat(make_run())
+    take_seat(seat.pk)
+    with TestCase.captureOnCommitCallbacks() as late:
+        clock.vote(seat)
+    fitted = clock.moment + timedelta(seconds=1)
+    Run.objects.update(scores_changed_at=clock.moment + timedelta(milliseconds=1))
+
+    with time_machine.travel(fitted + timedelta(seconds=1), tick=False):
+        for callback in late:
+            callback()
+
+    assert Run.objects.get().scores_changed_at > fitted
+
+
+def test_a_mark_that_was_lost_is_found_by_the_vote(clock):
+    seat = make_seat(make_run())
+    take_seat(seat.pk)
+    Run.objects.update(scores_changed_at=clock.moment)
+    clock.vote(seat)  # its process dies right after the commit
+
+    with time_machine.travel(clock.moment + timedelta(seconds=1), tick=False):
+        assert (mark_missed(), mark_missed()) == (1, 0)
+
+    assert Run.objects.get().scores_changed_at > seat.votes.get().voted_at
+
+
+def test_an_undo_is_marked_in_its_own_transaction(clock):
+    seat = make_seat(make_run())
+    take_seat(seat.pk)
+    cast = clock.vote(seat)
+
+    undo_vote(judge=seat.judge, code=cast.matchup.code)
+
+    assert Run.objects.get().scores_changed_at is not None
+
+
+def test_votes_of_the_future_mark_nothing_for_ever():
+    make_seat(make_run(), last_vote_at=now() + timedelta(days=400))
+    Run.objects.update(scores_changed_at=now())
+
+    assert mark_missed() == 0
 
 
 def test_tables_are_kept_in_memory_by_epoch(clock, django_assert_num_queries):

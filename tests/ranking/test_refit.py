@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.db import DataError
 from django.utils.timezone import now
 
 from generation.models import Run
+from ranking import fitting
 from ranking.jobs import fit_past, refit
 from ranking.management.commands.refit import Memory, look
 from ranking.models import Fit
@@ -74,3 +76,19 @@ def test_the_worker_makes_a_past_leaderboard():
     fit = Fit.objects.get()
     assert fit.until == moment and fit.votes <= 11
     assert Fit.objects.newest(run, "pairwise") is None
+
+
+def test_a_fit_that_no_row_can_hold_keeps_no_other_stale(monkeypatch):
+    odd, fine = make_voted_run(votes=30), make_voted_run(votes=30)
+    stored = fitting.store_fit
+
+    def store(fit):
+        if fit.run == odd:
+            raise DataError("a number that is out of range")
+        return stored(fit)
+
+    monkeypatch.setattr(fitting, "store_fit", store)
+
+    look(Memory())
+
+    assert list(Fit.objects.values_list("run", flat=True)) == [fine.pk]

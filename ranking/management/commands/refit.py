@@ -11,8 +11,9 @@ from typing import Any
 
 import structlog
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import DatabaseError, InterfaceError, close_old_connections, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, close_old_connections, connection
 
+from judging.voting import mark_missed
 from ranking.fitting import refit_fast, refit_fully, stale_fits
 from ranking.jobs import ring_for_refit
 from ranking.models import Fit
@@ -32,6 +33,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, forever: bool, **options: Any) -> None:
         if not forever:
+            mark_missed()
             fast = [refit_fast(run, protocol) for run, protocol in stale_fits(Fit.Kind.FAST)]
             full = [fit for pk in {run.pk for run, _ in stale_fits(Fit.Kind.FULL)} for fit in refit_fully(pk)]
             self.stdout.write(f"{len(fast) + len(full)} leaderboards made.")
@@ -60,12 +62,13 @@ class Memory:
 
 def look(memory: Memory) -> None:
     """Make the fast fits here, and ring for the full ones, each run at most once in a while."""
+    mark_missed()
     for run, protocol in stale_fits(Fit.Kind.FAST):
         if memory.failed.get((run.pk, protocol)) == run.scores_changed_at:
             continue
         try:
             refit_fast(run, protocol)
-        except (DatabaseError, InterfaceError):
+        except (OperationalError, InterfaceError):
             raise
         except Exception as error:  # one run's odd data must not keep the others' leaderboards stale
             memory.failed[run.pk, protocol] = run.scores_changed_at
