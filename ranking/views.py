@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchsite.access import curator_required
 from generation.models import Run, Sample
 from generation.pictures import picture_response
+from judging.disclosure import may_see_drawings
 from ranking import pages
 from ranking.fitting import publish_fit, set_counting
 from ranking.forms import CountingForm, PastForm, PublishForm
@@ -65,9 +66,10 @@ def leaderboard(request: HttpRequest, run: Run, protocol: str = "") -> HttpRespo
     return _show(request, fit)
 
 
-def _tabs(fit: Fit) -> dict[str, Any]:
+def _tabs(request: HttpRequest, fit: Fit) -> dict[str, Any]:
     return {
         "run": fit.run,
+        "drawings_open": may_see_drawings(fit.run, request.user),
         "fit": fit,
         "protocols": protocols_of(fit.run),
         "categories": category_tabs(fit) if fit.protocol == "pairwise" else [],
@@ -80,7 +82,7 @@ def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
     if scope and scope not in fit.result.get("categories", {}):
         raise Http404
     context = {
-        **_tabs(fit),
+        **_tabs(request, fit),
         "result": fit.result,
         "scope": scope,
         "protocol": fit.protocol,
@@ -159,7 +161,7 @@ def judges(request: HttpRequest, run: Run) -> HttpResponse:
     if fit is None:
         return render(request, "ranking/empty.html", {"run": run})
     context = pages.judges_context(fit, labels=judge_labels(run, curator=request.user.is_staff))
-    return render(request, "ranking/judges.html", {**_tabs(fit), **context})
+    return render(request, "ranking/judges.html", {**_tabs(request, fit), **context})
 
 
 @require_http_methods(["GET", "POST"])
@@ -173,7 +175,7 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
         return redirect("ranking:history", run.code)
     if fit is None:
         return render(request, "ranking/empty.html", {"run": run})
-    return render(request, "ranking/history.html", {**_tabs(fit), "form": form, **pages.history_context(fit)})
+    return render(request, "ranking/history.html", {**_tabs(request, fit), "form": form, **pages.history_context(fit)})
 
 
 @require_GET
@@ -183,7 +185,7 @@ def versus(request: HttpRequest, run: Run) -> HttpResponse:
     context = pages.versus_context(fit, request.GET.get("a", ""), request.GET.get("b", "")) if fit else None
     if context is None:
         raise Http404
-    return render(request, "ranking/versus.html", {**_tabs(fit), **context})
+    return render(request, "ranking/versus.html", {**_tabs(request, fit), **context})
 
 
 @require_GET
@@ -192,6 +194,7 @@ def entrant(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
     found = get_object_or_404(run.entrants.select_related("model"), code=entrant)
     fit = _fit(run, "pairwise")
     context = pages.entrant_context(fit, found) if fit else {}
+    context["drawings_open"] = may_see_drawings(run, request.user)
     return render(request, "ranking/entrant.html", {"run": run, "fit": fit, "entrant": found, **context})
 
 
@@ -199,6 +202,8 @@ def entrant(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
 @ranking_page
 def drawing(request: HttpRequest, run: Run, sample: str) -> HttpResponse:
     """A drawing on a ranking's page; one that was withheld from judges is not shown here either."""
+    if not may_see_drawings(run, request.user):
+        raise Http404
     found = get_object_or_404(Sample.objects.judgeable().select_related("run"), run=run, code=sample)
     return picture_response(found)
 

@@ -122,13 +122,34 @@ def test_a_category_has_a_table_of_its_own(client, run):
     assert page(client, "leaderboard", run, category="nonsense").status_code == 404
 
 
+def close(run):
+    run.judging_state = Run.Judging.CLOSED
+    run.save(update_fields=["judging_state"])
+
+
 def test_an_entrant_shows_its_best_and_worst_drawings(client, run):
+    close(run)
     entrant = run.entrants.get(name="acme/alpha-1")
 
     text = page(client, "entrant", run, entrant.code).content.decode()
 
     assert "Best by votes" in text and "Worst by votes" in text
     assert "Prompt by prompt" in text
+
+
+def test_no_page_puts_a_name_to_a_drawing_while_people_judge(client, run):
+    Run.objects.update(format="svg")
+    entrant, sample = run.entrants.get(name="acme/alpha-1"), run.samples.first()
+
+    pages = [page(client, "entrant", run, entrant.code), page(client, "versus", run), page(client, "leaderboard", run)]
+
+    text = "".join(response.content.decode() for response in pages)
+    assert "/drawings/" not in text and "<pre" not in text and "Best by votes" not in text
+    assert text.count("once judging is closed") == 2
+    assert reverse("gallery:gallery", args=[run.code]) not in text
+    assert page(client, "drawing", run, sample.code).status_code == 404
+    close(run)
+    assert "/drawings/" in page(client, "versus", run).content.decode()
 
 
 def test_an_entrant_without_votes_has_a_page(client):
@@ -205,6 +226,7 @@ def test_a_past_leaderboard_does_not_become_the_newest(client, run):
 def test_a_withheld_drawing_is_not_shown(client, run):
     Run.objects.update(format="svg")
     run.samples.update(drawing='<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9"/></svg>')
+    close(run)
     sample = run.samples.first()
     address = reverse("ranking:drawing", args=[run.code, sample.code])
 
