@@ -116,7 +116,7 @@ class Fire:
         """One thing that curators do in the middle of voting, undone a moment later."""
         from django.contrib.auth.models import User
 
-        from judging.curating import set_aside
+        from judging.curating import weigh_judge
 
         act = self.rng.choice(("pause", "close", "set aside", "switch off"))
         self.curated[act] += 1
@@ -126,9 +126,9 @@ class Fire:
             time.sleep(0.3)
             self.set_state("open")
         elif act == "set aside":
-            set_aside(seat=seat, by=self.boss, reason="fire drill")
+            weigh_judge(seat=seat, weight=0, by=self.boss, reason="fire drill")
             time.sleep(0.3)
-            set_aside(seat=seat, by=self.boss, reason="fire drill is over", aside=False)
+            weigh_judge(seat=seat, weight=1, by=self.boss, reason="fire drill is over")
         else:
             User.objects.filter(pk=seat.judge_id).update(is_active=False)
             time.sleep(0.5)

@@ -84,13 +84,14 @@ class EpochAdmin(RunFactAdmin):
 
 @admin.register(Seat)
 class SeatAdmin(RunFactAdmin):
-    list_display = ("judge_", "run_link", "voted", "quota", "counts", "excluded_reason", "last_vote_at", "see")
-    list_filter = ("weight", "is_simulated", "run")
+    list_display = ("judge_", "run_link", "voted", "quota", "weight", "excluded_reason", "last_vote_at", "see")
+    list_filter = (filled("excluded_reason", "set aside or down-weighted"), "is_simulated", "run")
     list_select_related = ("run", "judge")
     search_fields = ("pseudonym", "judge__username", "excluded_reason")
     exclude = ("plan",)
     actions = (
         reasoned(many.exclude_judges, label="Exclude from the ranking", done="Excluded: {count}.", refused=REFUSED),
+        reasoned(many.halve_judges, label="Count half in the ranking", done="Halved: {count}.", refused=REFUSED),
         reasoned(many.restore_judges, label="Restore to the ranking", done="Restored: {count}.", refused=REFUSED),
     )
 
@@ -100,10 +101,6 @@ class SeatAdmin(RunFactAdmin):
     @admin.display(description="judge", ordering="pseudonym")
     def judge_(self, seat: Seat) -> str:
         return f"{seat.pseudonym} ({seat.judge})" if seat.judge else seat.pseudonym
-
-    @admin.display(boolean=True, ordering="weight")
-    def counts(self, seat: Seat) -> bool:
-        return seat.weight > 0
 
     @admin.display
     def see(self, seat: Seat) -> SafeString:

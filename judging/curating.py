@@ -1,4 +1,4 @@
-"""Verbs of a curator: open and close judging, set a judge aside, decide on reports; and the figures for it."""
+"""Verbs of a curator: open and close judging, say how much a judge counts, decide on reports; and the figures for it."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def set_judging(*, run: Run, verb: str, by: User | None, reason: str = "") -> No
 
 
 @transaction.atomic
-def set_aside(*, seat: Seat, by: User, reason: str, aside: bool = True) -> None:
-    """Take a judge's votes out of the ranking, or let them in again; they stay on record. Both need a reason."""
+def weigh_judge(*, seat: Seat, weight: float, by: User, reason: str) -> None:
+    """Let a judge's votes count fully (1), in part, or not at all in the ranking; they stay on record unchanged."""
     refuse_frozen(seat.run)
-    seat.weight, seat.excluded_reason = (0, reason) if aside else (1, "")
+    seat.weight, seat.excluded_reason = weight, "" if weight == 1 else reason
     seat.save(update_fields=["weight", "excluded_reason"])
-    verb = "set judge aside" if aside else "let judge in"
+    verb = {0: "set judge aside", 1: "let judge in"}.get(weight, f"weigh judge at {weight:g}")
     Event.objects.create(run=seat.run, actor=by, verb=verb, subject=str(seat), reason=reason)
     mark_changed(seat.run_id)
 

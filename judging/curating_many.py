@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from generation.models import Run, Sample
-from judging.curating import decide_report, set_aside, set_judging
+from judging.curating import decide_report, set_judging, weigh_judge
 from judging.epochs import newest_epoch, refresh_epoch
 from judging.invitations import revoke_invitation
 from judging.models import Invitation, Report, Seat
@@ -38,18 +38,23 @@ def _set_judging(runs: QuerySet[Run], verb: str, by: User, reason: str) -> int:
 
 def exclude_judges(seats: QuerySet[Seat], *, by: User, reason: str) -> int:
     """Their votes stay on record and leave the ranking."""
-    return _weigh(seats.filter(weight__gt=0), by, reason, aside=True)
+    return _weigh(seats.filter(weight__gt=0), by, reason, weight=0)
+
+
+def halve_judges(seats: QuerySet[Seat], *, by: User, reason: str) -> int:
+    """Two of their votes count as one; any other share is set on the run's judging page."""
+    return _weigh(seats.exclude(weight=0.5), by, reason, weight=0.5)
 
 
 def restore_judges(seats: QuerySet[Seat], *, by: User, reason: str) -> int:
-    return _weigh(seats.filter(weight=0), by, reason, aside=False)
+    return _weigh(seats.filter(weight__lt=1), by, reason, weight=1)
 
 
 @transaction.atomic
-def _weigh(seats: QuerySet[Seat], by: User, reason: str, *, aside: bool) -> int:
+def _weigh(seats: QuerySet[Seat], by: User, reason: str, *, weight: float) -> int:
     found = list(seats.select_related("run"))
     for seat in found:
-        set_aside(seat=seat, by=by, reason=reason, aside=aside)
+        weigh_judge(seat=seat, weight=weight, by=by, reason=reason)
     return len(found)
 
 

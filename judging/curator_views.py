@@ -19,7 +19,7 @@ from generation.text import csv_cell
 from judging import curating
 from judging.charts import hour_bars
 from judging.epochs import newest_epoch
-from judging.forms import InviteForm, SetAsideForm
+from judging.forms import InviteForm, WeighForm
 from judging.invitations import create_invitations, reset_path, revoke_invitation
 from judging.models import Invitation, Report, Seat
 from judging.showing import rules_of
@@ -122,17 +122,19 @@ def revoke(request: HttpRequest, code: str, pk: int) -> HttpResponse:
 
 @curator_required
 @require_POST
-def set_aside(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+def weigh(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     seat = get_object_or_404(Seat.objects.select_related("run"), run__code=code, pk=pk)
-    form = SetAsideForm(request.POST)
-    if form.is_valid():
-        reason = form.cleaned_data["reason"]
-        try:
-            curating.set_aside(seat=seat, reason=reason, by=request.user, aside=bool(reason))
-        except RunError as error:
-            messages.error(request, str(error))
-        else:
-            messages.success(request, f"{seat} is {'set aside' if reason else 'counted'}. The ranking follows.")
+    form = WeighForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Nothing changed: the weight is a number from 0 to 1, and below 1 it needs a reason.")
+        return redirect("judging:overview", code)
+    try:
+        curating.weigh_judge(seat=seat, by=request.user, **form.cleaned_data)
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        said = {0: "is set aside", 1: "counts fully"}.get(seat.weight, f"counts {seat.weight:g} of a vote")
+        messages.success(request, f"{seat} {said}. The ranking follows.")
     return redirect("judging:overview", code)
 
 

@@ -91,5 +91,14 @@ class InviteForm(forms.Form):
     )
 
 
-class SetAsideForm(forms.Form):
+class WeighForm(forms.Form):
+    """How much a judge counts: a share, and why unless it is the whole."""
+
+    weight = forms.FloatField(min_value=0, max_value=1)
     reason = forms.CharField(max_length=300, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        said = super().clean() or {}
+        if said.get("weight", 1) < 1 and not said.get("reason"):
+            self.add_error("reason", "Say why: the record keeps it.")
+        return said

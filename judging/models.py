@@ -92,7 +92,9 @@ class Seat(models.Model):
     is_simulated = models.BooleanField(default=False, help_text="Votes come from `simulate_judges`, not from a person.")
     invitation = models.ForeignKey(Invitation, models.SET_NULL, null=True, blank=True, related_name="seats")
     quota = models.PositiveIntegerField(null=True, blank=True)
-    weight = models.PositiveSmallIntegerField(default=1, help_text="0 keeps this judge's votes out of the ranking.")
+    weight = models.FloatField(
+        default=1.0, help_text="How much a vote of this judge counts, 0 to 1; 0 keeps the votes out of the ranking."
+    )
     excluded_reason = models.CharField(max_length=300, blank=True)
     joined_at = models.DateTimeField(default=now)
 
@@ -118,7 +120,8 @@ class Seat(models.Model):
             ),
             models.UniqueConstraint(fields=["run", "pseudonym"], name="judging_seat_pseudonym_once_a_run"),
             models.CheckConstraint(
-                condition=Q(weight=1) | (Q(weight=0) & ~Q(excluded_reason="")), name="judging_seat_exclusion_has_reason"
+                condition=Q(weight=1) | (Q(weight__gte=0, weight__lt=1) & ~Q(excluded_reason="")),
+                name="judging_seat_exclusion_has_reason",
             ),
         ]
 

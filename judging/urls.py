@@ -36,7 +36,7 @@ curator_urls = [  # /runs/<code>/
     path("runs/<slug:code>/invitations/", curator_views.invitations, name="invitations"),
     path("runs/<slug:code>/invitations.csv", curator_views.invitations_csv, name="invitations_csv"),
     path("runs/<slug:code>/invitations/<int:pk>/revoke/", curator_views.revoke, name="revoke"),
-    path("runs/<slug:code>/judges/<int:pk>/aside/", curator_views.set_aside, name="set_aside"),
+    path("runs/<slug:code>/judges/<int:pk>/weight/", curator_views.weigh, name="weigh"),
     path("runs/<slug:code>/judges/<int:pk>/reset/", curator_views.reset_link, name="reset_link"),
     path("runs/<slug:code>/reports/<int:pk>/", curator_views.decide, name="decide"),
 ]

@@ -21,13 +21,13 @@ KEPT = 3  # fits of a kind that stay, besides the published ones; any past one c
 
 
 def fit_options(run: Run, *, until: str | None = None, ties: str = "", fails: str = "") -> dict[str, Any]:
-    """The choices behind a fit: the curator's for this run, and the judges set aside."""
+    """The choices behind a fit: the curator's for this run, and the weights of judges who do not count fully."""
     chosen = Counting.objects.filter(run=run).first() or Counting(run=run)
-    aside = run.seats.filter(weight=0).order_by("pseudonym").values_list("pseudonym", flat=True)
+    weighed = run.seats.filter(weight__lt=1).order_by("pseudonym").values_list("pseudonym", "weight")
     return {
         "ties": ties or chosen.ties,
         "fails": fails or chosen.fails,
-        "weights": dict.fromkeys(aside, 0.0),
+        "weights": dict(weighed),
         "until": until,
         "backend": run.measure_backend,
     }

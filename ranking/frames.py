@@ -24,6 +24,7 @@ VOTE_COLUMNS = (
     *("voted_at", "response_ms", "withdrawn_at"),
     *("matchup__left_sample__excluded_reason", "matchup__right_sample__excluded_reason"),
 )
+ROUNDING = 1e-6  # of a vote: what sums of weights may leave of nothing
 EXCLUDED = 0.0  # seconds: as if withdrawn before anybody voted
 
 
@@ -113,39 +114,42 @@ def _withdrawn(moment: datetime | None, left_excluded: str | None, right_exclude
 def tallies_of(run: Run, *, weights: Mapping[str, float]) -> Tallies:
     """The run's kept counts; their number does not grow with votes. Judges of weight 0 are left out of both ways.
 
-    Votes on excluded drawings are in the kept counts, and are taken off here.
+    Votes on excluded drawings are in the kept counts, and are taken off here. Counts by prompt come weighted.
     """
     names = run_names(run)
-    left_out = {pk for pk, number in names.judges.number.items() if weights.get(names.judges.names[number]) == 0}
+    named = {pk: names.judges.names[number] for pk, number in names.judges.number.items()}
+    weighed = {pk: weights[name] for pk, name in named.items() if weights.get(name, 1) < 1}
+    left_out = [pk for pk, weight in weighed.items() if weight == 0]
     counted = JudgeTally.objects.filter(run=run, is_repeat=False, votes__gt=0).exclude(seat__in=left_out)
     by_judge = list(counted.values_list("seat_id", "category", "left_id", "right_id", "outcome", "votes"))
     away = excluded_votes(run, "seat_id", "matchup__category")
     by_judge = [(*key, left) for *key, votes in by_judge if (left := votes - away.get(tuple(key), 0)) > 0]
-    by_prompt = prompt_rows(run, left_out=left_out, by_judge=by_judge, names=names)
+    by_prompt = prompt_rows(run, weighed=weighed, by_judge=by_judge, names=names)
     return without_unseen(names, by_judge, by_prompt, weights)
 
 
-def prompt_rows(run: Run, *, left_out: set[int], by_judge: list[Any], names: RunNames) -> list[Any]:
-    """(prompt, category, left, right, outcome, votes) without the judges left out, and with votes that name no prompt.
+def prompt_rows(run: Run, *, weighed: Mapping[int, float], by_judge: list[Any], names: RunNames) -> list[Any]:
+    """(prompt, category, left, right, outcome, votes times weight), with votes that name no prompt.
 
-    Those votes are in the judges' tallies only, so they are what the prompts' tallies lack there.
+    Those votes are in the judges' tallies only, so they are what the prompts' tallies lack there. `weighed` has the
+    weights below 1 by seat; only the votes of these judges are read one by one, to take off what they do not count.
     """
-    found: dict[tuple[Any, ...], int] = defaultdict(int)
+    found: dict[tuple[Any, ...], float] = defaultdict(float)
     rows = PromptTally.objects.filter(run=run, is_repeat=False, votes__gt=0)
     for prompt, *key, votes in rows.values_list("prompt_id", "left_id", "right_id", "outcome", "votes"):
         found[prompt, names.category_of.get(prompt, ""), *key] += votes
-    if left_out:
-        for prompt, *key, votes in votes_of_seats(run, left_out):
-            found[prompt, names.category_of.get(prompt, ""), *key] -= votes
+    for prompt, seat, *key, votes in votes_of_seats(run, weighed) if weighed else ():
+        found[prompt, names.category_of.get(prompt, ""), *key] -= votes * (1 - weighed[seat])
     for (prompt, seat, *key), votes in excluded_votes(run, "matchup__prompt_id", "seat_id").items():
-        if prompt is not None and seat not in left_out:
-            found[prompt, names.category_of.get(prompt, ""), *key] -= votes
-    missing: dict[tuple[Any, ...], int] = defaultdict(int)
-    for _, *key, votes in by_judge:
-        missing[tuple(key)] += votes
+        if prompt is not None:
+            found[prompt, names.category_of.get(prompt, ""), *key] -= votes * weighed.get(seat, 1)
+    missing: dict[tuple[Any, ...], float] = defaultdict(float)
+    for seat, *key, votes in by_judge:
+        missing[tuple(key)] += votes * weighed.get(seat, 1)
     for (_, *key), votes in found.items():
         missing[tuple(key)] -= votes
-    return [(*key, n) for key, n in found.items() if n > 0] + [(None, *key, n) for key, n in missing.items() if n > 0]
+    rows = [*found.items(), *(((None, *key), n) for key, n in missing.items())]
+    return [(*key, n) for key, n in rows if n > ROUNDING]
 
 
 def excluded_votes(run: Run, *by: str) -> dict[tuple[Any, ...], int]:
@@ -159,12 +163,11 @@ def excluded_votes(run: Run, *by: str) -> dict[tuple[Any, ...], int]:
     return {tuple(key): count for *key, count in votes.values_list(*columns).annotate(Count("id"))}
 
 
-def votes_of_seats(run: Run, seats: set[int]) -> QuerySet[Any]:
+def votes_of_seats(run: Run, seats: Iterable[int]) -> QuerySet[Any]:
     votes = Vote.objects.filter(run=run, seat__in=seats, withdrawn_at=None).exclude(matchup__prompt_id=None)
     grouped = votes.exclude(matchup__kind=Kind.REPEAT).order_by()
-    return grouped.values_list("matchup__prompt_id", "matchup__left_id", "matchup__right_id", "outcome").annotate(
-        Count("id")
-    )
+    columns = ("matchup__prompt_id", "seat_id", "matchup__left_id", "matchup__right_id", "outcome")
+    return grouped.values_list(*columns).annotate(Count("id"))
 
 
 def without_unseen(names: RunNames, by_judge: list[Any], by_prompt: list[Any], weights: Mapping[str, float]) -> Tallies:

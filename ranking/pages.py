@@ -94,8 +94,8 @@ def judges_context(fit: Fit, *, labels: dict[str, str]) -> dict[str, Any]:
             entrants, names, [name for name in ordered if reports[name]["shown"]], reports, labels
         ),
         "aside": [
-            {"label": labels.get(seat.pseudonym, "a judge"), "reason": seat.excluded_reason}
-            for seat in fit.run.seats.filter(weight=0)
+            {"label": labels.get(seat.pseudonym, "a judge"), "weight": seat.weight, "reason": seat.excluded_reason}
+            for seat in fit.run.seats.filter(weight__lt=1).defer("plan")
         ],
     }
 

@@ -76,7 +76,7 @@ def pair_counts(fit: CountsFit) -> dict[str, Any]:
 
 
 def everyone(run: Run, settings: Settings) -> dict[str, Any]:
-    """The overall standings had no judge been set aside: the other version, shown beside."""
+    """The overall standings had every judge counted fully: the other version, shown beside."""
     whole = Settings(ties=settings.ties, fails=settings.fails)
     tallies = tallies_of(run, weights={})
     fit = fit_overall(tallies, whole)
@@ -99,7 +99,7 @@ def history(votes: Votes, settings: Settings) -> list[dict[str, Any]]:
     found = []
     for n in looks:
         early = votes.take(np.arange(len(votes)) < n)
-        fit = fit_overall(tally_votes(early), settings)
+        fit = fit_overall(tally_votes(early, weights=settings.weights), settings)
         rating, reach = to_elo(fit.theta), ELO * fit.spread.quantile(settings.level) * np.sqrt(fit.spread.variance)
         met = np.flatnonzero(entrant_record(fit.counts).sum(1))
         ratings = {votes.entrants[i]: [rating[i], rating[i] - reach[i], rating[i] + reach[i]] for i in met}

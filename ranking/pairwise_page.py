@@ -159,7 +159,7 @@ def category_tabs(fit: Fit) -> list[tuple[str, str, int]]:
 def other_version(
     result: dict[str, Any], everyone: dict[str, Any] | None, labels: dict[str, str]
 ) -> list[dict[str, Any]]:
-    """With and without the judges set aside, side by side; empty where nobody was."""
+    """As it is and had every judge counted fully, side by side; empty where all do."""
     if not everyone:
         return []
     other = {row["entrant"]: row for row in everyone["overall"]}

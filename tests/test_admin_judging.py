@@ -49,6 +49,21 @@ def test_a_judge_is_excluded_and_restored(client, alice):
     assert Vote.objects.filter(seat=seat, withdrawn_at=None).count() == 1
 
 
+def test_a_judge_counts_half_and_fully_again(client, alice):
+    seat = make_rows(alice).seats.get()
+
+    act(client, [seat], "halve_judges", reason="in a hurry")
+
+    seat.refresh_from_db()
+    assert (seat.weight, seat.excluded_reason) == (0.5, "in a hurry")
+    assert last_event() == ("alice", "weigh judge at 0.5", "in a hurry")
+
+    act(client, [seat], "restore_judges", reason="took more time since")
+
+    seat.refresh_from_db()
+    assert (seat.weight, seat.excluded_reason) == (1, "")
+
+
 def test_a_report_is_decided_once(client, alice):
     run = make_rows(alice)
     report = Report.objects.get(matchup__run=run)

@@ -137,7 +137,7 @@ ADDRESSES = {
     "judging:invitations": Row(CURATORS, CURATORS, ("@run",)),
     "judging:invitations_csv": Row(CURATORS, CURATORS_405, ("@run",)),
     "judging:revoke": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@invitation")),
-    "judging:set_aside": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@seat"), {"reason": "why"}),
+    "judging:weigh": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@seat"), {"weight": "0", "reason": "why"}),
     "judging:reset_link": Row(CURATORS_405, CURATORS, ("@run", "@seat")),
     "judging:decide": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@report")),
 }

@@ -7,7 +7,7 @@ import io
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -53,7 +53,7 @@ def curator_urls(run):
     report = Report.objects.create(matchup=seat.matchups.first(), side="left", reason="broken")
     gets = [("overview", []), ("invitations", []), ("invitations_csv", [])]
     posts = [("set_state", ["pause"]), ("invitations", []), ("revoke", [invitation.pk])]
-    posts += [("set_aside", [seat.pk]), ("reset_link", [seat.pk]), ("decide", [report.pk])]
+    posts += [("weigh", [seat.pk]), ("reset_link", [seat.pk]), ("decide", [report.pk])]
     get = [("get", reverse(f"judging:{name}", args=[run.code, *args])) for name, args in gets]
     return get + [("post", reverse(f"judging:{name}", args=[run.code, *args])) for name, args in posts]
 
@@ -78,7 +78,7 @@ def test_only_curators_may(client, run, who):
             assert status in (200, 302), url
 
 
-@pytest.mark.parametrize("name", ["set_state", "revoke", "set_aside", "reset_link", "decide"])
+@pytest.mark.parametrize("name", ["set_state", "revoke", "weigh", "reset_link", "decide"])
 def test_get_changes_nothing(client, run, curator, name):
     args = {"set_state": ["close"]}.get(name, [1])
 
@@ -156,15 +156,53 @@ def test_revoking_is_once_and_for_all(client, run, curator):
 
 def test_a_judge_is_set_aside_with_a_reason_and_let_in_again(client, run, curator):
     seat = make_seat(run, "alice")
-    url = reverse("judging:set_aside", args=[run.code, seat.pk])
+    url = reverse("judging:weigh", args=[run.code, seat.pk])
 
-    client.post(url, {"reason": "votes too fast"})
+    client.post(url, {"weight": "0", "reason": "votes too fast"})
     aside = Seat.objects.get()
-    client.post(url)
+    client.post(url, {"weight": "1"})
 
     assert (aside.weight, aside.excluded_reason) == (0, "votes too fast")
     assert (Seat.objects.get().weight, Seat.objects.get().excluded_reason) == (1, "")
     assert Event.objects.filter(verb="set judge aside", reason="votes too fast").exists()
+
+
+def test_a_judge_is_counted_in_part(client, run, curator):
+    seat = make_seat(run, "alice")
+
+    client.post(reverse("judging:weigh", args=[run.code, seat.pk]), {"weight": "0.25", "reason": "in a hurry"})
+    page = client.get(reverse("judging:overview", args=[run.code])).text
+
+    seat = Seat.objects.get()
+    assert (seat.weight, seat.excluded_reason) == (0.25, "in a hurry")
+    assert Event.objects.filter(verb="weigh judge at 0.25", reason="in a hurry").exists()
+    assert "counts 0.25" in page and 'value="0.25"' in page
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {"weight": "0"},
+        {"weight": "0.5", "reason": " "},
+        *({"weight": weight, "reason": "why"} for weight in ("-0.1", "1.1", "nan", "inf", "half")),
+    ],
+)
+def test_a_weight_outside_the_range_or_without_a_reason_changes_nothing(client, run, curator, said):
+    seat = make_seat(run, "alice")
+
+    page = client.post(reverse("judging:weigh", args=[run.code, seat.pk]), said, follow=True)
+
+    assert "Nothing changed" in page.text
+    assert Seat.objects.get().weight == 1
+
+
+@pytest.mark.parametrize(("weight", "reason"), [(0.5, ""), (-0.1, "why"), (1.5, "why")])
+def test_the_database_refuses_a_weight_without_a_reason_or_out_of_range(run, weight, reason):
+    seat = make_seat(run, "alice")
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Seat.objects.filter(pk=seat.pk).update(weight=weight, excluded_reason=reason)
 
 
 @pytest.mark.parametrize("decision", ["exclude", "dismiss"])

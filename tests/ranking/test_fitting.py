@@ -7,11 +7,12 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation.models import Event
+from generation.models import Event, Sample
 from judging.models import JudgeTally, Seat, Vote
 from judging.tallies import differences
 from judging.voting import undo_vote
 from ranking.fitting import fit_run, publish_fit, refit_fast, refit_fully, set_counting, stale_fits
+from ranking.frames import tallies_of
 from ranking.models import Fit, Standing
 from ranking.simulated_judges import simulate_judges
 from tests.judging.make import make_curator, make_run
@@ -72,6 +73,33 @@ def test_a_fast_fit_equals_a_full_one_with_a_judge_set_aside(run):
     assert "judge judge6" not in full.result["judges"]
     everyone = full.result["run"]["everyone"]
     assert everyone["votes"] == Vote.objects.exclude(matchup__kind="repeat").count() > full.votes
+
+
+def test_a_fast_fit_equals_a_full_one_with_a_judge_counted_in_part(run):
+    whole = fit_run(run, full=False).result
+    Seat.objects.filter(pseudonym="judge judge6").update(weight=0.3, excluded_reason="in a hurry")
+
+    fast, full = fit_run(run, full=False).result, fit_run(run).result
+
+    assert_alike(numbers(fast, without=ROWS_ONLY), numbers(full, without=ROWS_ONLY))
+    assert full["settings"]["weights"] == {"judge judge6": 0.3}
+    assert full["judges"]["judge judge6"]["weight"] == 0.3
+    assert full["votes"] == whole["votes"]
+    assert [row["rating"] for row in full["overall"]] != [row["rating"] for row in whole["overall"]]
+    everyone = [(row["entrant"], row["rating"]) for row in full["run"]["everyone"]["overall"]]
+    assert everyone == [(row["entrant"], row["rating"]) for row in whole["overall"]]
+
+
+def test_counts_by_prompt_are_weighted_and_lose_no_vote(run):
+    Sample.objects.filter(pk=run.samples.first().pk).update(excluded_reason="a copy")
+    weights = {"judge judge6": 0.25, "judge judge5": 0.0}
+
+    tallies = tallies_of(run, weights=weights)
+
+    by_judge = tallies.by_judge.n * tallies.weights[tallies.by_judge.cluster]
+    assert tallies.by_prompt.n.sum() == pytest.approx(by_judge.sum())
+    assert tallies.by_prompt.n.min() >= 0.25
+    assert 0 < by_judge.sum() < tallies.by_judge.n.sum()
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
