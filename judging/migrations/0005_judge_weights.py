@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("generation", "0002_run_frozen_at"),
-        ("judging", "0003_matchup_indexes"),
+        ("judging", "0004_plural_of_tallies"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
