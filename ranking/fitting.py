@@ -12,6 +12,7 @@ from django.db.models import Max
 from django.utils.timezone import now
 
 from generation.models import Event, Run
+from generation.runs import refuse_frozen
 from ranking.models import Counting, Fit, Publication, Standing
 from ranking.protocols import load, protocol_of, protocols_of
 from ranking.vote_files import parse_time
@@ -101,7 +102,7 @@ def stale_fits(kind: str) -> list[tuple[Run, str]]:
     newest = Fit.objects.filter(until=None).order_by().values_list("run", "protocol", "kind").annotate(Max("read_at"))
     read = {(run, protocol, made): moment for run, protocol, made, moment in newest}
     found = []
-    for run in Run.objects.exclude(scores_changed_at=None):
+    for run in Run.objects.exclude(scores_changed_at=None).defer("config"):
         for name, entry in protocols_of(run).items():
             if kind == Fit.Kind.FULL and not entry.slow:
                 continue
@@ -123,6 +124,7 @@ def refit_fully(run_id: int) -> list[Fit]:
 
 @transaction.atomic
 def set_counting(*, run: Run, ties: str, fails: str, by: User | None, reason: str = "") -> Counting:
+    refuse_frozen(run)
     chosen, _ = Counting.objects.update_or_create(run=run, defaults={"ties": ties, "fails": fails})
     Event.objects.create(run=run, actor=by, verb="set counting", subject=str(chosen), reason=reason)
     Run.objects.filter(pk=run.pk).update(scores_changed_at=now())

@@ -14,7 +14,7 @@ from generation.models import Entrant, Run, Sample
 from generation.text import csv_cell
 from judging.models import JudgeTally
 from ranking.charts import Interval, interval_axis, interval_row, interval_scale
-from ranking.models import Fit
+from ranking.models import Fit, Publication
 from ranking.pairwise_page import (
     as_interval,
     category_tabs,
@@ -136,8 +136,8 @@ def history_context(fit: Fit) -> dict[str, Any]:
             }
             for point in points[::-1]
         ],
-        "past": Fit.objects.filter(run=fit.run, protocol=fit.protocol).exclude(until=None)[:20],
-        "publications": [p for f in fit.run.fits.exclude(publications=None) for p in f.publications.all()],
+        "past": Fit.objects.filter(run=fit.run, protocol=fit.protocol).exclude(until=None).defer("result")[:20],
+        "publications": Publication.objects.filter(fit__run=fit.run).order_by("-fit", "-at"),
     }
 
 

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchsite.access import curator_required
 from generation.models import Run, Sample
 from generation.pictures import picture_response
+from generation.runs import RunError
 from judging.disclosure import may_see_drawings
 from ranking import pages
 from ranking.fitting import publish_fit, set_counting
@@ -213,11 +214,15 @@ def drawing(request: HttpRequest, run: Run, sample: str) -> HttpResponse:
 def count(request: HttpRequest, code: str) -> HttpResponse:
     run = get_object_or_404(Run, code=code)
     form = CountingForm(request.POST)
-    if form.is_valid():
-        set_counting(run=run, by=request.user, **form.cleaned_data)
-        messages.success(request, "Saved. The leaderboard follows in a few seconds.")
-    else:
+    if not form.is_valid():
         messages.error(request, "Choose one of the offered ways of counting.")
+        return redirect("ranking:leaderboard", run.code)
+    try:
+        set_counting(run=run, by=request.user, **form.cleaned_data)
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "Saved. The leaderboard follows in a few seconds.")
     return redirect("ranking:leaderboard", run.code)
 
 
@@ -225,8 +230,11 @@ def count(request: HttpRequest, code: str) -> HttpResponse:
 @require_POST
 def publish(request: HttpRequest, code: str) -> HttpResponse:
     """Freeze the leaderboard that the curator looked at, by its code."""
-    fit = get_object_or_404(Fit, run__code=code, code=request.POST.get("fit", ""))
+    fit = Fit.objects.filter(run__code=code, code=request.POST.get("fit", "")).first()
     form = PublishForm(request.POST)
+    if fit is None:
+        messages.error(request, "New votes have replaced that leaderboard. This is the newest: look, and publish it.")
+        return redirect("ranking:leaderboard", code)
     if not form.is_valid():
         messages.error(request, "A frozen leaderboard needs a title.")
         return redirect("ranking:leaderboard", code)

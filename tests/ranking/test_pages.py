@@ -6,6 +6,7 @@ import json
 
 import pytest
 from django.urls import reverse
+from django.utils.timezone import now
 
 from generation.models import Run
 from judging.models import Seat
@@ -192,6 +193,25 @@ def test_a_curator_chooses_how_ties_count(client, run):
     client.post(reverse("ranking:count", args=[run.code]), {"ties": "drop", "fails": "half", "reason": "why not"})
 
     assert Counting.objects.get(run=run).ties == "drop"
+
+
+def test_a_frozen_run_is_counted_as_it_was(client, run):
+    Run.objects.update(frozen_at=now())
+    client.force_login(make_curator())
+
+    answer = client.post(reverse("ranking:count", args=[run.code]), {"ties": "drop", "fails": "drop"}, follow=True)
+
+    assert "is frozen" in answer.content.decode()
+    assert not Counting.objects.exists()
+
+
+def test_a_leaderboard_that_votes_replaced_meanwhile_is_not_published(client, run):
+    client.force_login(make_curator())
+
+    answer = client.post(reverse("ranking:publish", args=[run.code]), {"fit": "gone", "title": "x"}, follow=True)
+
+    assert "replaced" in answer.content.decode()
+    assert not Publication.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["count", "publish"])
