@@ -206,6 +206,17 @@ def test_the_curators_page_shows_progress_and_decides_on_reports(client):
     assert Run.objects.get().judging_state == "paused"
 
 
+def test_the_curators_page_lists_a_judge_who_has_not_begun(client):
+    run = make_rubric_run()
+    make_seat(run, name="newcomer")
+    client.force_login(make_curator())
+
+    page = client.get(url("grade_overview", run.code))
+
+    assert page.status_code == 200
+    assert "newcomer" in page.text and "never" in page.text
+
+
 def test_judges_do_not_see_the_curators_page(client):
     run = make_rubric_run()
     enter(client, run)
