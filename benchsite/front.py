@@ -38,6 +38,11 @@ def shown_runs(user: object) -> QuerySet[Run]:
     )
 
 
+def demo_runs_are_coming() -> bool:
+    """A new site, whose demo runs have started and were never published."""
+    return Run.objects.filter(start_key__startswith="demo-").exclude(events__verb="publish_run").exists()
+
+
 def live_numbers() -> LiveNumbers:
     shown = Q(run__visibility=Run.Visibility.PUBLISHED)
     seats = Seat.objects.filter(shown).aggregate(

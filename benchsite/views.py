@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from django_rq import get_connection
 from redis.exceptions import RedisError
 
-from benchsite.front import live_numbers, shown_runs
+from benchsite.front import demo_runs_are_coming, live_numbers, shown_runs
 from generation.config import Suite, load_suites
 from ranking.pages import overview
 
@@ -24,7 +24,12 @@ def good_suites() -> list[Suite]:
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     runs = list(shown_runs(request.user)[:SHOWN])
-    context = {"lines": overview(runs, request.user), "numbers": live_numbers(), "suites": good_suites()}
+    context = {
+        "lines": overview(runs, request.user),
+        "demo_runs": not runs and demo_runs_are_coming(),
+        "numbers": live_numbers(),
+        "suites": good_suites(),
+    }
     return render(request, "site/home.html", context)
 
 

@@ -21,10 +21,12 @@ class Protocol:
       `run.csv` are the downloads in those forms.
     - `options` has `ties, fails, weights, until, backend`; `full` asks for the slow parts where `slow` is true.
     - `template` gets `fit`, `result`, `run` and what `page(fit, *, scope)` adds, if there is one.
+    - `rests_on` names what its `votes` count.
     - `sentence(result, labels)` is the one line that lists of leaderboards show; `labels` are entrants' labels by name.
     """
 
     label: str
+    rests_on: str
     analyse: str
     template: str
     page: str = ""
@@ -36,6 +38,7 @@ class Protocol:
 PROTOCOLS = {
     "pairwise": Protocol(
         label="Votes",
+        rests_on="votes",
         analyse="ranking.pairwise.analyse_run",
         template="ranking/leaderboard_pairwise.html",
         page="ranking.pairwise_page.page_context",
@@ -44,6 +47,7 @@ PROTOCOLS = {
     ),
     "rubric": Protocol(
         label="Grades",
+        rests_on="grades",
         analyse="ranking.rubric_run.analyse_run",
         template="ranking/leaderboard_rubric.html",
         page="ranking.rubric_page.page_context",
@@ -51,6 +55,7 @@ PROTOCOLS = {
     ),
     "automatic": Protocol(
         label="Automatic score",
+        rests_on="answers",
         analyse="ranking.automatic.analyse_run",
         template="ranking/leaderboard_automatic.html",
         page="ranking.automatic_page.page_context",
@@ -58,6 +63,7 @@ PROTOCOLS = {
     ),
     "automatic:science_birds": Protocol(
         label="Competition",
+        rests_on="levels",
         analyse="ranking.competition.analyse_run",
         template="ranking/leaderboard_competition.html",
         page="ranking.competition_page.page_context",

@@ -6,7 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from generation.models import Run
+from generation.publishing import publish_runs
 from generation.runs import start_run
+from judging.invitations import seat_judge
 from tests.generation.drawing_room import make_suite
 
 pytestmark = pytest.mark.django_db
@@ -25,6 +27,28 @@ def test_home_shows_published_runs_only(client):
 
 def test_home_of_an_empty_site_says_how_to_begin(client):
     assert "Nothing is published yet." in client.get("/").content.decode()
+
+
+def test_home_of_a_new_site_says_that_demo_runs_are_coming(client):
+    run = start_run(make_suite(), demo=True, key="demo-ascii")
+
+    assert "The demo runs are being drawn" in client.get("/").content.decode()
+    publish_runs([run], by=None, reason="A demo run.")
+    assert "The demo runs are being drawn" not in client.get("/").content.decode()
+
+
+def test_a_judge_is_offered_no_link_to_a_ranking_that_is_hidden(client):
+    run = start_run(make_suite(title="Mine"))
+    Run.objects.update(visibility="published", judging_state="open")
+    judge = User.objects.create_user("bob")
+    seat_judge(run=run, judge=judge)
+    address = f"/runs/{run.code}/leaderboard/"
+
+    assert address in client.get("/").content.decode()
+    client.force_login(judge)
+    page = client.get("/").content.decode()
+    assert "its ranking is hidden from you" in page
+    assert address not in page
 
 
 def test_a_curator_finds_private_runs_marked(client):
