@@ -1,4 +1,7 @@
-"""What `script/test` runs: all tests on PostgreSQL, then again on SQLite those that touch a database."""
+"""What `script/test` runs: all tests on PostgreSQL, then again on SQLite those that touch a database.
+
+Browser tests have a run of their own: Playwright keeps an event loop in its thread, which no other test should meet.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +23,19 @@ def main(arguments: list[str]) -> int:
     environment = {**os.environ, "CHROMIUM": chromium(), "LOG_LEVEL": "WARNING"}
     with valkey_server() as queue, postgres() as database:
         environment["REDIS_URL"] = queue.url
-        print("\nPostgreSQL, Valkey and Chromium: all tests", flush=True)
-        first = pytest({**environment, "DATABASE_URL": database.url}, *arguments)
+        real = {**environment, "DATABASE_URL": database.url}
         if arguments:
-            return first
+            return pytest(real, *arguments)
         environment.pop("DATABASE_URL", None)
-        print("\nSQLite: the tests that touch a database", flush=True)
-        second = pytest(environment, "-m", "(django_db or processes) and not browser")
-    return first or second
+        codes = []
+        for title, where, chosen in (
+            ("PostgreSQL and Valkey: all tests but the browser's", real, "not browser"),
+            ("PostgreSQL and Chromium: the browser's tests", real, "browser"),
+            ("SQLite: the tests that touch a database", environment, "(django_db or processes) and not browser"),
+        ):
+            print(f"\n{title}", flush=True)
+            codes.append(pytest(where, "-m", chosen))
+    return max(codes)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,12 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="3"/>
 SITE = {name: row for name, row in ADDRESSES.items() if not name.startswith("admin:")}
 
 
+@pytest.fixture(autouse=True)
+def no_queue(monkeypatch, settings):
+    """No queue, whatever runs on this machine: `/readyz` then says the same everywhere."""
+    monkeypatch.setitem(settings.RQ_QUEUES["draw"], "URL", "redis://127.0.0.1:1/0")
+
+
 @pytest.fixture
 def world(db, settings):
     """Two runs that Alice judges (pairs and a rubric), one that Bob judges, Carol the curator and a superuser."""
