@@ -149,7 +149,7 @@ def retry_runs(runs: QuerySet[Run], *, by: AbstractBaseUser, reason: str) -> int
 @transaction.atomic
 def retry_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
     """Give these samples a fresh start where they failed; says how many."""
-    failed = samples.filter(state=Sample.State.FAILED)
+    failed = samples.filter(state=Sample.State.FAILED, entrant__disqualified="")
     if failed.filter(run__drawing_state=Run.Drawing.CANCELLED).exists():
         raise RunError("A cancelled run draws nothing more; start a new one.")
     runs = list(failed.values_list("run_id", flat=True).distinct().order_by())

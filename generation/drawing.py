@@ -22,7 +22,7 @@ from django.utils.timezone import now
 
 from generation import settling
 from generation.asking import Question, Sheet, deadline_of, request_of, reservation
-from generation.models import NANO, Event, LanguageModel, ProviderCall, Run, Sample
+from generation.models import NANO, Entrant, Event, LanguageModel, ProviderCall, Run, Sample
 from generation.provider_errors import ProviderError
 from generation.providers import Client
 from generation.reading import save_measurements
@@ -242,9 +242,10 @@ def sweep() -> Swept:
         lapsed = Sample.objects.filter(state=Sample.State.ASKING, lease_until__lt=moment)
         ended_runs = Run.objects.filter(drawing_state=Run.Drawing.CANCELLED)
         cancelled = lapsed.filter(run__in=ended_runs).update(**said, state=Sample.State.CANCELLED)
-        # What was in flight when its run was cancelled, and came back without an answer.
-        back = Sample.objects.filter(state=Sample.State.PENDING, run__in=ended_runs)
-        cancelled += back.update(state=Sample.State.CANCELLED)
+        # What was in flight when its run was cancelled or its entrant disqualified, and came back without an answer.
+        back = Sample.objects.filter(state=Sample.State.PENDING)
+        for out in ({"run__in": ended_runs}, {"entrant__in": Entrant.objects.exclude(disqualified="")}):
+            cancelled += back.filter(**out).update(state=Sample.State.CANCELLED)
         failed = lapsed.filter(claims__gte=settings.MAX_CLAIMS).update(**said, state=Sample.State.FAILED)
         # What came back to a model that was refused in the meantime.
         refused = LanguageModel.objects.exclude(refused_reason="")

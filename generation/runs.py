@@ -172,17 +172,19 @@ def extend_run(
     suite = replace(suite, models=(*suite.models, *(entry for entry in models if entry.id not in known)))
     suite = _choose(suite, None, None, attempts)
     profiles = _profiles(suite.models, suite.generation.provider)
+    fields: dict[str, Any] = {"config": suite.to_dict(), "digest": suite.digest(), "finished_at": None}
+    if budget != "keep":
+        fields["budget_nano"] = to_nano(budget)
     with transaction.atomic():
         count = run.samples.count()
+        if Run.objects.filter(pk=run.pk, digest=run.digest).update(**fields) != 1:
+            raise RunError("The run was extended in the meantime; look at it again.")
         expand(run, suite, profiles)
-        run.config, run.digest, run.finished_at = suite.to_dict(), suite.digest(), None
-        if budget != "keep":
-            run.budget_nano = to_nano(budget)
-        run.save(update_fields=["config", "digest", "finished_at", "budget_nano"])
         added = run.samples.count() - count
         facts = {"models": [entry.id for entry in models], "attempts": attempts, "samples": added}
         Event.objects.create(run=run, actor=by, verb="extend_run", reason=reason, facts=facts)
         ring_for_drawing()
+    run.refresh_from_db()
     return added
 
 
@@ -225,7 +227,7 @@ def retry_failed(run: Run, *, by: User = None, reason: str = "", codes: Sequence
     if run.drawing_state == Run.Drawing.CANCELLED:
         raise RunError("A cancelled run draws nothing more; start a new one.")
     with transaction.atomic():
-        failed = run.samples.filter(state=Sample.State.FAILED)
+        failed = run.samples.filter(state=Sample.State.FAILED, entrant__in=run.entrants.filter(disqualified=""))
         if codes:
             failed = failed.filter(failure__in=codes)
         Run.objects.filter(pk=run.pk).update(finished_at=None)

@@ -102,12 +102,13 @@ def _withdraw(grades: list[Grade], by: User, moment: datetime) -> None:
 
 
 def _settle(item: GradeItem, stage: Stage, standing: Mapping[str, float], moment: datetime) -> None:
-    """Keep the list's counts with the grades, and say that the ranking is stale."""
+    """Keep the list's counts with the grades, and say that the ranking is stale. A reported drawing is not counted."""
     whole = all(dimension.key in standing for dimension in stage.dimensions)
     sheet, was = item.seat.sheet, item.graded_at is not None
+    change = 0 if item.reported_at else whole - was
     item.graded_at = moment if whole else None
     GradeItem.objects.filter(pk=item.pk).update(graded_at=item.graded_at)
-    step_sheet(sheet, graded=sheet.graded + whole - was, last_graded_at=moment)
+    step_sheet(sheet, graded=sheet.graded + change, last_graded_at=moment)
     mark_changed(item.seat.run_id)
 
 

@@ -44,8 +44,9 @@ def retried(verb: Callable[P, R]) -> Callable[P, R]:
 
 
 def line_of(seat: Seat) -> Line:
-    """What the judge sees now; changes nothing."""
-    waiting = list(with_everything().filter(seat=seat, state__in=[Matchup.State.QUEUED, Matchup.State.OPEN])[:2])
+    """What the judge sees now; changes nothing. A pair with a drawing that was taken out since is not shown."""
+    found = with_everything().filter(seat=seat, state__in=[Matchup.State.QUEUED, Matchup.State.OPEN])[:2]
+    waiting = [matchup for matchup in found if is_showable(matchup)]
     current = next((matchup for matchup in waiting if matchup.state == Matchup.State.OPEN), None)
     upcoming = next((matchup for matchup in waiting if matchup.state == Matchup.State.QUEUED), None)
     return Line(seat, current, upcoming)

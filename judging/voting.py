@@ -14,7 +14,7 @@ from generation.models import Run
 from judging.models import Epoch, Matchup, Report, Seat, Vote
 from judging.planning import StaleSeatError
 from judging.serving import Line, line_up, retried, save_seat
-from judging.showing import rules_of, with_everything
+from judging.showing import is_showable, rules_of, with_everything
 from judging.tallies import add_vote, remove_vote
 
 MIN_INTERVAL = timedelta(milliseconds=300)
@@ -176,6 +176,8 @@ def undo_vote(*, judge: User, code: str) -> Line:
     current = next((row for row in waiting if row.state == Matchup.State.OPEN), None)
     if matchup.state != Matchup.State.VOTED:  # pressed twice, or never voted on
         return Line(seat, current, next((row for row in waiting if row.state == Matchup.State.QUEUED), None))
+    if not is_showable(matchup):
+        raise RefusedError("gone", "A drawing of that pair was taken out since, and your vote on it counts no more.")
     vote = matchup.votes.get(withdrawn_at=None)
     standing = Vote.objects.filter(pk=vote.pk, withdrawn_at=None)
     if standing.update(withdrawn_at=now(), withdrawn_by=judge) != 1:

@@ -8,7 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from generation.config import Suite
-from generation.models import Event, Run, Sample
+from generation.drawing import sweep
+from generation.models import Entrant, Event, Run, Sample
 from generation.runs import (
     RunError,
     cancel_run,
@@ -115,6 +116,19 @@ def test_extend_run_adds_models_and_attempts_once(alice):
     assert run.events.filter(verb="extend_run", actor=alice).get().facts["samples"] == 9
 
 
+def test_extend_run_does_not_undo_what_another_curator_added():
+    run = start_run(make_suite(models=[MASTER], attempts=1))
+    seen_before = Run.objects.get(pk=run.pk)
+    extend_run(run, models=[BEGINNER])
+
+    with pytest.raises(RunError, match="in the meantime"):
+        extend_run(seen_before, attempts=2)
+
+    run.refresh_from_db()
+    assert len(Suite.from_dict(run.config).models) == 2
+    assert run.samples.filter(attempt=2).count() == 0
+
+
 def test_extend_run_never_takes_away():
     run = start_run(make_suite(attempts=2))
 
@@ -160,6 +174,18 @@ def test_retry_failed_gives_a_fresh_start():
     assert run.samples.filter(state="pending", claims=0).count() == 6
     assert not run.models.exclude(refused_reason="", failures_in_row=0).exists()
     assert retry_failed(run) == 6
+
+
+def test_nothing_more_is_drawn_for_a_disqualified_entrant():
+    run = start_run(make_suite())
+    out, stays = run.entrants.all()
+    run.samples.update(state="failed", failure="timeout")
+    Sample.objects.filter(pk=out.samples.first().pk).update(state="pending", failure="")  # came back from a call
+    Entrant.objects.filter(pk=out.pk).update(disqualified="It copied.")
+
+    assert retry_failed(run) == stays.samples.count()
+    assert sweep().cancelled == 1
+    assert not out.samples.filter(state="pending").exists()
 
 
 def test_use_backend_refuses_an_unknown_one():

@@ -256,6 +256,20 @@ def test_a_report_takes_the_drawing_off_the_list_until_a_curator_puts_it_back():
     assert sheet_of(seat).items == 24
 
 
+def test_grades_of_a_reported_drawing_can_be_taken_back():
+    seat = seat_with_list(make_rubric_run())
+    item = next_item(seat)
+    grade(seat, item)
+    report_item(judge=seat.judge, code=item.code, reason="broken")
+
+    undo(seat)
+
+    assert standing_values(item) == {}
+    assert (sheet_of(seat).items, sheet_of(seat).graded) == (23, 0)
+    decide_item(item=GradeItem.objects.get(pk=item.pk), exclude=False, by=make_curator())
+    assert (sheet_of(seat).items, sheet_of(seat).graded) == (24, 0)
+
+
 def test_a_report_that_is_upheld_excludes_the_drawing():
     run = make_rubric_run()
     seat, curator = seat_with_list(run), make_curator()

@@ -14,7 +14,7 @@ from django.utils.timezone import now
 from generation.models import Run, Sample
 from judging.epochs import load_table, refresh_epoch
 from judging.models import Epoch, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
-from judging.serving import take_seat
+from judging.serving import line_of, take_seat
 from judging.tallies import differences, rebuild_tallies
 from judging.voting import Ballot, RefusedError, cast_vote, last_vote, mark_missed, report_matchup, undo_vote
 
@@ -340,6 +340,21 @@ def test_held_and_excluded_samples_are_never_shown(clock):
     assert not shown.filter(left_sample__in=[held.pk, excluded]).exists()
     assert not shown.filter(right_sample__in=[held.pk, excluded]).exists()
     assert Epoch.objects.count() == 2
+
+
+def test_a_pair_that_was_taken_out_leaves_the_screen_and_stays_away(clock):
+    seat = make_seat(make_run())
+    line = take_seat(seat.pk)
+    cast = clock.vote(seat)
+    Sample.objects.filter(pk__in=[line.current.left_sample_id, line.upcoming.left_sample_id]).update(
+        excluded_reason="offensive"
+    )
+
+    assert line_of(seat).current is None  # the page offers to go on, which takes the next one
+    with pytest.raises(RefusedError, match="taken out"):
+        undo_vote(judge=seat.judge, code=cast.matchup.code)
+    assert take_seat(seat.pk).current.code not in {line.current.code, line.upcoming.code}
+    assert differences(seat.run) == 0
 
 
 def test_new_entrants_begin_a_new_epoch_and_old_drawings_never_meet_again(clock):
