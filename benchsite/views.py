@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
 from django.conf import settings
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,8 +13,11 @@ from django.views.decorators.http import require_safe
 from django_rq import get_connection
 from redis.exceptions import RedisError
 
+from benchsite.best import best_of
 from benchsite.front import demo_runs_are_coming, live_numbers, shown_runs
+from benchsite.json_pages import page_or_json
 from generation.config import Suite, load_suites
+from ranking import page_json
 from ranking.pages import overview
 
 SHOWN = 12  # runs on the home page; the rest are under Leaderboards
@@ -24,13 +30,21 @@ def good_suites() -> list[Suite]:
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     runs = list(shown_runs(request.user)[:SHOWN])
+    lines = overview(runs, request.user)
     context = {
-        "lines": overview(runs, request.user),
+        "lines": lines,
         "demo_runs": not runs and demo_runs_are_coming(),
         "numbers": live_numbers(),
+        "best": best_of(lines),
         "suites": good_suites(),
     }
-    return render(request, "site/home.html", context)
+    return page_or_json(request, "site/home.html", context, _home_document)
+
+
+def _home_document(context: dict[str, Any]) -> dict[str, Any]:
+    best = [{"says": best.words} | page_json.sample_line(best.sample) for best in context["best"]]
+    suites = [{name: getattr(suite, name) for name in ("slug", "title", "description")} for suite in context["suites"]]
+    return {"numbers": asdict(context["numbers"]), **page_json.boards(context), "best": best, "suites": suites}
 
 
 @require_safe
@@ -44,7 +58,19 @@ def suite(request: HttpRequest, slug: str) -> HttpResponse:
         "groups": [(category, prompts[category.key]) for category in found.categories] or [(None, found.prompts)],
         "runs": shown_runs(request.user).filter(suite=slug),
     }
-    return render(request, "site/suite.html", context)
+    return page_or_json(request, "site/suite.html", context, _suite_document)
+
+
+def _suite_document(context: dict[str, Any]) -> dict[str, Any]:
+    """The suite as its page shows it; whom it asks is a run's affair."""
+    whole = context["suite"].to_dict()
+    told = ("slug", "title", "description", "method", "format", "protocols", "categories", "prompts", "rubric")
+    asked = ("attempts_per_prompt", "temperature", "max_tokens", "system_prompt")
+    return {
+        **{name: whole.get(name) for name in told},
+        **{name: whole["generation"].get(name) for name in asked},
+        "runs": [page_json.about_run(run) for run in context["runs"]],
+    }
 
 
 @require_safe

@@ -8,12 +8,14 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
+from benchsite.json_pages import page_or_json
 from generation.formats import get_format
 from generation.models import Run, Sample
 from generation.pictures import picture_response
 from generation.text import visible
 from judging.disclosure import may_see_drawings
 from ranking import gallery as drawings
+from ranking import page_json
 from ranking.level_files import level_name, zip_levels
 from ranking.models import Fit
 
@@ -51,7 +53,7 @@ def gallery(request: HttpRequest, code: str) -> HttpResponse:
     query = request.GET.copy()
     query.pop("page", None)
     context = {"run": run, **offered, **chosen, **page, "query": query.urlencode()}
-    return render(request, "ranking/gallery.html", context)
+    return page_or_json(request, "ranking/gallery.html", context, page_json.gallery)
 
 
 def _whole(text: str | None, *, most: int) -> int:
@@ -73,7 +75,7 @@ def sample(request: HttpRequest, code: str) -> HttpResponse:
         "answer": visible(answer, newlines=True),
         "why": drawings.explain(found),
     }
-    return render(request, "ranking/sample.html", context)
+    return page_or_json(request, "ranking/sample.html", context, page_json.sample)
 
 
 @require_GET

@@ -13,11 +13,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchsite.access import curator_required
+from benchsite.json_pages import page_or_json
 from generation.models import Run, Sample
 from generation.pictures import picture_response
 from generation.runs import RunError
 from judging.disclosure import may_see_drawings
-from ranking import pages
+from ranking import page_json, pages
+from ranking.entrant_scores import scores_of
 from ranking.fitting import publish_fit, set_counting
 from ranking.forms import CountingForm, PastForm, PublishForm
 from ranking.jobs import ring_for_past
@@ -52,7 +54,8 @@ def _fit(run: Run, protocol: str) -> Fit | None:
 @require_GET
 def leaderboards(request: HttpRequest) -> HttpResponse:
     runs = Run.objects.visible_to(request.user).exclude(visibility=Run.Visibility.ARCHIVED)
-    return render(request, "ranking/leaderboards.html", {"lines": pages.overview(runs, request.user)})
+    lines = pages.overview(runs, request.user)
+    return page_or_json(request, "ranking/leaderboards.html", {"lines": lines}, page_json.boards)
 
 
 @require_GET
@@ -176,7 +179,8 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
         return redirect("ranking:history", run.code)
     if fit is None:
         return render(request, "ranking/empty.html", {"run": run})
-    return render(request, "ranking/history.html", {**_tabs(request, fit), "form": form, **pages.history_context(fit)})
+    context = {**_tabs(request, fit), "form": form, **pages.history_context(fit)}
+    return page_or_json(request, "ranking/history.html", context, page_json.history)
 
 
 @require_GET
@@ -186,23 +190,29 @@ def versus(request: HttpRequest, run: Run) -> HttpResponse:
     context = pages.versus_context(fit, request.GET.get("a", ""), request.GET.get("b", "")) if fit else None
     if context is None:
         raise Http404
-    return render(request, "ranking/versus.html", {**_tabs(request, fit), **context})
+    context |= _tabs(request, fit)
+    if not context["drawings_open"]:
+        context["drawings"] = []
+    return page_or_json(request, "ranking/versus.html", context, page_json.versus)
 
 
 @require_GET
 @ranking_page
 def entrant(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
     found = get_object_or_404(run.entrants.select_related("model"), code=entrant)
-    fit = _fit(run, "pairwise")
+    fit = Fit.objects.newest(run, "pairwise") if "pairwise" in run.protocols else None
     context = pages.entrant_context(fit, found) if fit else {}
+    context |= {"run": run, "fit": fit, "entrant": found, "scores": scores_of(run, found)}
     context["drawings_open"] = may_see_drawings(run, request.user)
-    return render(request, "ranking/entrant.html", {"run": run, "fit": fit, "entrant": found, **context})
+    if not context["drawings_open"]:
+        context |= {"best": [], "worst": []}
+    return page_or_json(request, "ranking/entrant.html", context, page_json.entrant)
 
 
 @require_GET
 @ranking_page
 def drawing(request: HttpRequest, run: Run, sample: str) -> HttpResponse:
-    """A drawing on a ranking's page; one that was withheld from judges is not shown here either."""
+    """A drawing on a page that names who drew it: not before judging is over, and never one withheld from judges."""
     if not may_see_drawings(run, request.user):
         raise Http404
     found = get_object_or_404(Sample.objects.judgeable().select_related("run"), run=run, code=sample)

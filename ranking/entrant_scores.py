@@ -1,0 +1,50 @@
+"""What an entrant's page says of scores that are no votes: grades, automatic scores, a competition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from generation.models import Entrant, Run
+from ranking.models import Fit
+from ranking.protocols import protocols_of
+
+
+def scores_of(run: Run, entrant: Entrant) -> list[dict[str, Any]]:
+    """A line for each protocol but the pairwise one that has scored this entrant, with its categories."""
+    fits = Fit.objects.newest_of([run])
+    labels = {row["key"]: row["label"] for row in run.config.get("categories", [])}
+    found = []
+    for name, entry in protocols_of(run).items():
+        fit = fits.get((run.pk, name))
+        row = _row_of(fit.result["overall"], entrant) if fit and name != "pairwise" else None
+        if row is None or row.get("score") is None:
+            continue
+        scopes = [(labels.get(key, key), _row_of(rows, entrant)) for key, rows in _categories(fit).items()]
+        found.append(
+            {
+                "protocol": name,
+                "label": entry.label,
+                "row": row,
+                "rank": _rank(row),
+                "of": len(fit.result["overall"]),
+                "scopes": [(label, scope) for label, scope in scopes if scope and scope.get("score") is not None],
+            }
+        )
+    return found
+
+
+def _categories(fit: Fit) -> dict[str, list[dict[str, Any]]]:
+    found = fit.result.get("categories", {})
+    return found if isinstance(found, dict) else {}
+
+
+def _row_of(rows: list[dict[str, Any]], entrant: Entrant) -> dict[str, Any] | None:
+    return next((row for row in rows if row["entrant"] == entrant.name), None)
+
+
+def _rank(row: dict[str, Any]) -> str:
+    """A range where the protocol gives one; empty where the entrant is not ranked."""
+    low, high = row.get("rank_low", row.get("rank")), row.get("rank_high", row.get("rank"))
+    if low is None:
+        return ""
+    return str(low) if low == high else f"{low}–{high}"
