@@ -209,15 +209,26 @@ def sample_rates(run: Run) -> dict[str, SampleRate]:
     answered = run.samples.filter(state=Sample.State.DRAWN).order_by()
     valid = Count("id", filter=Q(verdict=Sample.Verdict.VALID))
     counts = answered.values_list("entrant__name").annotate(samples=Count("id"), good=valid)
-    shares: dict[str, list[float]] = defaultdict(list)
+    measures: dict[str, list[dict[str, Any]]] = defaultdict(list)
     measured = answered.filter(verdict=Sample.Verdict.VALID, measurements__backend=run.measure_backend)
     for name, values in measured.order_by("id").values_list("entrant__name", "measurements__values"):
-        if isinstance(share := values.get("robustness"), int | float):
-            shares[name].append(float(share))
+        measures[name].append(values)
     return {
-        name: sample_rate(samples=samples, valid=good, robustness=shares[name])
+        name: sample_rate(samples=samples, valid=good, measures=measures[name])
         for name, samples, good in sorted(counts)
     }
+
+
+def font_marks(run: Run) -> dict[str, list[int]]:
+    """By entrant: votes in which a judge marked its drawing as breaking in font 1, 2 and 3. Reads marked votes only."""
+    marks: dict[str, list[int]] = {}
+    for side in ("left", "right"):
+        votes = Vote.objects.filter(run=run, withdrawn_at=None, **{f"{side}_breaks__gt": 0}).order_by()
+        for name, bits, count in votes.values_list(f"matchup__{side}__name", f"{side}_breaks").annotate(Count("id")):
+            found = marks.setdefault(name, [0, 0, 0])
+            for font in range(3):
+                found[font] += count * (bits >> font & 1)
+    return marks
 
 
 @dataclass(frozen=True)

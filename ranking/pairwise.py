@@ -10,7 +10,7 @@ import numpy as np
 from generation.models import Run
 from judging.models import Seat
 from ranking.bradley_terry import ELO, residual_table, to_elo
-from ranking.frames import Cost, costs_of, sample_rates, tallies_of, votes_of
+from ranking.frames import Cost, costs_of, font_marks, sample_rates, tallies_of, votes_of
 from ranking.judges import entrant_record
 from ranking.leaderboard import CountsFit, Leaderboard, Settings, analyse_votes, fit_counts
 from ranking.leaderboard_json import leaderboard_csv, leaderboard_dict, rounded
@@ -58,7 +58,11 @@ def run_facts(run: Run, board: Leaderboard, votes: Votes | None) -> dict[str, An
         facts["everyone"] = everyone(run, board.fit.settings)
     if votes is not None:
         kept = counted_votes(votes, board.fit)
-        facts |= {"history": history(kept, board.fit.settings), **drawings(kept, board.fit)}
+        facts |= {
+            "font_marks": font_marks(run),
+            "history": history(kept, board.fit.settings),
+            **drawings(kept, board.fit),
+        }
     return rounded(facts)
 
 

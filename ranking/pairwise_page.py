@@ -13,14 +13,17 @@ from ranking.models import Fit
 from ranking.plots import Point, Series, history_chart, scatter
 from ranking.sentences import (
     agreement_sentence,
+    best_sentence,
     leading_sentence,
     rank_words,
     robustness_sentence,
     side_sentence,
     stability_sentence,
     tie_bands,
+    ties_sentence,
 )
 
+FACES = {"courier": "Courier", "dejavu": "DejaVu", "fira": "Fira"}  # in the order of the judge's keys 1, 2, 3
 LANES = 6  # brackets side by side; more would say nothing
 ELO = 400.0
 SHORT = 28  # letters of a name in a chart
@@ -69,6 +72,9 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "unvoted": [entrant for name, entrant in entrants.items() if name not in {s["entrant"] for s in standings}],
         "agreement": agreement_sentence(full.result.get("agreement", {}) if full else {}),
         "side": side_sentence(result["side_bias"]),
+        "best": best_sentence(standings, labels) if not scope else "",
+        "even": ties_sentence(result["ties"]),
+        "fonts": font_table(rows, full) if not scope else {},
         "robust": robustness_sentence(result["robustness"], labels),
         "full": full,
         "everyone": other_version(result, facts.get("everyone"), labels),
@@ -132,6 +138,20 @@ def make_rows(fit: Fit, scope: str, entrants: dict[str, Entrant]) -> list[Row]:
             )
         )
     return rows
+
+
+def font_table(rows: list[Row], full: Fit | None) -> dict[str, Any]:
+    """How drawings hold up in each font: measured shares and judges' marks; empty where a format has no fonts."""
+    measured = [row for row in rows if row.sample and row.sample.get("fonts")]
+    if not measured:
+        return {}
+    marks = full.result.get("run", {}).get("font_marks", {}) if full else {}
+    lines = []
+    for row in measured:
+        marked = marks.get(row.standing["entrant"], [0, 0, 0])
+        cells = [(row.sample["fonts"].get(font), count) for font, count in zip(FACES, marked, strict=True)]
+        lines.append({"label": row.label, "sample": row.sample, "votes": row.standing["votes"], "cells": cells})
+    return {"heads": list(FACES.values()), "lines": lines}
 
 
 def bracket_marks(rows: list[dict[str, Any]]) -> list[list[tuple[int, str]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,11 @@ from ranking.vote_files import VoteFileError, json_chunks, name_fault
 
 @dataclass(frozen=True)
 class SampleRate:
-    """One entrant's samples: valid ones with Wilson's interval, and the mean visual robustness of the valid ones."""
+    """One entrant's samples: valid ones with Wilson's interval, and the mean visual robustness of the valid ones.
+
+    `robustness` is the share of a drawing's cells that its worst font can show, `fonts` the share in each font; both
+    are means over `measured` drawings.
+    """
 
     samples: int
     valid: int
@@ -20,12 +25,32 @@ class SampleRate:
     low: float | None
     high: float | None
     robustness: float | None
+    measured: int
+    fonts: dict[str, float]
 
 
-def sample_rate(*, samples: int, valid: int, robustness: list[float]) -> SampleRate:
+def sample_rate(*, samples: int, valid: int, measures: Iterable[Mapping[str, Any]]) -> SampleRate:
+    """From counts and from what was measured of the valid drawings; what is no share is passed over."""
     low, high = wilson(valid, samples)
-    mean = sum(robustness) / len(robustness) if robustness else None
-    return SampleRate(samples, valid, valid / samples if samples else None, low, high, mean)
+    known = [found for found in measures if is_share(found.get("robustness"))]
+    fonts: dict[str, list[float]] = {}
+    for found in known:
+        by_font = found.get("fonts")
+        for font, share in by_font.items() if isinstance(by_font, Mapping) else ():
+            if is_share(share):
+                fonts.setdefault(font, []).append(share)
+    rate = valid / samples if samples else None
+    means = {font: mean(shares) for font, shares in sorted(fonts.items())}
+    robustness = mean([found["robustness"] for found in known]) if known else None
+    return SampleRate(samples, valid, rate, low, high, robustness, len(known), means)
+
+
+def is_share(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= value <= 1
+
+
+def mean(shares: list[float]) -> float:
+    return sum(shares) / len(shares)
 
 
 def read_samples(path: Path) -> dict[str, SampleRate]:
@@ -35,18 +60,18 @@ def read_samples(path: Path) -> dict[str, SampleRate]:
         with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
             for numbers, rows in json_chunks(file, path):
                 for line, row in zip(numbers, rows, strict=True):
-                    entrant, valid, robustness = _sample(row, line, path)
+                    entrant, valid, measures = _sample(row, line, path)
                     counts = seen.setdefault(entrant, [0, 0, []])
                     counts[0] += 1
                     counts[1] += valid
-                    if valid and robustness is not None:
-                        counts[2].append(robustness)
+                    if valid and measures:
+                        counts[2].append(measures)
     except OSError as error:
         raise VoteFileError(file=str(path), line=0, field="", message=error.strerror or "cannot be read") from error
-    return {name: sample_rate(samples=n, valid=v, robustness=r) for name, (n, v, r) in sorted(seen.items())}
+    return {name: sample_rate(samples=n, valid=v, measures=m) for name, (n, v, m) in sorted(seen.items())}
 
 
-def _sample(row: Any, line: int, path: Path) -> tuple[str, bool, float | None]:
+def _sample(row: Any, line: int, path: Path) -> tuple[str, bool, dict[str, Any]]:
     def refuse(field: str, message: str) -> VoteFileError:
         return VoteFileError(file=str(path), line=line, field=field, message=message)
 
@@ -61,6 +86,4 @@ def _sample(row: Any, line: int, path: Path) -> tuple[str, bool, float | None]:
     if not isinstance(valid, bool):
         raise refuse("valid", "must be true or false")
     measures = row.get("measures")
-    robustness = measures.get("robustness") if isinstance(measures, dict) else None
-    is_share = type(robustness) in (int, float) and 0 <= robustness <= 1
-    return entrant, valid, float(robustness) if is_share else None
+    return entrant, valid, measures if isinstance(measures, dict) else {}

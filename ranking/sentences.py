@@ -112,6 +112,25 @@ def robustness_sentence(robustness: Mapping[str, Any], labels: Mapping[str, str]
     return f"{words[0].upper()}{words[1:]}." if words else ""
 
 
+def best_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
+    """Chances of being the best of all, the likeliest first; those under one in a hundred are not listed."""
+    if len(rows) < 2 or any(row["p_best"] is None for row in rows):
+        return ""
+    likely = sorted((row for row in rows if row["p_best"] >= 0.01), key=lambda row: -row["p_best"])
+    said = ", ".join(f"{named(row, labels)} {percent(row['p_best'])}" for row in likely[:LISTED])
+    rest = len(rows) - min(len(likely), LISTED)
+    more = "; one other has the rest" if rest == 1 else f"; {rest} others share the rest"
+    return f"Chance of being the best of all: {said}{more if rest else ''}."
+
+
+def ties_sentence(ties: Mapping[str, Any]) -> str:
+    """Davidson's nu in words: equals i and j are in proportion 1, 1 and nu for a win of each and a tie."""
+    nu = ties.get("nu")
+    if not nu:
+        return ""
+    return f"Two equally good entrants would be called even in {percent(nu / (2 + nu))} of votes (Davidson's ν = {nu:.2f})."
+
+
 def side_sentence(bias: Mapping[str, Any]) -> str:
     if bias.get("logit") is None:
         return ""

@@ -180,16 +180,11 @@ def test_entrants_that_a_run_does_not_have_are_refused(run, tmp_path):
 def test_rebuild_tallies_says_what_was_wrong(run, capsys):
     JudgeTally.objects.filter(pk=JudgeTally.objects.first().pk).update(votes=99)
 
-    call_command("rebuild_tallies", run.code, check=True)
     call_command("rebuild_tallies", run.code)
     call_command("rebuild_tallies")
 
     said = capsys.readouterr().out.splitlines()
-    assert [line.split(": ")[1] for line in said] == [
-        "1 rows are wrong.",
-        "1 rows were wrong.",
-        "0 rows were wrong.",
-    ]
+    assert [line.split(": ")[1] for line in said] == ["1 rows were wrong.", "0 rows were wrong."]
 
 
 def test_a_frozen_run_takes_no_votes_from_a_file(run, tmp_path):

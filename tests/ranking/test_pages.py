@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils.timezone import now
 
-from generation.models import Run
+from generation.models import Measurement, Run, Sample
 from judging.models import Seat
 from ranking.fitting import fit_run
 from ranking.models import Counting, Fit, Publication
@@ -231,6 +231,24 @@ def test_both_versions_are_shown_when_a_judge_is_set_aside(client, run):
 
     assert "Had every judge counted fully" in text
     assert "clicks at random" not in page(client, "judges", run).content.decode()
+
+
+def test_fonts_are_shown_as_measured_and_as_judges_marked_them(client, run):
+    values = {"robustness": 0.5, "fonts": {"courier": 0.5, "dejavu": 1.0, "fira": 0.75}}
+    samples = run.samples.filter(verdict=Sample.Verdict.VALID)
+    Measurement.objects.bulk_create(
+        Measurement(sample=sample, backend=run.measure_backend, values=values, format_version=1) for sample in samples
+    )
+    vote = run.votes.filter(withdrawn_at=None).first()
+    run.votes.filter(pk=vote.pk).update(left_breaks=0b101, right_breaks=0b010)
+    fit = fit_run(run)
+
+    table = page(client, "leaderboard", run).context["fonts"]
+
+    assert fit.result["run"]["font_marks"] == {vote.matchup.left.name: [1, 0, 1], vote.matchup.right.name: [0, 1, 0]}
+    assert table["heads"] == ["Courier", "DejaVu", "Fira"]
+    assert {tuple(share for share, _ in line["cells"]) for line in table["lines"]} == {(0.5, 1.0, 0.75)}
+    assert sum(count for line in table["lines"] for _, count in line["cells"]) == 3
 
 
 def test_a_past_leaderboard_does_not_become_the_newest(client, run):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from ranking.sentences import (
     agreement_sentence,
+    best_sentence,
     leading_sentence,
     robustness_sentence,
     side_sentence,
     stability_sentence,
     tie_bands,
+    ties_sentence,
 )
 
 LABELS = {"a": "Alpha", "b": "Beta", "c": "Gamma"}
@@ -127,3 +129,17 @@ def test_side_and_robustness_in_words():
         "Leaving out one judge can take the first place from Alpha; "
         "leaving out 3 votes (1.2\u202f%) would put Beta first."
     )
+
+
+def test_chances_of_being_best_name_the_likely_and_count_the_rest():
+    rows = [row(name, 1000, 1, 3) | {"p_best": chance} for name, chance in (("a", 0.3), ("b", 0.695), ("c", 0.005))]
+
+    said = best_sentence(rows, LABELS)
+
+    assert said == "Chance of being the best of all: Beta 70\u202f%, Alpha 30\u202f%; one other has the rest."
+    assert best_sentence(rows[:1], LABELS) == ""
+
+
+def test_ties_between_equals_follow_from_nu():
+    assert ties_sentence({"nu": 0.5}).startswith("Two equally good entrants would be called even in 20\u202f% of votes")
+    assert ties_sentence({"nu": None}) == ties_sentence({"nu": 0}) == ""

@@ -173,15 +173,17 @@ def test_withdrawn_votes_do_not_stand_but_stood_before(tmp_path):
 
 def test_samples_give_valid_rates_and_robustness(tmp_path):
     rows = [
-        {"model_id": "a", "valid": True, "measures": {"robustness": 0.5}},
-        {"model_id": "a", "valid": True, "measures": {"robustness": 1.0}},
+        {"model_id": "a", "valid": True, "measures": {"robustness": 0.5, "fonts": {"fira": 0.5, "dejavu": 1}}},
+        {"model_id": "a", "valid": True, "measures": {"robustness": 1.0, "fonts": {"fira": 1.0, "dejavu": "all"}}},
+        {"model_id": "b", "valid": True, "measures": {"robustness": 7, "fonts": ["fira"]}},
         {"model_id": "a", "valid": False, "measures": {}},
         {"model_id": "b", "sanitized_output": None},
         {"model_id": "b", "sanitized_output": "art"},
     ]
     rates = read_samples(write_lines(tmp_path / "database.jsonl", rows))
     assert (rates["a"].samples, rates["a"].valid, rates["a"].robustness) == (3, 2, 0.75)
-    assert (rates["b"].valid_rate, rates["b"].robustness) == (0.5, None)
+    assert (rates["a"].measured, rates["a"].fonts) == (2, {"dejavu": 1.0, "fira": 0.75})
+    assert (rates["b"].valid_rate, rates["b"].robustness, rates["b"].fonts) == (2 / 3, None, {})
     assert rates["a"].low < 2 / 3 < rates["a"].high
     with pytest.raises(VoteFileError, match=r":1: model_id: is missing"):
         read_samples(write_lines(tmp_path / "bad.jsonl", [{"valid": True}]))

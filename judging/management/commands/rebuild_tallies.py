@@ -1,4 +1,4 @@
-"""`manage.py rebuild_tallies`: compare the tallies with the votes, and write them anew."""
+"""`manage.py rebuild_tallies`: writes the tallies anew from the votes (`check_tallies` only compares)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from generation.management.run_commands import find_run
 from generation.models import Run
-from judging.tallies import differences, rebuild_tallies
+from judging.tallies import rebuild_tallies
 
 
 class Command(BaseCommand):
-    """Checks that the tallies equal the standing votes."""
+    """Mends what `check_tallies` finds."""
 
-    help = "Compare the tallies of a run (or of all) with its standing votes, and mend them."
+    help = "Write the tallies of a run (or of all) anew from its standing votes, and say how many rows were wrong."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("run", nargs="?", help="a run's code (default: every run)")
-        parser.add_argument("--check", action="store_true", help="compare only, change nothing")
 
-    def handle(self, *args: Any, run: str | None, check: bool, **options: Any) -> None:
+    def handle(self, *args: Any, run: str | None, **options: Any) -> None:
         for one in [find_run(run)] if run else Run.objects.all():
-            wrong = differences(one) if check else rebuild_tallies(one)
-            self.stdout.write(f"{one.code}: {wrong} rows {'are' if check else 'were'} wrong.")
+            self.stdout.write(f"{one.code}: {rebuild_tallies(one)} rows were wrong.")
