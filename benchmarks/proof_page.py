@@ -102,4 +102,7 @@ def shortfalls(benches: dict[str, Row]) -> str:
     lines += [
         f"- {name}: the bench ended with code {bench['exit']}." for name, bench in benches.items() if bench["exit"]
     ]
+    lines += [
+        f"- {name}: not measured in this run; `script/bench {name}` does it." for name in PARTS if name not in benches
+    ]
     return "\n".join(["## What falls short", "", *(lines or ["Nothing in this run."]), ""])
