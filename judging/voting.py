@@ -108,12 +108,20 @@ def _check_on_screen(matchup: Matchup) -> None:
 
 
 def _cast_before(matchup: Matchup, waiting: list[Matchup], ballot: Ballot) -> Cast:
-    vote = matchup.votes.get(withdrawn_at=None)
+    vote = _standing(matchup)
     if vote.outcome != ballot.outcome:
         raise RefusedError("recorded", f"You voted “{vote.get_outcome_display()}” on this pair. Undo it to vote again.")
     current = next((row for row in waiting if row.state == Matchup.State.OPEN), None)
     upcoming = next((row for row in waiting if row.state == Matchup.State.QUEUED), None)
     return Cast(matchup, vote, Line(matchup.seat, current, upcoming), again=True)
+
+
+def _standing(matchup: Matchup) -> Vote:
+    """The vote on a matchup that was read as voted; another tab may have undone it since."""
+    vote = matchup.votes.filter(withdrawn_at=None).first()
+    if vote is None:
+        raise StaleSeatError
+    return vote
 
 
 def _close(matchup: Matchup, state: str) -> None:
@@ -178,7 +186,7 @@ def undo_vote(*, judge: User, code: str) -> Line:
         return Line(seat, current, next((row for row in waiting if row.state == Matchup.State.QUEUED), None))
     if not is_showable(matchup):
         raise RefusedError("gone", "A drawing of that pair was taken out since, and your vote on it counts no more.")
-    vote = matchup.votes.get(withdrawn_at=None)
+    vote = _standing(matchup)
     standing = Vote.objects.filter(pk=vote.pk, withdrawn_at=None)
     if standing.update(withdrawn_at=now(), withdrawn_by=judge) != 1:
         raise StaleSeatError

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 import time_machine
+from django.db import connection
 from django.test import TestCase
 from django.utils.timezone import now
 
@@ -464,3 +465,23 @@ def test_tables_are_kept_in_memory_by_epoch(clock, django_assert_num_queries):
 
     with django_assert_num_queries(0):
         load_table(epoch.pk, epoch.seed)
+
+
+def test_an_undo_that_comes_between_reading_and_undoing_is_no_error(clock):
+    """PostgreSQL shows what others committed between two statements: two undos at once met here."""
+    seat = make_seat(make_run())
+    code = take_seat(seat.pk).current.code
+    clock.vote(seat, "left")
+    between = iter([lambda: undo_vote(judge=seat.judge, code=code)])
+
+    def come_between(execute, sql, params, many, context):
+        if sql.startswith("SELECT") and 'FROM "judging_vote"' in sql:
+            next(between, lambda: None)()
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(come_between):
+        line = undo_vote(judge=seat.judge, code=code)
+
+    assert line.current.code == code
+    assert Vote.objects.filter(withdrawn_at=None).count() == 0
+    assert differences(seat.run) == 0
