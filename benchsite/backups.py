@@ -61,11 +61,12 @@ def back_up(path: Path, *, overwrite: bool = False, progress: Progress = lambda 
     facts = _facts()
     part = path.with_name(f".{path.name}.part")
     try:
+        part.unlink(missing_ok=True)
+        part.touch(mode=0o600)  # it holds e-mail addresses and password hashes
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive, _dumped(progress) as source:
             sha256, size = _copy_in(archive, source)
             manifest = Manifest(FORMAT, VERSION, connection.vendor, **facts, sha256=sha256, size=size)
             archive.writestr("manifest.json", json.dumps(asdict(manifest), indent=1))
-        part.chmod(0o600)  # it holds e-mail addresses and password hashes
         part.replace(path)
     except OSError as error:
         raise BackupError(f"{path} cannot be written: {error.strerror}.") from error

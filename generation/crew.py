@@ -156,7 +156,12 @@ class Crew:
         if time.monotonic() < self.reload_at:
             return
         self.reload_at = time.monotonic() + RELOAD_SECONDS
-        for run_id in await self._database(runs_to_draw, self.run_id):
+        due = await self._database(runs_to_draw, self.run_id)
+        for run_id in await self._database(pricing.runs_to_price, self.run_id):
+            if run_id not in due:
+                sheet = await self._database(load_sheet, run_id)
+                self._errand(pricing.look_up_costs(self.client, sheet, self._database))
+        for run_id in due:
             sheet = await self._database(load_sheet, run_id)
             await pricing.price_models(self.client, sheet, self._database)
             desk = self.desks.setdefault(run_id, _Desk(sheet))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
+from django.utils.timezone import now
 
 from generation import settling
 from generation.asking import Sheet, price_of_model
@@ -17,6 +19,7 @@ from generation.providers import Client
 
 MOST_CHECKS = 5
 CHECKS_AT_ONCE = 20
+LATELY = timedelta(hours=1)
 Database = Callable[..., Awaitable[Any]]
 
 
@@ -47,9 +50,25 @@ async def _price(client: Client, sheet: Sheet, models: list[LanguageModel], data
             await database(model.save, update_fields=["price_in_nano", "price_out_nano"])
 
 
+def _without_cost() -> QuerySet[ProviderCall]:
+    ended = [outcome for outcome in ProviderCall.Outcome.values if outcome != ProviderCall.Outcome.OPEN]
+    calls = ProviderCall.objects.filter(outcome__in=ended, cost_nano=None, cost_checks__lt=MOST_CHECKS)
+    return calls.exclude(generation_id="")
+
+
+def runs_to_price(run_id: int | None = None) -> list[int]:
+    """Runs with calls of late whose cost may still be found out, whatever their state: this one, or all.
+
+    The last calls of a run come back when nothing is due any more, and a paused run may wait for just this money.
+    """
+    calls = _without_cost().filter(lease_until__gte=now() - LATELY)
+    if run_id is not None:
+        calls = calls.filter(run_id=run_id)
+    return list(calls.order_by().values_list("run_id", flat=True).distinct())
+
+
 def _calls_without_cost(run_id: int) -> list[ProviderCall]:
-    calls = ProviderCall.objects.filter(run_id=run_id, cost_nano=None, cost_checks__lt=MOST_CHECKS)
-    calls = calls.exclude(outcome=ProviderCall.Outcome.OPEN).exclude(generation_id="")
+    calls = _without_cost().filter(run_id=run_id)
     return list(calls.select_related("sample").order_by("cost_checks", "pk")[:CHECKS_AT_ONCE])
 
 

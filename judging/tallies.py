@@ -83,6 +83,10 @@ def differences(run: Run) -> int:
 @transaction.atomic
 def rebuild_tallies(run: Run) -> int:
     """Write the tallies anew from the votes, and say how many rows had been wrong."""
+    if connection.vendor == "postgresql":  # SQLite has one writer at a time
+        # A vote or undo that is not committed yet waits here, and then adds to what was counted without it.
+        with connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE judging_judgetally, judging_prompttally IN EXCLUSIVE MODE")
     wrong = differences(run)
     for tally, key in ((JudgeTally, JUDGE_KEY), (PromptTally, PROMPT_KEY)):
         tally.objects.filter(run=run).delete()

@@ -53,6 +53,18 @@ def test_restore_gives_back_every_row(run, file):
     assert done.paused == 1 and not done.migrated
 
 
+def test_a_backup_in_the_making_is_readable_by_its_owner_alone(run, file, monkeypatch):
+    seen, facts = [], backups._copy_in
+
+    def look(archive, source):
+        seen.extend(path.stat().st_mode & 0o077 for path in file.parent.iterdir())
+        return facts(archive, source)
+
+    monkeypatch.setattr(backups, "_copy_in", look)
+    back_up(file)
+    assert seen == [0]
+
+
 def test_rows_can_be_added_after_a_restore(run, file):
     back_up(file)
     restore(file, overwrite=True)

@@ -11,6 +11,7 @@ from django.db import OperationalError, connection
 from generation import crew, drawing
 from generation.demo.server import Scripted
 from generation.models import Run
+from generation.pricing import runs_to_price
 from generation.runs import start_run
 from tests.generation.drawing_room import (
     BEGINNER,
@@ -209,3 +210,19 @@ def test_the_crew_leaves_no_connection_behind(demo):
             cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
             assert cursor.fetchone() == (1,)
     assert connection.is_usable()
+
+
+def test_what_the_last_call_cost_is_found_out_after_the_run_has_ended(demo):
+    body = {"choices": [{"message": {"content": "```\n/\\\n```"}, "finish_reason": "stop"}], "usage": {"cost": "NaN"}}
+    demo(plan=[Scripted(200, body, cost_nano=1234)])
+    run = start_run(make_suite(models=[MASTER], prompts=1, attempts=1))
+    draw(run)
+    run.refresh_from_db()
+    assert run.finished_at is not None and run.spent_nano == 0 < run.reserved_nano
+    assert runs_to_price() == [run.pk], "so the sweeper rings"
+
+    draw()
+
+    run.refresh_from_db()
+    assert (run.spent_nano, run.reserved_nano) == (1234, 0)
+    assert runs_to_price() == []

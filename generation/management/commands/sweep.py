@@ -16,6 +16,7 @@ from generation.drawing import Swept, sweep
 from generation.heartbeat import beat
 from generation.measuring import mark_new_scores, ring_for_unmeasured
 from generation.notices import send_notices
+from generation.pricing import runs_to_price
 
 log = structlog.get_logger(__name__)
 
@@ -47,7 +48,7 @@ class Command(BaseCommand):
 
 def sweep_and_ring() -> Swept:
     swept = sweep()
-    if swept.due:
+    if swept.due or runs_to_price():
         ring_for_drawing()
     mark_new_scores()
     ring_for_unmeasured()
