@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import timedelta
 from random import Random
+from threading import Thread
 
 import pytest
 import time_machine
@@ -13,6 +14,7 @@ from django.test import TestCase
 from django.utils.timezone import now
 
 from generation.models import Run, Sample
+from judging import tallies
 from judging.epochs import load_table, refresh_epoch
 from judging.models import Epoch, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
 from judging.serving import line_of, take_seat
@@ -401,6 +403,33 @@ def test_tallies_rebuild_to_what_they_were(clock):
 
     assert differences(run) == 0
     assert sorted(JudgeTally.objects.values_list("left", "right", "outcome", "votes")) == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_undo_in_the_middle_of_a_rebuild_is_counted_once(clock, monkeypatch):
+    seat = make_seat(make_run())
+    take_seat(seat.pk)
+    cast = clock.vote(seat)
+    counted, undone = tallies._counted, []
+
+    def undo():
+        undo_vote(judge=seat.judge, code=cast.matchup.code)
+        connection.close()
+
+    def count(run, key):
+        rows = counted(run, key)
+        if JudgeTally.objects.count() == 0 and not undone:
+            undone.append(Thread(target=undo))
+            undone[0].start()
+            undone[0].join(0.5)  # it waits for the rebuild, or is over by then
+        return rows
+
+    monkeypatch.setattr(tallies, "_counted", count)
+    rebuild_tallies(seat.run)
+    undone[0].join()
+
+    assert Vote.objects.get().withdrawn_at is not None
+    assert differences(seat.run) == 0
 
 
 def test_a_vote_marks_the_ranking_as_stale(clock, django_capture_on_commit_callbacks):
