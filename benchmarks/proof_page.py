@@ -26,7 +26,7 @@ PARTS = {
     ),
     "fire": (
         "Votes under fire",
-        "Two hundred judges vote over HTTP at a real gunicorn on PostgreSQL. They click twice, choose differently in two tabs at "
+        "Judges (two hundred unless said otherwise) vote over HTTP at a real gunicorn on PostgreSQL. They click twice, choose differently in two tabs at "
         "the same moment, replay old votes, undo several at a time and try other judges' pairs, while curators pause, close and "
         "open judging, set judges aside and switch accounts off, and workers refit. Every judge keeps a ledger of what the server "
         "acknowledged; at the end it must be what the database holds.",
@@ -81,7 +81,8 @@ def section(name: str, bench: Row) -> str:
     title, text = PARTS[name]
     rows = [judge(promise, bench["figures"]) for promise in PROMISES if promise.bench == name]
     form = "full form" if bench["full"] else "short form"
-    told = f"`script/bench {name}`, {form}, {bench['seconds']:.0f} s; load of the machine {bench['load'][0]} to {bench['load'][1]}."
+    load = f"; load of the machine {bench['load'][0]} to {bench['load'][1]}" if bench["load"] else ""
+    told = f"`script/bench {name}`, {form}, {bench['seconds']:.0f} s{load}. {bench.get('note', '')}".strip()
     tables = [markdown(rows)] if rows else []
     if name == "chaos" and bench["figures"].get("storms"):
         tables.append(storm_table(bench["figures"]["storms"]))
