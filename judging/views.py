@@ -105,7 +105,7 @@ def start(request: HttpRequest, code: str) -> HttpResponse:
     if wants_json(request):
         undo = pages.newest_vote(seat, seat.run)
         body = pages.line_json(request, line, have=request.POST.get("have", ""), undo=undo and undo.matchup)
-        return JsonResponse(body)
+        return JsonResponse(body | {"said": SAID[undo.outcome] if undo else ""})
     if line.current is None:
         messages.success(request, "That was all: there is nothing new for you to judge in this run. Thank you.")
         return redirect("judging:home")

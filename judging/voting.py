@@ -110,7 +110,10 @@ def _check_on_screen(matchup: Matchup) -> None:
 def _cast_before(matchup: Matchup, waiting: list[Matchup], ballot: Ballot) -> Cast:
     vote = _standing(matchup)
     if vote.outcome != ballot.outcome:
-        raise RefusedError("recorded", f"You voted “{vote.get_outcome_display()}” on this pair. Undo it to vote again.")
+        raise RefusedError(
+            "recorded",
+            f"You voted “{vote.get_outcome_display()}” on that pair; this one was not counted. Undo it to vote again.",
+        )
     current = next((row for row in waiting if row.state == Matchup.State.OPEN), None)
     upcoming = next((row for row in waiting if row.state == Matchup.State.QUEUED), None)
     return Cast(matchup, vote, Line(matchup.seat, current, upcoming), again=True)

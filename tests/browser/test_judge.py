@@ -118,7 +118,8 @@ def test_two_tabs_show_the_same_pair_and_count_it_once(page, judge_url, seat):
     ready(other)
     other.keyboard.press("d")
 
-    expect(other.locator("#notice")).to_contain_text("You voted “left is better” on this pair")
+    expect(other.locator("#notice")).to_contain_text("You voted “left is better” on that pair")
+    expect(other.locator("#said")).to_have_text("Voted left")
     expect(other.locator(".pair")).to_have_attribute("data-code", on_screen(page))
     assert Vote.objects.get().outcome == "left"
 

@@ -131,6 +131,8 @@ def test_a_replay_with_another_choice_says_what_is_recorded(alice, client):
 
     assert by_script.status_code == 409
     assert by_script.json()["error"] == "recorded"
+    afterwards = client.post(reverse("judging:start", args=[alice.run.code]), headers=JSON)
+    assert afterwards.json()["said"] == "Voted left"
     assert "Undo it to vote again" in by_form.text
     assert Vote.objects.get().outcome == "left"
 
