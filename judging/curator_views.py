@@ -46,6 +46,7 @@ def overview(request: HttpRequest, code: str) -> HttpResponse:
         "hours": hours,
         "chart": hour_bars(hours),
         "votes": sum(seat.voted for seat, _ in judges),
+        "voters": sum(seat.voted > 0 for seat, _ in judges),
         "epoch": newest_epoch(run),
         "shortfalls": curating.shortfalls(run),
         "reports": Report.objects.filter(matchup__run=run, decided_at=None).select_related(
@@ -78,7 +79,10 @@ def invitations(request: HttpRequest, code: str) -> HttpResponse:
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         made = create_invitations(run=run, by=request.user, **form.cleaned_data)
-        messages.success(request, f"{len(made)} new links. Send each to one person, or download the list.")
+        messages.success(
+            request,
+            f"{len(made)} new link{'' if len(made) == 1 else 's'}. Send each to one person, or download the list.",
+        )
         return redirect("judging:invitations", code)
     links = [(invitation, _link(request, invitation)) for invitation in run.invitations.all()[:500]]
     return render(request, "judging/invitations.html", {"run": run, "form": form, "links": links})

@@ -87,6 +87,7 @@ def test_get_changes_nothing(client, run, curator, name):
 
 def test_the_overview_shows_coverage_progress_and_shortfalls(client, run, curator):
     seat = make_seat(run, "alice")
+    make_seat(run, "bob")
     vote(seat, "left", 3)
     vote(seat, "fail", 2)
     lone = run.entrants.first()
@@ -95,7 +96,7 @@ def test_the_overview_shows_coverage_progress_and_shortfalls(client, run, curato
 
     page = client.get(reverse("judging:overview", args=[run.code]))
 
-    assert "5 votes by 1 judge" in page.text
+    assert "5 votes by 1 of 2 judges" in page.text
     assert (
         sum(cell.votes for _, cells in page.context["coverage"] for cell in cells)
         == Vote.objects.exclude(matchup__kind="repeat").count()
