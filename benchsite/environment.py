@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
+from typing import Any
 
+import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 
@@ -34,6 +36,16 @@ def env_int(name: str, default: int) -> int:
 def env_list(name: str, default: list[str]) -> list[str]:
     value = os.environ.get(name)
     return [item.strip() for item in value.split(",") if item.strip()] if value is not None else default
+
+
+def env_database(default: str) -> dict[str, Any]:
+    """DATABASE_URL as Django wants it; unset and empty mean the default. The message keeps the password to itself."""
+    try:
+        return dict(dj_database_url.parse(env_str("DATABASE_URL") or default, conn_max_age=60, conn_health_checks=True))
+    except ValueError:
+        raise ImproperlyConfigured(
+            "DATABASE_URL cannot be read, use postgres://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FOLDER/FILE."
+        ) from None
 
 
 def secret_key(folder: Path) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import dj_database_url
 from csp.constants import NONE, SELF
 from django.contrib.messages import constants as messages
 
-from benchsite.environment import env_bool, env_int, env_list, env_str, left_behind, secret_key
+from benchsite.environment import env_bool, env_database, env_int, env_list, env_str, left_behind, secret_key
 from benchsite.logs import logging_config
 
 # Two BLAS threads on a busy machine cost 20 to 40 times for matrices of our size.
@@ -75,11 +74,7 @@ TEMPLATES = [
 ]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-DATABASES = {
-    "default": dj_database_url.parse(
-        env_str("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}"), conn_max_age=60, conn_health_checks=True
-    )
-}
+DATABASES = {"default": env_database(f"sqlite:///{VAR_DIR / 'db.sqlite3'}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # Django's deferred default gave hundreds of "database is locked" with four writers; these gave none.
     DATABASES["default"]["OPTIONS"] = {

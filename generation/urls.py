@@ -24,6 +24,7 @@ sample_urls = [  # /samples/<code>/
 urlpatterns = [
     path("runs/", views.runs, name="runs"),
     path("suites/<slug:slug>/start/", views.start, name="start"),
+    path("suites/<slug:slug>/check/", views.check, name="check"),
     *run_urls,
     *sample_urls,
 ]

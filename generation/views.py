@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchsite.access import curator_required
 from generation import runs as verbs
+from generation.checking import check_suite, free_providers
 from generation.codes import new_code
 from generation.config import BrokenSuite, Suite, load_profiles, load_suites
 from generation.dumps import sample_lines
@@ -75,11 +76,20 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "suite": suite,
         "form": form,
-        "bound": cost_bound_nano(suite),
+        "bound": cost_bound_nano(suite, free=free_providers(profiles)),
         "unpriced": [model.label for model in suite.models if None in (model.price_in, model.price_out)],
         "missing_keys": missing,
     }
     return render(request, "generation/start.html", context)
+
+
+@curator_required
+@require_POST
+def check(request: HttpRequest, slug: str) -> HttpResponse:
+    """Asks the suite's providers; costs nothing."""
+    suite = _suite(slug)
+    found = check_suite(suite, profiles=load_profiles(settings.SUITES_DIR / "providers.yaml"))
+    return render(request, "generation/check.html", {"suite": suite, "check": found})
 
 
 def _progress_context(run: Run) -> dict[str, object]:

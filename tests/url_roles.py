@@ -52,6 +52,7 @@ ADDRESSES = {
     # /runs/
     "generation:runs": Row(CURATORS, CURATORS_405),
     "generation:start": Row(CURATORS, CURATORS, ("ascii",)),
+    "generation:check": Row(CURATORS_405, CURATORS, ("ascii",)),
     "generation:run": Row(CURATORS, CURATORS_405, ("@run",)),
     "generation:progress": Row(CURATORS, CURATORS_405, ("@run",)),
     "generation:extend": Row(CURATORS, CURATORS, ("@run",)),

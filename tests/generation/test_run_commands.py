@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from generation.checking import describe_cost
+from generation.config import load_profiles
 from generation.demo.server import Scripted
 from generation.models import Run
 from generation.runs import start_run
@@ -126,6 +131,19 @@ def test_check_provider_without_a_key_says_which_variable(monkeypatch):
 
     with pytest.raises(CommandError, match="openrouter: Provider openrouter needs a key: set OPENROUTER_API_KEY"):
         call_command("check_provider", "ascii")
+
+
+def test_a_provider_of_ones_own_costs_nothing():
+    suite = make_suite()
+    unpriced = tuple(replace(model, provider="", price_in=None, price_out=None) for model in suite.models)
+    profiles = load_profiles(settings.SUITES_DIR / "providers.yaml")
+
+    def cost(provider):
+        found = replace(suite, models=unpriced, generation=replace(suite.generation, provider=provider))
+        return describe_cost(found, profiles)
+
+    assert cost("ollama").endswith("at most US$ 0.0000 without retries.")
+    assert cost("openrouter").endswith("an unknown amount: a price is missing.")
 
 
 @pytest.mark.django_db(transaction=True)

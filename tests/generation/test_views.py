@@ -49,6 +49,18 @@ def test_a_suite_that_does_not_load_is_shown_with_its_reason(client, alice, sett
     assert "config.yaml" in page
 
 
+def test_a_curator_checks_the_provider_before_starting(client, alice, monkeypatch):
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+
+    start = client.get("/suites/ascii/start/").text
+    page = client.post("/suites/ascii/check/").text
+
+    assert 'action="/suites/ascii/check/"' in start
+    assert "set OPENROUTER_API_KEY" in page
+    assert "a whole run costs" in page
+    assert client.post("/suites/nothing/check/").status_code == 404
+
+
 @pytest.mark.parametrize(
     "path", ["/runs/", "/suites/ascii/start/", "/runs/{run}/", "/runs/{run}/samples/", "/samples/{sample}/"]
 )

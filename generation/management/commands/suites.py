@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
+from generation.checking import free_providers
 from generation.config import BrokenSuite, Suite, SuiteError, load_profiles, load_suites
 from generation.demo_suites import load_demo
 from generation.prices import NANO
@@ -32,7 +33,7 @@ class Command(BaseCommand):
             self.stderr.write(f"{root}: there is no such folder; set SUITES_DIR or --root.")
             raise SystemExit(1)
         broken = problems((load_profiles, root / "providers.yaml"), (load_demo, root / "demo.yaml"))
-        free = free_providers(root / "providers.yaml")
+        free = free_in(root / "providers.yaml")
         for suite in load_suites(root):
             if isinstance(suite, BrokenSuite):
                 broken.append(f"{suite.slug} is broken. {suite.error}")
@@ -54,9 +55,9 @@ def problems(*files: tuple[Callable[[Path], Any], Path]) -> list[str]:
     return found
 
 
-def free_providers(path: Path) -> set[str]:
+def free_in(path: Path) -> set[str]:
     try:
-        return {profile.name for profile in load_profiles(path).values() if profile.kind == "ollama"}
+        return free_providers(load_profiles(path))
     except SuiteError:
         return set()
 
