@@ -16,8 +16,8 @@ from generation.chat_requests import Request
 from generation.config import Profile, Suite
 from generation.formats import get_format
 from generation.formats.base import Format
-from generation.models import NANO, Entrant, LanguageModel, Prompt, Run
-from generation.prices import Price, prompt_size, upper_bound_nano
+from generation.models import Entrant, LanguageModel, Prompt, Run
+from generation.prices import Price, price_of_nano, prompt_size, upper_bound_nano
 from generation.programs import TARGET
 from generation.prompts import fill_placeholders
 
@@ -98,9 +98,7 @@ def profile_of(model: LanguageModel) -> Profile:
 def price_of_model(model: LanguageModel, profile: Profile) -> Price | None:
     if profile.kind == "ollama":
         return Price(Decimal(0), Decimal(0))
-    if model.price_in_nano is None or model.price_out_nano is None:
-        return None
-    return Price(Decimal(model.price_in_nano) / NANO, Decimal(model.price_out_nano) / NANO)
+    return price_of_nano(model.price_in_nano, model.price_out_nano)
 
 
 def messages_of(

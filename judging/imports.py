@@ -92,7 +92,7 @@ def _line(text: str) -> Line:
         **numbers,
         outcome=found["outcome"],
         kind=found.get("kind", "regular"),
-        voted_at=_moment(found.get("voted_at")),
+        voted_at=moment_of(found.get("voted_at"), "voted_at"),
         withdrawn=found.get("withdrawn") is True,
     )
 
@@ -115,7 +115,8 @@ def _number(value: Any, name: str) -> int | None:
     return value
 
 
-def _moment(value: Any) -> datetime | None:
+def moment_of(value: Any, name: str) -> datetime | None:
+    """A time as a file tells it, in UTC; None for none. ValueError names the field."""
     if value is None:
         return None
     try:
@@ -125,7 +126,7 @@ def _moment(value: Any) -> datetime | None:
     except (ValueError, OverflowError):
         moment = None
     if moment is None:
-        raise ValueError("voted_at must be a time such as 2026-05-01T12:00:00Z")
+        raise ValueError(f"{name} must be a time such as 2026-05-01T12:00:00Z")
     return moment
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
-from django.utils.dateparse import parse_datetime
-from django.utils.timezone import is_naive, now
+from django.utils.timezone import now
 
 from generation.models import Event, Run
 from generation.runs import refuse_frozen
 from generation.suite import Suite
+from judging.imports import moment_of
 from judging.models import Grade, Seat
 from judging.voting import mark_changed
 from ranking.grade_files import GradeFileError, read_grades, standing_lines
@@ -89,13 +89,8 @@ def _seat(run: Run, judge: str, *, own: bool, seats: dict[tuple[str, bool], Seat
     return seats[judge, own]
 
 
-def _moment(text: object, where: tuple[str, int]) -> datetime:
-    if text is None:
-        return now()
+def _moment(value: object, where: tuple[str, int]) -> datetime:
     try:
-        found = parse_datetime(text) if isinstance(text, str) else None
-    except ValueError:
-        found = None
-    if found is None:
-        raise GradeFileError(*where, "graded_at", "it is not a time such as 2026-05-01T12:00:00Z.")
-    return found.replace(tzinfo=UTC) if is_naive(found) else found
+        return moment_of(value, "it") or now()
+    except ValueError as error:
+        raise GradeFileError(*where, "graded_at", f"{error}.") from None

@@ -192,6 +192,7 @@ def test_an_imported_name_is_not_taken_for_a_judge_of_this_run(tmp_path):
         ({"entrant": "nobody"}, "line 2, entrant: run"),
         ({"dimension": "taste"}, "line 2, dimension"),
         ({"graded_at": "yesterday"}, "line 2, graded_at"),
+        ({"graded_at": "0001-01-01T00:00:00+14:00"}, "line 2, graded_at"),
         ({"judge": "x" * 101}, "line 2, judge"),
     ],
 )
