@@ -61,7 +61,7 @@ def photograph(browser: Browser, site: str, code: str, keys: dict[str, str]) -> 
     start = judge.get_by_role("button", name="Start")
     if start.count():
         start.first.click()
-    judge.locator(".drawing").first.wait_for()
+    judge.locator(".pair").wait_for()
     judge.wait_for_timeout(1000)  # fonts
     judge.screenshot(path=IMAGES / "judge.png")
 
