@@ -23,6 +23,8 @@ from judging.tallies import rebuild_tallies
 from judging.voting import mark_changed
 
 BATCH = 500
+# By text and category, and by text alone (then the category is None).
+Prompts = dict[tuple[str | None, str | None], Prompt]
 LONGEST = {"left_model": 200, "right_model": 200, "judge": 100, "category": 80, "prompt_text": 20_000}
 
 
@@ -149,7 +151,7 @@ def import_votes(*, path: Path, run: Run | None = None, title: str = "") -> tupl
 
 def _make_run(lines: list[Line], title: str) -> Run:
     names = sorted({name for line in lines for name in (line.left_model, line.right_model)})
-    prompts = {line.prompt_text: line.category for line in lines if line.prompt_text}
+    prompts = dict.fromkeys((line.prompt_text, line.category) for line in lines if line.prompt_text)
     categories = sorted({line.category for line in lines if line.category})
     suite = Suite(
         slug="imported",
@@ -161,7 +163,7 @@ def _make_run(lines: list[Line], title: str) -> Run:
         seed=0,
         generation=Generation(attempts_per_prompt=1, temperature=0.0, max_tokens=1, provider="import"),
         models=tuple(ModelEntry(id=name, label=name) for name in names),
-        prompts=tuple(PromptEntry(key=f"p{n}", text=text, category=c) for n, (text, c) in enumerate(prompts.items())),
+        prompts=tuple(PromptEntry(key=f"p{n}", text=text, category=c) for n, (text, c) in enumerate(prompts)),
         categories=tuple(Category(key=key, label=key) for key in categories),
     )
     run = Run.objects.create(
@@ -186,7 +188,10 @@ def _make_run(lines: list[Line], title: str) -> Run:
 
 def _store(run: Run, lines: list[Line]) -> None:
     entrants = {entrant.name: entrant for entrant in run.entrants.all()}
-    prompts = {prompt.text: prompt for prompt in run.prompts.all()}
+    prompts: Prompts = {}
+    for prompt in run.prompts.all():
+        prompts[prompt.text, prompt.category] = prompt
+        prompts.setdefault((prompt.text, None), prompt)
     samples = {
         (entrant, prompt, attempt): pk
         for entrant, prompt, attempt, pk in Sample.objects.filter(run=run).values_list(
@@ -218,13 +223,14 @@ def _matchup(
     seat: Seat,
     line: Line,
     entrants: dict[str, Entrant],
-    prompts: dict[str, Prompt],
+    prompts: Prompts,
     samples: dict[tuple[int, int, int], int],
 ) -> Matchup:
     for name in (line.left_model, line.right_model):
         if name not in entrants:
             raise ImportRefusedError(f"{name!r} is no entrant of this run. Import without --run to make a new one.")
-    left, right, prompt = entrants[line.left_model], entrants[line.right_model], prompts.get(line.prompt_text or "")
+    left, right = entrants[line.left_model], entrants[line.right_model]
+    prompt = prompts.get((line.prompt_text, line.category)) or prompts.get((line.prompt_text, None))
     order, seat.made = seat.made, seat.made + 1
     seat.voted += not line.withdrawn
 
@@ -238,7 +244,8 @@ def _matchup(
         kind=line.kind,
         state=Matchup.State.VOID if line.withdrawn else Matchup.State.VOTED,
         prompt=prompt,
-        category=line.category or (prompt.category if prompt else ""),
+        # The run's word stands above the file's: counts by prompt and by judge must speak of the same categories.
+        category=prompt.category if prompt else line.category,
         left=left,
         right=right,
         left_sample_id=sample(left, line.left_attempt),

@@ -197,3 +197,25 @@ def test_a_frozen_run_takes_no_votes_from_a_file(run, tmp_path):
         call_command("import_votes", path, run=run.code)
 
     assert Vote.objects.count() == 48
+
+
+def test_one_prompt_in_two_categories_is_counted_once_in_each(tmp_path):
+    path = tmp_path / "votes.jsonl"
+    vote = {"left_model": "a", "right_model": "b", "outcome": "left", "judge": "j", "prompt_text": "a cat"}
+    path.write_text("\n".join(json.dumps(vote | {"category": category}) for category in ("x", "y", "x", "")))
+
+    call_command("import_votes", path)
+
+    found = Matchup.objects.values_list("category", "prompt__category", "prompt__text")
+    assert sorted(found) == [(c, c, "a cat") for c in ("", "x", "x", "y")]
+
+
+def test_votes_for_a_run_take_its_categories(run, tmp_path):
+    path, prompt = tmp_path / "votes.jsonl", run.prompts.first()
+    names = dict(zip(("left_model", "right_model"), run.entrants.values_list("name", flat=True), strict=False))
+    line = {**names, "outcome": "tie", "judge": "j", "prompt_text": prompt.text, "category": "misspelt"}
+    path.write_text(json.dumps(line))
+
+    call_command("import_votes", path, run=run.code)
+
+    assert Matchup.objects.get(seat__pseudonym="j").category == prompt.category
