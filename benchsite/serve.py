@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import secrets
 import socket
@@ -56,7 +57,25 @@ def write_private(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def prepare() -> None:
+def collect_static(stamp: Path) -> bool:
+    """Collect static files if any of them changed: hashing and compressing them takes longer than all the rest."""
+    from django.conf import settings
+    from django.contrib.staticfiles.finders import get_finders
+    from django.core.management import call_command
+
+    found = [Path(storage.path(name)) for finder in get_finders() for name, storage in finder.list([])]
+    state = sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in found)
+    digest = hashlib.sha256(repr((settings.STATIC_ROOT, settings.STORAGES, state)).encode()).hexdigest()
+    manifest = Path(settings.STATIC_ROOT) / "staticfiles.json"
+    if manifest.exists() and stamp.exists() and stamp.read_text() == digest:
+        return False
+    stamp.unlink(missing_ok=True)
+    call_command("collectstatic", verbosity=0, interactive=False)
+    stamp.write_text(digest)
+    return True
+
+
+def prepare(folder: Path) -> None:
     """Tables, static files and first logins, in one process: most of a start's time is importing Django."""
     import django
     from django.core.management import call_command
@@ -68,7 +87,7 @@ def prepare() -> None:
         call_command("migrate", verbosity=0, interactive=False)
     except DatabaseError as error:
         sys.exit(f"The database does not answer or cannot be changed: {str(error).strip()}")
-    call_command("collectstatic", verbosity=0, interactive=False)
+    collect_static(folder / "static.stamp")
     call_command("first_logins")
     connections.close_all()
 
@@ -147,7 +166,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if host not in ("127.0.0.1", "localhost", "::1") and "ALLOWED_HOSTS" not in os.environ:
         print(f"HOST={host}: set ALLOWED_HOSTS to the names under which the site is reached.", file=sys.stderr)
-    prepare()
+    prepare(folder)
     config = folder / "supervisord.conf"
     write_private(config, supervisor_config(programs(host, port, folder, embedded, demo_port), folder))
     print(f"\n  Benchsite is on http://{host}:{port}/   (Ctrl-C stops everything)\n", flush=True)

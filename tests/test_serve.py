@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import configparser
+import os
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -60,3 +62,25 @@ def test_a_private_file_is_private_from_the_start(tmp_path):
     serve.write_private(path, "x")
 
     assert (path.stat().st_mode & 0o777, path.read_text()) == (0o600, "x")
+
+
+def test_static_files_are_collected_again_only_when_one_changed(tmp_path, settings):
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "a.css").write_text("a { color: red }")
+    settings.STATICFILES_DIRS = [source]
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    settings.STATIC_ROOT = str(tmp_path / "collected")
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"}
+    }
+    stamp = tmp_path / "static.stamp"
+
+    assert serve.collect_static(stamp)
+    assert not serve.collect_static(stamp)
+    (source / "a.css").write_text("a { color: green }")
+    os.utime(source / "a.css", (time.time() + 10,) * 2)  # Django compares whole seconds
+    assert serve.collect_static(stamp)
+    assert "green" in (tmp_path / "collected" / "a.css").read_text()
+    (tmp_path / "collected" / "staticfiles.json").unlink()
+    assert serve.collect_static(stamp)
