@@ -64,12 +64,18 @@ def _send(notice: Notice, send: Callable[[Event], None]) -> bool:
     try:
         send(notice.event)
     except Exception as error:  # whatever a mail server or a stranger's web server does, the sweeper goes on
-        said = f"{type(error).__name__}: {visible(str(error))}"[:200]
-        Notice.objects.filter(pk=notice.pk).update(error=said)
+        Notice.objects.filter(pk=notice.pk).update(error=_told(error))
         log.warning("notice_not_sent", channel=notice.channel, error=type(error).__name__, tries=notice.tries + 1)
         return False
     Notice.objects.filter(pk=notice.pk).update(sent_at=now(), error="")
     return True
+
+
+def _told(error: Exception) -> str:
+    """In words, for curators, without the webhook's address: whoever has it may write there."""
+    if isinstance(error, httpx.HTTPStatusError):
+        return f"The webhook answered with status {error.response.status_code}."
+    return f"{type(error).__name__}: {visible(str(error))}"[:200]
 
 
 def subject_of(event: Event) -> str:

@@ -94,6 +94,7 @@ def test_refused_notice_is_sent_again_later(run, webhook):
     assert send_notices() == 0
     notice = Notice.objects.get()
     assert notice.tries == 1 and notice.next_at > now() and "500" in notice.error
+    assert "/hook" not in notice.error, "the address is a secret"
     assert send_notices() == 0, "not before its time"
     Notice.objects.update(next_at=now())
     assert send_notices() == 1
