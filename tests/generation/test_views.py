@@ -7,6 +7,8 @@ import json
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from benchsite.accounts import make_curator
 from generation.models import Event, Run, Sample
@@ -29,6 +31,14 @@ def alice(client):
 def run(demo):
     demo()
     return start_run(make_suite())
+
+
+def test_runs_are_counted_without_reading_their_suites(client, alice, run):
+    with CaptureQueriesContext(connection) as asked:
+        client.get("/runs/")
+
+    assert [query for query in asked if "GROUP BY" in query["sql"]]
+    assert not [query for query in asked if '"config"' in query["sql"]]
 
 
 def test_runs_lists_runs_and_suites(client, alice, run):
