@@ -1,4 +1,4 @@
-"""The site at size: an archive of many votes is written with flat memory, and its rate is printed.
+"""The site at size: an archive of many votes is written with flat memory; pages ask the database no more than before.
 
 Each size runs in a process of its own on a new SQLite file, so that its peak of memory is its own.
 """
@@ -14,16 +14,17 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from benchmarks.table import make_parser, show, write_json
 
-SMALL, FULL = (20_000, 100_000), (20_000, 1_000_000)
+SMALL, FULL = (1_000, 20_000, 100_000), (1_000, 20_000, 1_000_000)
 SEEDLING = 20_000  # votes made one by one; the rest are copies of them by SQL, which takes seconds instead of minutes
 FLAT = 1.5  # the largest may take this much more memory than the smallest
 
 
-def measure(votes: int, folder: Path) -> dict[str, float]:
-    """One size, in this process: fill, export, and say how long and how much memory the export took."""
+def measure(votes: int, folder: Path) -> dict[str, Any]:
+    """One size, in this process: fill, export, and say how long and how much memory that took; then ask for pages."""
     os.environ |= {"VAR_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "tests.settings", "LOG_LEVEL": "ERROR"}
     import django
 
@@ -31,6 +32,7 @@ def measure(votes: int, folder: Path) -> dict[str, float]:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
+    from benchmarks.site_pages import measure_pages
     from judging.tallies import rebuild_tallies
     from ranking.archive import archive_chunks
     from tests.ranking.archive_run import add_votes, make_judged_run
@@ -41,7 +43,7 @@ def measure(votes: int, folder: Path) -> dict[str, float]:
         from django.db import connection
 
         connection.close()
-        add_votes(run, judges=50, votes=SEEDLING)
+        add_votes(run, judges=50, votes=min(votes, SEEDLING))
         multiply(votes // SEEDLING)
         rebuild_tallies(run)
         os._exit(0)
@@ -54,7 +56,8 @@ def measure(votes: int, folder: Path) -> dict[str, float]:
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     told = {"votes": votes, "seconds": seconds, "votes_per_second": votes / seconds, "megabytes": size / 1e6}
-    return {**told, "peak_mb": peak / 1024, "before_mb": before / 1024}
+    export = {**told, "peak_mb": peak / 1024, "before_mb": before / 1024}
+    return {"export": export, "pages": measure_pages(run, votes=votes)}
 
 
 def multiply(times: int) -> None:
@@ -81,7 +84,7 @@ def multiply(times: int) -> None:
                 )
 
 
-def in_a_process(votes: int) -> dict[str, float]:
+def in_a_process(votes: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="benchsite-bench-") as folder:
         command = [sys.executable, "-m", "benchmarks.site", "--one", str(votes), "--folder", folder]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -99,11 +102,19 @@ def main() -> None:
         print(json.dumps(measure(options.one, options.folder)))
         return
     found = [in_a_process(votes) for votes in (FULL if options.full else SMALL)]
-    show("Everything about a run as one zip", found)
-    flat = found[-1]["peak_mb"] <= FLAT * found[0]["peak_mb"]
+    exports, pages = [size["export"] for size in found], [page for size in found for page in size["pages"]]
+    show("Everything about a run as one zip", exports)
+    flat = exports[-1]["peak_mb"] <= FLAT * exports[0]["peak_mb"]
     print(f"memory is {'flat' if flat else 'NOT flat'}")
-    write_json(options.json, {"export": found, "export_memory_flat": flat})
-    sys.exit(0 if flat else 1)
+    pages.sort(key=lambda page: (page["page"], page["votes"]))
+    show("Pages", pages)
+    asked = {(page["page"], page["queries"]) for page in pages}
+    constant = len(asked) == len({name for name, _ in asked})
+    print(f"statements a page are {'constant' if constant else 'NOT constant'}")
+    figures = {"export": exports, "export_memory_flat": flat, "pages": pages, "page_queries_constant": constant}
+    figures["slowest_page_p95_ms"] = max(page["p95_ms"] for page in pages)
+    write_json(options.json, figures)
+    sys.exit(0 if flat and constant else 1)
 
 
 if __name__ == "__main__":

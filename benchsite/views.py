@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -24,7 +26,14 @@ SHOWN = 12  # runs on the home page; the rest are under Leaderboards
 
 
 def good_suites() -> list[Suite]:
-    return [suite for suite in load_suites(settings.SUITES_DIR) if isinstance(suite, Suite)]
+    """The suites that load, read again only when a file of theirs changed."""
+    files = ((path, path.stat()) for path in sorted(settings.SUITES_DIR.rglob("*.yaml")))
+    return _read_suites(settings.SUITES_DIR, tuple((str(path), at.st_mtime_ns, at.st_size) for path, at in files))
+
+
+@lru_cache(maxsize=1)
+def _read_suites(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> list[Suite]:
+    return [suite for suite in load_suites(folder) if isinstance(suite, Suite)]
 
 
 @require_safe

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from django.contrib.auth.models import User
 
@@ -84,3 +86,15 @@ def test_about_the_numbers_is_public(client):
 
     assert "In plain words" in page
     assert "For a statistician" in page
+
+
+def test_a_changed_suite_is_read_again(client, settings, tmp_path):
+    folder = tmp_path / "config"
+    shutil.copytree(settings.SUITES_DIR, folder)
+    settings.SUITES_DIR = folder
+    file = folder / "ascii" / "config.yaml"
+    assert "Changed title" not in client.get("/").content.decode()
+
+    file.write_text(file.read_text().replace("title: ASCII art", "title: Changed title"))
+
+    assert "Changed title" in client.get("/").content.decode()
