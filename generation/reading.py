@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -188,19 +188,28 @@ def _reread(sheet: Sheet, sample: Sample) -> bool:
     return True
 
 
-def measure_run(run: Run, *, backend: str = "", everything: bool = False) -> int:
-    """Measure what has no measurement by this backend yet (or everything); says how many were measured."""
+def measure_run(
+    run: Run, *, backend: str = "", everything: bool = False, tell: Callable[[int, int], None] | None = None
+) -> int:
+    """Measure what has no measurement by this backend yet (or everything); says how many were measured.
+
+    `tell` hears after each batch how many were looked at, and of how many.
+    """
     refuse_frozen(run)
     sheet, done, last = load_sheet(run.pk), 0, 0
     backend = backend or run.measure_backend
     drawn = Sample.objects.filter(run=run, state=Sample.State.DRAWN).order_by("pk")
     if not everything:
         drawn = drawn.exclude(pk__in=Measurement.objects.filter(sample__run=run, backend=backend).values("sample"))
+    seen, total = 0, drawn.count() if tell else 0
     while batch := list(drawn.filter(pk__gt=last)[:BATCH]):
         last = batch[-1].pk
         rows = [(sample.pk, _measure_again(sheet, sample, backend)) for sample in batch]
         save_measurements(sheet, rows, backend=backend)
         done += sum(bool(values) for _, values in rows)
+        seen += len(batch)
+        if tell:
+            tell(seen, total)
     if done:
         Run.objects.filter(pk=run.pk).update(scores_changed_at=now())
     return done

@@ -12,6 +12,7 @@ from generation.checking import describe_cost
 from generation.config import load_profiles
 from generation.demo.server import Scripted
 from generation.models import Run
+from generation.reading import measure_run
 from generation.runs import start_run
 from tests.generation.drawing_room import BEGINNER, MASTER, draw_some, make_suite
 
@@ -113,6 +114,18 @@ def test_measure_fills_what_is_missing(demo, capsys):
         f"Run {run.code}: {missing} drawings measured by builtin.",
         f"Run {run.code}: 0 drawings measured by builtin.",
     ]
+
+
+def test_measuring_tells_how_far_it_is(demo):
+    demo()
+    run = start_run(make_suite())
+    draw_some(run)
+    heard = []
+
+    measure_run(run, everything=True, tell=lambda seen, total: heard.append((seen, total)))
+
+    drawn = run.samples.filter(state="drawn").count()
+    assert heard == [(drawn, drawn)]
 
 
 def test_check_provider_says_key_models_and_cost(demo, capsys):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from django.core.management.base import CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.formats.base import BackendMissing
 from generation.management.run_commands import RunCommand
 from generation.models import Run
@@ -26,10 +28,13 @@ class Command(RunCommand):
     def act(self, run: Run, *, backend: str, reason: str, **options: Any) -> str:
         if backend:
             use_backend(run, backend, reason=reason)
+        bar = Bar(sys.stderr, "Measuring")
         try:
-            done = measure_run(run, everything=options["all"])
+            done = measure_run(run, everything=options["all"], tell=bar.to)
         except BackendMissing as missing:
             raise RunError(str(missing)) from None
+        finally:
+            bar.end()
         if not done and run.samples.filter(state="drawn").exists() and options["all"]:
             raise RunError(f"The backend {run.measure_backend} measured nothing; the lines above may say why.")
         return f"Run {run.code}: {done} drawings measured by {run.measure_backend}."
