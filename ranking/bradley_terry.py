@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import choix
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
@@ -133,6 +132,9 @@ def fit_ratings(wins: Array, connected: Connectivity | None = None) -> Array:
     connected = connected or connectivity(wins)
     if connected.components > 1:
         return map_ratings(wins)
+    # Imported here: choix brings all of scipy.stats, which most processes never need and all would wait for.
+    import choix
+
     try:
         return choix.ilsr_pairwise_dense(wins, alpha=0.0)
     except RuntimeError:  # choix stops after 100 rounds; a near-disconnected table can need more than that

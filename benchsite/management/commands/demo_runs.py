@@ -13,6 +13,7 @@ PATIENCE = 300  # looks, a second apart
 
 class Command(BaseCommand):
     help = "Draw a small run of every suite with the demo players, judge and publish it. Safe to run again."
+    requires_system_checks = []  # they load every page, and this one serves none
 
     def handle(self, **options: object) -> None:
         runs = start_demo_runs()

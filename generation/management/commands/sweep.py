@@ -25,6 +25,7 @@ class Command(BaseCommand):
     """Sweeps once, or for ever."""
 
     help = "Give up lapsed calls, free their samples, note finished runs and ring the bell. Safe to run twice at once."
+    requires_system_checks = []  # they load every page, and this one serves none
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--forever", action="store_true", help=f"every {settings.SWEEP_SECONDS} seconds")

@@ -14,6 +14,7 @@ class Command(BaseCommand):
     """Answers the bell until it is stopped."""
 
     help = "Run a worker for one queue. Start as many as you like; the database sees to it that nothing is done twice."
+    requires_system_checks = []  # they load every page, and this one serves none
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("queue", choices=known_queues())

@@ -27,6 +27,7 @@ class Command(BaseCommand):
     """Refits once, or for ever."""
 
     help = "Fit the runs whose votes, grades or measures have changed. Safe to run twice at once."
+    requires_system_checks = []  # they load every page, and this one serves none
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--forever", action="store_true", help=f"look every {EVERY:.0f} seconds")
