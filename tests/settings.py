@@ -17,3 +17,6 @@ WHITENOISE_AUTOREFRESH = True
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # A file, as in production: several threads and processes can use it, which a database in memory does not allow.
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
+
+# A live server's threads would keep theirs, and a database with a visitor cannot be dropped at the end.
+DATABASES["default"]["CONN_MAX_AGE"] = 0
