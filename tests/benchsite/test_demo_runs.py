@@ -7,14 +7,13 @@ import pytest
 from benchsite import demo_runs
 from benchsite.accounts import create_first_logins
 from generation.runs import start_run
-from tests.generation.conftest import demo  # noqa: F401 (the same demo server as in the generation tests)
 from tests.generation.drawing_room import draw_some, make_suite
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def run(demo, tmp_path, monkeypatch):  # noqa: F811 (the fixture of that name)
+def run(demo, tmp_path, monkeypatch):
     monkeypatch.setattr(demo_runs, "VOTES", 6)
     monkeypatch.setattr(demo_runs, "JUDGES", 2)
     demo()

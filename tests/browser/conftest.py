@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-from tests.generation.conftest import demo  # noqa: F401 (the same demo server as in the generation tests)
 from tests.services import find_chromium
 
 FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run"

@@ -123,7 +123,9 @@ def test_another_backend_is_never_mixed_in(run):
 
 
 def test_a_format_without_a_score_counts_answers_with_a_drawing():
-    say = lambda sample: "```\n /\\_/\\\n( o.o )\n```" if sample.model.model_id == "demo/master" else "no."  # noqa: E731
+    def say(sample):
+        return "```\n /\\_/\\\n( o.o )\n```" if sample.model.model_id == "demo/master" else "no."
+
     run = make_answered_run("ascii", say=say, models=MODELS)
 
     result = fit_run(run).result
