@@ -43,6 +43,10 @@ class Question:
     def turn(self) -> int:
         return len(self.earlier)
 
+    @property
+    def priced(self) -> bool:
+        return self.request.price is not None
+
 
 @dataclass
 class Sheet:
@@ -56,6 +60,7 @@ class Sheet:
     due: list[Any] = field(default_factory=list)  # samples found due a moment ago, to be claimed next
     due_at: float = 0.0
     failing: set[int] = field(default_factory=set)  # models whose last calls failed, as far as this crew knows
+    unpriced: set[int] = field(default_factory=set)  # models not asked before their price is known
 
     @cached_property
     def format(self) -> Format:

@@ -26,14 +26,14 @@ def queue_connection(url: str) -> Redis:
     )
 
 
-def ring(queue: str, job: str, *arguments: Any, timeout: int | None = None) -> None:
+def ring(queue: str, job: str, *arguments: Any) -> None:
     """Put a job in the queue once the transaction commits; never raises, even with the queue away."""
-    transaction.on_commit(lambda: _ring(queue, job, arguments, timeout), robust=True)
+    transaction.on_commit(lambda: _ring(queue, job, arguments), robust=True)
 
 
 def ring_once(queue: str, job: str, *arguments: Any) -> None:
     """As `ring`, unless something waits in that queue already."""
-    transaction.on_commit(lambda: _ring(queue, job, arguments, None, once=True), robust=True)
+    transaction.on_commit(lambda: _ring(queue, job, arguments, once=True), robust=True)
 
 
 def ring_for_drawing() -> None:
@@ -41,12 +41,12 @@ def ring_for_drawing() -> None:
     ring_once("draw", "generation.jobs.draw")
 
 
-def _ring(name: str, job: str, arguments: tuple[Any, ...], timeout: int | None, *, once: bool = False) -> None:
+def _ring(name: str, job: str, arguments: tuple[Any, ...], *, once: bool = False) -> None:
     try:
         queue = get_queue(name, connection=queue_connection(settings.REDIS_URL), commit_mode="auto")
         # The length of the queue is asked, not a job's id: a job whose id was lost between pop and start would
         # otherwise keep the bell silent for ever.
         if not (once and queue.count):
-            queue.enqueue_call(job, args=arguments, timeout=timeout, result_ttl=0, failure_ttl=3600)
+            queue.enqueue_call(job, args=arguments, result_ttl=0, failure_ttl=3600)
     except (RedisError, OSError) as error:
         log.warning("bell_not_heard", queue=name, error=type(error).__name__)

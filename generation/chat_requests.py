@@ -21,7 +21,8 @@ OURS = frozenset({"model", "messages", "stream"})
 
 @dataclass(frozen=True)
 class Request:
-    """One question to one model. A parameter that is None is left out (so `max_tokens: null` removes ours)."""
+    """One question to one model. A parameter that is None is left out (so `max_tokens: null` makes room for
+    `max_completion_tokens`)."""
 
     model_id: str
     messages: tuple[Mapping[str, str], ...]

@@ -11,7 +11,7 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from django.db import InterfaceError, OperationalError, connection
 from generation import drawing, pricing
 from generation.asking import Question, Sheet, load_sheet
 from generation.due import runs_to_draw, seconds_to_due
+from generation.errands import Errands
 from generation.limits import Limits
 from generation.provider_errors import ProviderError
 from generation.providers import Client
@@ -45,6 +46,7 @@ class Tally:
     failed: int = 0
     asked: int = 0
     in_flight: int = 0
+    awaited: list[str] = field(default_factory=list)  # prices that runs wait for, in words
 
 
 @dataclass
@@ -96,8 +98,9 @@ class Crew:
         self.news = asyncio.Event()
         self.limits = Limits(concurrency)
         self.reload_at = 0.0
+        self.unpriced = []  # runs whose models wait for a price; that one is known will be news
         self.more = False  # whether there is more to settle or to claim right now
-        self.errands: set[asyncio.Task[None]] = set()
+        self.errands = Errands(client, self._database, self._look_again)
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
 
     @contextlib.contextmanager
@@ -117,6 +120,7 @@ class Crew:
 
     def stop(self) -> None:
         self.stopping.set()
+        self.errands.stop()
         self.news.set()
 
     async def work(self, *, seconds: float | None, patience: float) -> Tally:
@@ -159,20 +163,20 @@ class Crew:
         due = await self._database(runs_to_draw, self.run_id)
         for run_id in await self._database(pricing.runs_to_price, self.run_id):
             if run_id not in due:
-                sheet = await self._database(load_sheet, run_id)
-                self._errand(pricing.look_up_costs(self.client, sheet, self._database))
+                self.errands.look_up_costs(await self._database(load_sheet, run_id))
         for run_id in due:
             sheet = await self._database(load_sheet, run_id)
-            await pricing.price_models(self.client, sheet, self._database)
+            self.errands.look_up_prices(sheet)
             desk = self.desks.setdefault(run_id, _Desk(sheet))
             sheet.failing = desk.sheet.failing
             desk.sheet = sheet
-            self._errand(pricing.look_up_costs(self.client, sheet, self._database))
+            self.errands.look_up_costs(sheet)
+        self.unpriced = [self.desks[run_id].sheet.run for run_id in due if self.desks[run_id].sheet.unpriced]
+        self.tally.awaited = [said for run in self.unpriced for said in await self._database(pricing.awaited, run)]
 
-    def _errand(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self.errands.add(task)
-        task.add_done_callback(self.errands.discard)
+    def _look_again(self) -> None:
+        self.reload_at = 0.0
+        self.news.set()
 
     async def _turns(self, *, claiming: bool) -> None:
         self.more = False
@@ -249,21 +253,19 @@ class Crew:
         self.limits.note(question.profile, ended)
         self.news.set()
 
-    def _most_of(self, desk: _Desk) -> int:
-        return self.concurrency or desk.sheet.run.concurrency
-
     def _room(self, desk: _Desk) -> int:
         """An answer that is not stored yet takes up a place too: a kill never costs more calls than the concurrency."""
-        return max(self._most_of(desk) - len(desk.flying) - len(desk.ended), 0)
+        return max((self.concurrency or desk.sheet.run.concurrency) - len(desk.flying) - len(desk.ended), 0)
 
     async def _wait_for_due(self, patience: float) -> bool:
         """Whether something is due soon enough to stay for it."""
         wait = await self._database(seconds_to_due, self.run_id)
         if wait is None or wait > patience:
             return False
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.stopping.wait(), timeout=min(max(wait, 0.25), IDLE_SECONDS))
-        self.reload_at = 0.0
+        await self._hear_news(IDLE_SECONDS if self.unpriced else min(max(wait, 0.25), IDLE_SECONDS))
+        self.news.clear()
+        if not self.unpriced:
+            self.reload_at = 0.0
         for desk in self.desks.values():
             desk.look_at = 0.0
         return True
@@ -271,11 +273,14 @@ class Crew:
     async def _pause_for_news(self) -> None:
         if self.more or not self._busy():
             return
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.news.wait(), timeout=IDLE_SECONDS)
+        await self._hear_news(IDLE_SECONDS)
         if sum(len(desk.flying) for desk in self.desks.values()) > 1:
             await asyncio.sleep(GATHER_SECONDS)
         self.news.clear()
+
+    async def _hear_news(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.news.wait(), timeout=seconds)
 
     async def _finish(self) -> None:
         """Let calls in flight come back (for a while, if we were told to stop), and settle them."""
@@ -287,7 +292,7 @@ class Crew:
                     task.cancel()
             await self._turns(claiming=False)
             await self._pause_for_news()
-        await asyncio.gather(*self.errands, return_exceptions=True)
+        await self.errands.finish()
         await self._database(drawing.finish_runs)
 
 

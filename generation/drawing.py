@@ -67,7 +67,7 @@ def take_turn(
     """
     read = settling.read_all(sheet, ended)
     with transaction.atomic():
-        settled = settling.save_all(sheet, ended, read)
+        settled = settling.save_all(ended, read)
         picks = _pick(sheet, wanted, room) if wanted else []
         questions = _take(sheet, _book(sheet, settled.money, picks))
         save_measurements(sheet, settled.measured)
@@ -104,7 +104,7 @@ def _tripped(row: dict[str, Any]) -> bool:
 
 def _look_up(sheet: Sheet, wanted: int) -> None:
     fields = ("id", "model_id", "entrant_id", "prompt_id", "claims", "earlier_answers", "model__failures_in_row")
-    due = Sample.objects.claimable().filter(run_id=sheet.run.pk, model_id__in=sheet.models)
+    due = Sample.objects.claimable().filter(run_id=sheet.run.pk, model_id__in=sheet.models.keys() - sheet.unpriced)
     sheet.due = list(due.order_by("next_at", "id").values(*fields)[: wanted + SPARE])
     sheet.due_at = time.monotonic()
     sheet.failing.update(row["model_id"] for row in sheet.due if row["model__failures_in_row"])
@@ -145,7 +145,9 @@ def _book(sheet: Sheet, money: Money, picks: list[Question]) -> list[Question]:
 
 def _reserve(sheet: Sheet, picks: list[Question], money: Money) -> bool:
     reserved = sum(question.reserved_nano for question in picks) - money.released
-    within = Q(budget_nano=None) | Q(budget_nano__gte=F("spent_nano") + F("reserved_nano") + money.spent + reserved)
+    within = Q(budget_nano=None)
+    if all(question.priced for question in picks):  # else nobody knows what would have to fit
+        within |= Q(budget_nano__gte=F("spent_nano") + F("reserved_nano") + money.spent + reserved)
     return (
         Run.objects.filter(within, pk=sheet.run.pk, drawing_state=Run.Drawing.OPEN).update(
             spent_nano=F("spent_nano") + money.spent, reserved_nano=F("reserved_nano") + reserved
@@ -159,16 +161,27 @@ def _fitting(sheet: Sheet, picks: list[Question]) -> list[Question]:
     run = Run.objects.get(pk=sheet.run.pk)
     if run.drawing_state != Run.Drawing.OPEN:
         return []
-    left = None if run.budget_nano is None else run.budget_nano - run.spent_nano - run.reserved_nano
-    fitting = []
+    if run.budget_nano is None:
+        return picks
+    picks = _priced(sheet, picks)
+    left, fitting = run.budget_nano - run.spent_nano - run.reserved_nano, []
     for question in picks:
-        if left is None or question.reserved_nano <= left:
+        if question.reserved_nano <= left:
             fitting.append(question)
-            left = None if left is None else left - question.reserved_nano
-    if not fitting and not Sample.objects.filter(run=run, state=Sample.State.ASKING).exists():
+            left -= question.reserved_nano
+    if picks and not fitting and not Sample.objects.filter(run=run, state=Sample.State.ASKING).exists():
         needed = min(question.reserved_nano for question in picks)
         settling.pause(run.pk, _budget_reason(run, needed), code="budget")
     return fitting
+
+
+def _priced(sheet: Sheet, picks: list[Question]) -> list[Question]:
+    """Without those whose price is unknown. The run had no cap when the sheet was loaded: from now on they wait for it."""
+    unknown = {question.model_pk for question in picks if not question.priced}
+    if unknown:
+        sheet.unpriced |= unknown
+        sheet.due = []
+    return [question for question in picks if question.priced]
 
 
 def _budget_reason(run: Run, needed: int) -> str:

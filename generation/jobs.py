@@ -23,12 +23,14 @@ def draw() -> None:
 
 
 def measure(run_id: int, backend: str) -> None:
-    run = Run.objects.filter(pk=run_id).first()
+    # One that was frozen since the bell rang is measured when it is thawed.
+    run = Run.objects.filter(pk=run_id, frozen_at=None).first()
     if run is not None:
         measure_by(run, backend)
 
 
 def reread(run_id: int, user_id: int, reason: str) -> None:
-    run = Run.objects.filter(pk=run_id).first()
+    # One that was frozen since the bell rang is final.
+    run = Run.objects.filter(pk=run_id, frozen_at=None).first()
     if run is not None:
         reread_run(run, by=User.objects.filter(pk=user_id).first(), reason=reason)

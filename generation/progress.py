@@ -10,6 +10,7 @@ from django.utils.timezone import now
 
 from generation.measuring import unmeasured
 from generation.models import ProviderCall, Run, Sample
+from generation.pricing import awaited
 
 RATE_WINDOW = timedelta(minutes=5)
 
@@ -24,8 +25,8 @@ ADVICE = {
     "content_filter": "The answer was withheld by a filter. It stays a refusal.",
     "reasoning_only": "The model spent all tokens on thinking. Raise max_tokens in the suite, then start a new run.",
     "response_too_large": "The answer passed 8 MiB and was cut off.",
-    "unexpected_redirect": "The base URL redirects. Put the final address into config/providers.yaml.",
-    "deadline": "The call took longer than the run allows. Retry, or raise the provider's timeout.",
+    "unexpected_redirect": "The base URL redirects. Put the final address into config/providers.yaml and start a new run.",
+    "deadline": "The call took longer than the run allows. Retry, or raise the timeout in config/providers.yaml and start a new run.",
     "timeout": "The provider did not answer. Retry later.",
     "connection_error": "The connection broke. Is the provider up, and its address right?",
     "lease_lapsed": "A worker died in mid-call. The call may have been paid; the sample is asked again.",
@@ -102,6 +103,7 @@ class RunProgress:
     tokens_out: int
     unknown_costs: int
     unmeasured: int = 0
+    awaited: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def count(self, state: str) -> int:
@@ -176,5 +178,6 @@ def run_progress(run: Run) -> RunProgress:
         tokens_out=money["tokens_out"],
         unknown_costs=money["unknown"],
         unmeasured=unmeasured(run) if "automatic" in run.protocols else 0,
+        awaited=awaited(run),
         problems=_problems(run),
     )

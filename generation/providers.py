@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -69,7 +70,7 @@ class Client:
         exchange = await self._exchange(
             profile, "POST", "/chat/completions", deadline=deadline, body=payload_of(profile, request), request=request
         )
-        # The body was searched as it came; a key spelt with JSON escapes only shows up after reading.
+        # The body was searched as it came; a key that a stream breaks into pieces only shows up after reading.
         key = key_of(profile)
         try:
             reply = read_reply(exchange)
@@ -78,42 +79,41 @@ class Client:
             raise
         return replace(reply, text=reply.text.replace(key, "[key]")) if key and key in reply.text else reply
 
-    async def lookup_cost(
-        self, profile: Profile, generation_id: str, *, deadline: float = SHORT_CALL_SECONDS
-    ) -> int | None:
-        """What a past call cost, in nano-dollars; None while the provider does not know it (or never will)."""
+    async def lookup_cost(self, profile: Profile, generation_id: str) -> int | None:
+        """What a past call cost, in nano-dollars; None while the provider does not know it (or never will).
+
+        Raises `ProviderError` where the provider could not be asked: an outage says nothing about the cost.
+        """
         if not generation_id or profile.kind not in ("openrouter", "demo"):
             return None
         try:
-            answer = await self._get(profile, "/generation", deadline=deadline, params={"id": generation_id})
+            answer = await self._get(profile, "/generation", params={"id": generation_id})
         except ProviderError as error:
-            if error.kind == "pause_run":
+            if error.kind == "pause_run" or (error.kind == "retry" and error.code != "bad_response"):
                 raise
             return None
         data = answer.get("data")
         return nano(data.get("total_cost")) if isinstance(data, dict) else None
 
-    async def list_models(self, profile: Profile, *, deadline: float = SHORT_CALL_SECONDS) -> dict[str, ModelInfo]:
-        answer = await self._get(profile, "/models", deadline=deadline)
+    async def list_models(self, profile: Profile) -> dict[str, ModelInfo]:
+        answer = await self._get(profile, "/models")
         entries = answer.get("data")
         if not isinstance(entries, list):
             raise ProviderError("retry", "bad_response", "The list of models has no data.")
         named = [e for e in entries if isinstance(e, dict) and isinstance(e.get("id"), str)]
         return {entry["id"]: ModelInfo(entry["id"], _listed_price(profile, entry)) for entry in named}
 
-    async def check_key(self, profile: Profile, *, deadline: float = SHORT_CALL_SECONDS) -> KeyInfo:
+    async def check_key(self, profile: Profile) -> KeyInfo:
         """Raises `ProviderError` (`bad_credentials`) where the key is missing or refused."""
         if profile.kind != "openrouter":
-            await self.list_models(profile, deadline=deadline)
+            await self.list_models(profile)
             return KeyInfo("", None, None)
-        answer = await self._get(profile, "/key", deadline=deadline)
+        answer = await self._get(profile, "/key")
         data = answer.get("data") if isinstance(answer.get("data"), dict) else {}
         return KeyInfo(printable(str(data.get("label", "")), 80), nano(data.get("limit")), nano(data.get("usage")))
 
-    async def _get(
-        self, profile: Profile, path: str, *, deadline: float, params: Mapping[str, str] | None = None
-    ) -> dict[str, Any]:
-        exchange = await self._exchange(profile, "GET", path, deadline=deadline, params=params)
+    async def _get(self, profile: Profile, path: str, *, params: Mapping[str, str] | None = None) -> dict[str, Any]:
+        exchange = await self._exchange(profile, "GET", path, deadline=SHORT_CALL_SECONDS, params=params)
         text = exchange.body.decode("utf-8", "replace")
         payload = parse_json(text)
         error = payload.get("error") if isinstance(payload, dict) else None
@@ -193,7 +193,7 @@ class _Seen:
 
     @property
     def body(self) -> bytes:
-        return bytes(self.raw.replace(self.key.encode(), b"[key]") if self.key else self.raw)
+        return _spelt(self.key).sub(b"[key]", bytes(self.raw)) if self.key else bytes(self.raw)
 
     def error(self, kind: Kind, code: str, detail: str, *, cost_nano: int | None) -> ProviderError:
         return ProviderError(
@@ -205,6 +205,13 @@ class _Seen:
             partial=self.body,
             status=self.status or None,
         )
+
+
+def _spelt(key: str) -> re.Pattern[bytes]:
+    """The key in a body, each of its letters as it is or as a JSON escape; a slash has a short one."""
+    plain = (r"\\?/" if letter == "/" else re.escape(letter) for letter in key)
+    letters = (rf"(?:{one}|(?i:\\u{ord(letter):04x}))" for one, letter in zip(plain, key, strict=True))
+    return re.compile("".join(letters).encode())
 
 
 def _failure(error: Exception, seen: _Seen, deadline: float) -> ProviderError:

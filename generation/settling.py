@@ -84,7 +84,7 @@ def read_all(sheet: Sheet, ended: Sequence[Ended]) -> dict[Any, Read]:
     }
 
 
-def save_all(sheet: Sheet, ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
+def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
     settled = Settled()
     for item in ended:
         if not _close_call(item):
@@ -93,7 +93,7 @@ def save_all(sheet: Sheet, ended: Sequence[Ended], read: Mapping[Any, Read]) -> 
             settled.money.spent += item.cost_nano
             settled.money.released += item.question.reserved_nano
         if item.reply is None:
-            settled.failed += _save_error(sheet, item.question, item.error)
+            settled.failed += _save_error(item.question, item.error)
         elif not item.question.last_turn:
             _save_turn(item.question, item.reply)
         elif _save_answer(item.question, item.reply, read[item.question.token]):
@@ -161,7 +161,7 @@ def _save_turn(question: Question, reply: Reply) -> None:
     _mine(question).update(**FREE, state=Sample.State.PENDING, earlier_answers=earlier, claims=F("claims") - 1)
 
 
-def _save_error(sheet: Sheet, question: Question, error: ProviderError) -> bool:
+def _save_error(question: Question, error: ProviderError) -> bool:
     said = {**FREE, "failure": error.code, "failure_detail": clean_text(error.detail)[0]}
     if error.kind == "pause_run":
         _mine(question).update(**said, state=Sample.State.PENDING, claims=F("claims") - 1)

@@ -34,6 +34,11 @@ def find_suite(slug: str) -> Suite:
         raise CommandError(visible(str(error))) from None
 
 
+def budget(text: str) -> float | str | None:
+    """`--budget`: dollars, or `none` to take the cap away; it is kept where the option is not given."""
+    return {"none": None, "keep": "keep"}[text] if text in ("none", "keep") else float(text)
+
+
 class RunCommand(BaseCommand):
     """A command about one run; a `RunError` is its error message."""
 

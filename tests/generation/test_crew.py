@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import time
+from dataclasses import replace
 
 import pytest
+from django.core.management import call_command
 from django.db import OperationalError, connection
 
-from generation import crew, drawing
+from generation import crew, drawing, errands, pricing
+from generation.asking import Sheet, load_sheet
 from generation.demo.server import Scripted
 from generation.models import Run
 from generation.pricing import runs_to_price
+from generation.provider_errors import ProviderError
+from generation.providers import Client
 from generation.runs import start_run
 from tests.generation.drawing_room import (
     BEGINNER,
@@ -32,6 +38,18 @@ def no_queue(settings):
 
 def draw(run: Run | None = None, **options) -> crew.Tally:
     return asyncio.run(crew.draw(run_id=run.pk if run else None, **options))
+
+
+def ask_for_prices(sheet: Sheet) -> None:
+    """What a crew's errand does, with the sheet as it was loaded some time ago."""
+
+    async def ask():
+        async with Client() as client:
+            one = crew.Crew(client, run_id=None, concurrency=None, report=None, on_plenty=None)
+            await pricing.price_models(client, sheet, one._database)
+            await one._database(crew._close_connection)
+
+    asyncio.run(ask())
 
 
 def busy(seconds: str = "0") -> Scripted:
@@ -162,11 +180,10 @@ def test_one_answer_that_cannot_be_stored_does_not_stop_the_others(demo, monkeyp
     assert_invariants(run, billed_nano=server.bill.total_nano, requests=12)
 
 
-def test_a_model_without_a_price_pauses_a_run_with_a_budget(demo):
+@pytest.mark.parametrize("prices", [(None, None), (3, None), (None, 15)])
+def test_a_model_without_a_price_pauses_a_run_with_a_budget(demo, prices):
     demo()
-    from dataclasses import replace
-
-    stranger = replace(BEGINNER, id="demo/stranger", price_in=None, price_out=None)
+    stranger = replace(BEGINNER, id="demo/stranger", price_in=prices[0], price_out=prices[1])
     run = start_run(make_suite(models=[stranger]), budget=5)
 
     assert draw(run).asked == 0
@@ -178,8 +195,6 @@ def test_a_model_without_a_price_pauses_a_run_with_a_budget(demo):
 
 def test_a_missing_price_is_taken_from_the_provider(demo):
     server = demo()
-    from dataclasses import replace
-
     run = start_run(make_suite(models=[replace(MASTER, price_in=None, price_out=None)]), budget=5)
 
     draw(run)
@@ -188,6 +203,192 @@ def test_a_missing_price_is_taken_from_the_provider(demo):
     assert run.models.get().price_out_nano > 0
     assert run.calls.filter(reserved_nano=0).count() == 0
     assert_invariants(run, billed_nano=server.bill.total_nano, requests=6)
+
+
+def test_a_provider_that_is_slow_to_list_prices_keeps_no_other_run_waiting(demo, monkeypatch):
+    server, asked = demo(), []
+
+    async def slow(*arguments, **named):
+        for _ in range(100):
+            if server.bill.requests < 6:
+                await asyncio.sleep(0.1)
+        asked.append(server.bill.requests)
+        return {}
+
+    monkeypatch.setattr(Client, "list_models", slow)
+    waiting = start_run(make_suite(models=[replace(MASTER, price_in=None, price_out=None)]), budget=5)
+    start_run(make_suite(models=[MASTER]))
+
+    draw()
+
+    assert asked == [6], "the other run was drawn meanwhile, and the list is not asked for at every turn"
+    waiting.refresh_from_db()
+    assert waiting.drawing_state == "paused"
+
+
+def test_a_run_with_a_budget_waits_for_prices_through_an_outage(demo, monkeypatch):
+    server, real, tries = demo(), Client.list_models, []
+
+    async def flaky(*arguments, **named):
+        tries.append(1)
+        if len(tries) < 3:
+            raise ProviderError("retry", "provider_error", "Down.")
+        return await real(*arguments, **named)
+
+    monkeypatch.setattr(Client, "list_models", flaky)
+    monkeypatch.setattr(errands, "PRICE_SECONDS", 0.0)
+    run = start_run(make_suite(models=[replace(MASTER, price_in=None, price_out=None)], prompts=1), budget=5)
+
+    draw(run)
+
+    assert len(tries) == 3
+    assert_all_drawn(run)
+    assert run.calls.filter(reserved_nano=0).count() == 0
+    assert_invariants(run, billed_nano=server.bill.total_nano, requests=2)
+
+
+def unpriced(entry=MASTER):
+    return replace(entry, price_in=None, price_out=None)
+
+
+def test_a_run_that_waits_for_prices_says_so_on_its_page(demo, client, curator, monkeypatch):
+    demo()
+    run = start_run(make_suite(models=[unpriced(), BEGINNER]), budget=5)
+    monkeypatch.setenv("DEMO_PROVIDER_URL", "http://127.0.0.1:1/v1")  # nobody listens
+
+    for _ in range(2):
+        ask_for_prices(load_sheet(run.pk))
+
+    told = client.get(f"/runs/{run.code}/progress/").text
+    assert "Waiting for the price of demo/master: demo cannot be asked now (No connection: " in told
+    assert "give price_in and price_out in models.yaml and extend the run, or take the budget away" in told
+    assert run.events.get(verb="prices_not_listed").facts == {"code": "connection_error"}, "once, however long it lasts"
+    run.models.update(price_in_nano=1, price_out_nano=1)
+    assert "Waiting for the price" not in client.get(f"/runs/{run.code}/progress/").text
+
+
+def test_a_run_without_a_budget_waits_for_no_price(demo, monkeypatch):
+    demo()
+    run = start_run(make_suite(models=[unpriced()]))
+    monkeypatch.setenv("DEMO_PROVIDER_URL", "http://127.0.0.1:1/v1")
+
+    ask_for_prices(load_sheet(run.pk))
+
+    assert pricing.awaited(run) == []
+    assert not run.events.filter(verb="prices_not_listed").exists()
+
+
+def test_the_draw_command_says_that_it_waits_for_prices(demo, monkeypatch):
+    demo()
+    real, tries, screen = Client.list_models, [], io.StringIO()
+
+    async def flaky(*arguments, **named):
+        tries.append(1)
+        if len(tries) < 3:
+            raise ProviderError("retry", "provider_error", "HTTP 500: Down.")
+        return await real(*arguments, **named)
+
+    monkeypatch.setattr(Client, "list_models", flaky)
+    monkeypatch.setattr(errands, "PRICE_SECONDS", 0.0)
+    run = start_run(make_suite(models=[unpriced()], prompts=1), budget=5)
+
+    call_command("draw", run.code, stderr=screen)
+
+    assert_all_drawn(run)
+    said = [line for line in screen.getvalue().splitlines() if line.startswith("Waiting for the price of demo/master")]
+    assert len(said) == 1 and "demo cannot be asked now (HTTP 500: Down.)" in said[0]
+
+
+def test_a_price_that_a_curator_gave_meanwhile_stays(demo):
+    demo()
+    run = start_run(make_suite(models=[unpriced(), replace(BEGINNER, price_out=None)]), budget=5)
+    sheet = load_sheet(run.pk)
+    run.models.filter(model_id="demo/master").update(price_in_nano=1, price_out_nano=2)
+
+    ask_for_prices(sheet)
+
+    prices = run.models.order_by("pk").values_list("price_in_nano", "price_out_nano")
+    assert list(prices) == [(1, 2), (100_000_000, 400_000_000)], "and where only one was missing, that one is filled in"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_run_is_not_paused_for_a_price_that_it_needs_no_more(demo, known):
+    demo()
+    run = start_run(make_suite(models=[replace(unpriced(), id="demo/stranger")]), budget=5)
+    sheet = load_sheet(run.pk)
+    if known:
+        run.models.update(price_in_nano=1, price_out_nano=2)
+    else:
+        Run.objects.update(budget_nano=None)
+
+    ask_for_prices(sheet)
+
+    assert Run.objects.get().drawing_state == "open"
+
+
+def test_a_missing_key_is_not_called_an_unknown_price(demo, monkeypatch):
+    demo()
+    monkeypatch.delenv("KEY_OF_NOBODY", raising=False)
+    run = start_run(make_suite(models=[unpriced()]), budget=5)
+    model = run.models.get()
+    run.models.update(profile={**model.profile, "key_env": "KEY_OF_NOBODY"})
+
+    assert draw(run).asked == 0
+
+    run.refresh_from_db()
+    assert run.drawing_state == "paused"
+    assert "set KEY_OF_NOBODY" in run.paused_reason and "price" not in run.paused_reason
+    assert run.events.get(verb="pause_run").facts == {"code": "bad_credentials"}
+
+
+def test_a_crew_that_only_waits_for_a_price_does_not_load_the_run_again_and_again(demo, monkeypatch):
+    demo()
+    monkeypatch.setattr(crew, "IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(crew, "RELOAD_SECONDS", 3600.0)
+    looks, loads, asked = [], [], Client.list_models
+    look, load = crew.seconds_to_due, crew.load_sheet
+    monkeypatch.setattr(crew, "seconds_to_due", lambda run_id: looks.append(1) or look(run_id))
+    monkeypatch.setattr(crew, "load_sheet", lambda run_id: loads.append(1) or load(run_id))
+
+    async def late(*arguments, **named):
+        async with asyncio.timeout(60):
+            while len(looks) < 20:
+                await asyncio.sleep(0.01)
+        return await asked(*arguments, **named)
+
+    monkeypatch.setattr(Client, "list_models", late)
+    run = start_run(make_suite(models=[unpriced()], prompts=1, attempts=1), budget=5)
+
+    draw(run)
+
+    assert_all_drawn(run)
+    assert len(loads) == 2, "once to begin, and once with the price"
+
+
+def test_a_crew_that_is_stopped_lets_go_of_its_errands(demo, monkeypatch):
+    demo()
+    run = start_run(make_suite(models=[unpriced()]), budget=5)
+
+    async def stop_in_mid_errand():
+        async with Client() as client:
+            one = crew.Crew(client, run_id=run.pk, concurrency=None, report=None, on_plenty=None)
+
+            async def never(*arguments, **named):
+                one.stop()
+                await asyncio.Event().wait()
+
+            monkeypatch.setattr(Client, "list_models", never)
+            async with asyncio.timeout(60):  # it would wait for ever
+                await one.work(seconds=None, patience=0.0)
+            return one.errands
+
+    left = asyncio.run(stop_in_mid_errand())
+
+    assert left.tasks == {}
+    left.look_up_prices(load_sheet(run.pk))
+    assert left.tasks == {}, "and nothing is begun any more"
+    run.refresh_from_db()
+    assert run.drawing_state == "open"
 
 
 def test_the_crew_rings_for_help_when_there_is_plenty(demo):
@@ -226,3 +427,31 @@ def test_what_the_last_call_cost_is_found_out_after_the_run_has_ended(demo):
     run.refresh_from_db()
     assert (run.spent_nano, run.reserved_nano) == (1234, 0)
     assert runs_to_price() == []
+
+
+@pytest.mark.parametrize(
+    ("error", "checks"),
+    [
+        (ProviderError("retry", "rate_limited", "Busy."), 0),
+        (ProviderError("retry", "bad_response", "Not JSON."), 1),
+        (ProviderError("fatal_model", "model_unavailable", "No such generation."), 1),
+    ],
+)
+def test_an_outage_does_not_use_up_the_checks_for_a_cost(demo, monkeypatch, error, checks):
+    monkeypatch.setattr(pricing, "MOST_CHECKS", 1)
+    body = {"choices": [{"message": {"content": "```\n/\\\n```"}, "finish_reason": "stop"}], "usage": {"cost": "NaN"}}
+    demo(plan=[Scripted(200, body, cost_nano=1234)])
+    run = start_run(make_suite(models=[MASTER], prompts=1, attempts=1))
+    draw(run)
+
+    async def down(*arguments, **named):
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Client, "_get", down)
+        draw()
+    assert run.calls.get().cost_checks == checks
+    draw()
+
+    run.refresh_from_db()
+    assert run.spent_nano == (0 if checks else 1234)

@@ -167,6 +167,33 @@ def test_budget_used_up_pauses_with_the_reason(demo):
     assert draw_some(run).drawn == 5
 
 
+def test_a_cap_that_is_set_later_holds_for_models_without_a_price(demo):
+    demo()
+    run = start_run(make_suite(models=[replace(MASTER, price_in=None, price_out=None), BEGINNER]))
+    sheet = load_sheet(run.pk)
+    assert [question.reserved_nano > 0 for question in drawing.claim(sheet, wanted=2)] == [False, True]
+    Run.objects.update(budget_nano=10**9)
+
+    claimed = [*drawing.claim(sheet, wanted=6), *drawing.claim(sheet, wanted=6)]
+
+    assert {question.request.model_id for question in claimed} == {"demo/beginner"}
+    assert len(claimed) == 5
+    run.refresh_from_db()
+    assert run.drawing_state == "open"
+
+
+def test_a_run_whose_calls_all_lack_a_price_is_not_paused_for_its_budget(demo):
+    demo()
+    run = start_run(make_suite(models=[replace(MASTER, price_in=None, price_out=None)]))
+    sheet = load_sheet(run.pk)
+    Run.objects.update(budget_nano=0)
+
+    assert drawing.claim(sheet, wanted=6) == []
+
+    run.refresh_from_db()
+    assert (run.drawing_state, run.reserved_nano, run.calls.count()) == ("open", 0, 0)
+
+
 def test_settling_twice_changes_nothing(demo):
     server, run = demo(), small_run()
     ended = ask(claim(run))

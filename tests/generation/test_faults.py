@@ -19,37 +19,10 @@ from generation.models import ProviderCall, Run, Sample
 from generation.runs import pause_run, resume_run, start_run
 from tests.generation.drawing_room import MASTER, assert_all_drawn, assert_invariants, claim, make_suite
 from tests.processes import child_of, floor
-from tests.services import Postgres, Valkey, find_postgres
+from tests.services import Postgres, find_postgres
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 AT_ONCE = 4
-
-
-@pytest.fixture(scope="module")
-def valkey():
-    server = Valkey()
-    server.start()
-    yield server
-    server.kill()
-
-
-@pytest.fixture
-def queue(valkey):
-    Redis.from_url(valkey.url).flushall()
-    return valkey
-
-
-@pytest.fixture
-def provider(demo):
-    """A provider slow enough to be caught in mid-call."""
-    return demo(latency=0.4)
-
-
-@pytest.fixture
-def site(queue, provider, settings):
-    settings.REDIS_URL = queue.url
-    with floor(redis_url=queue.url, demo_url=provider.url) as opened:
-        yield opened
 
 
 def new_run(samples: int = 16, **options) -> Run:

@@ -15,14 +15,12 @@ import pytest
 from generation.chat_requests import Request, payload_of
 from generation.profiles import Profile
 from generation.provider_errors import ProviderError
-from generation.providers import BODY_LIMIT, Client
+from generation.providers import BODY_LIMIT, Client, _spelt
 from generation.replies import Reply
 from tests.hostile import serve
 
 KEY = "sk-or-v1-0123456789abcdef-secret"
-CASES = {
-    case["id"]: case for case in json.loads((serve.ROOT / "index.json").read_text())["cases"] if case["kind"] == "http"
-}
+CASES = serve.CASES
 SLOW = {"http-slow-drip.script", "http-never-answers.script"}
 CAT = "```\n /\\_/\\\n( o.o )\n > ^ <\n```\n"
 
@@ -222,6 +220,12 @@ def test_key_spelt_with_escapes_is_taken_out_of_errors_and_answers():
 
     assert (error.detail, str(error)) == ("HTTP 400: [key]", "bad_request: HTTP 400: [key]")
     assert reply.text == "see [key]"
+
+
+def test_a_key_with_a_slash_is_found_however_it_is_spelt():
+    body = rb'{"a": "k/9", "b": "k\/9", "c": "\u006B\u002f9", "d": "k9"}'
+
+    assert _spelt("k/9").sub(b"[key]", body) == b'{"a": "[key]", "b": "[key]", "c": "[key]", "d": "k9"}'
 
 
 @pytest.mark.parametrize("value", ["", "sk-line\nbreak-secret", "sk-ключ"])

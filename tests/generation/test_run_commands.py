@@ -6,13 +6,23 @@ from dataclasses import replace
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.transaction import Atomic
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django_rq import get_queue
 
+from generation import reading
+from generation.bell import queue_connection
 from generation.checking import describe_cost
 from generation.config import load_profiles
+from generation.curating import mark_identity_leak
 from generation.demo.server import Scripted
-from generation.models import Run
-from generation.reading import measure_run
+from generation.models import Run, Sample
+from generation.publishing import freeze_runs
+from generation.reading import measure_run, reread_run
 from generation.runs import start_run
 from tests.generation.drawing_room import BEGINNER, MASTER, draw_some, make_suite
 
@@ -77,6 +87,23 @@ def test_extend_run_refuses_a_model_the_suite_does_not_have():
         call_command("extend_run", run.code, "--models", "who")
 
 
+def test_budgets_are_kept_changed_and_taken_away():
+    run = start_run(make_suite(), budget=5)
+    caps = []
+
+    for command in (["pause_run"], ["resume_run"], ["extend_run", "--budget", "2.5"], ["extend_run"]):
+        call_command(command[0], run.code, *command[1:])
+        caps.append(Run.objects.get().budget_nano)
+    for name in ("extend_run", "resume_run"):
+        Run.objects.update(budget_nano=1, drawing_state="paused")
+        call_command(name, run.code, "--budget", "none")
+        caps.append(Run.objects.get().budget_nano)
+
+    assert caps == [5 * 10**9, 5 * 10**9, 25 * 10**8, 25 * 10**8, None, None]
+    with pytest.raises(CommandError, match="invalid budget value: 'much'"):
+        call_command("extend_run", run.code, "--budget", "much")
+
+
 def test_sweep_says_what_it_found(capsys):
     start_run(make_suite())
 
@@ -98,6 +125,85 @@ def test_reread_keeps_the_old_reading(demo, capsys):
     sample.refresh_from_db()
     assert sample.drawing != "old"
     assert (sample.readings.get().drawing, sample.readings.get().format_version) == ("old", 0)
+
+
+@pytest.fixture
+def asked_for_reread(demo, queue, settings, client, django_capture_on_commit_callbacks):
+    """A run with one old reading, and the job that a curator's click in the admin put in the queue."""
+    settings.REDIS_URL = queue.url
+    demo()
+    run = start_run(make_suite())
+    draw_some(run)
+    sample = run.samples.filter(verdict="valid").first()
+    run.samples.filter(pk=sample.pk).update(drawing="old", format_version=0)
+    client.force_login(User.objects.create_superuser("carol"))
+    form = {"action": "ask_reread", "_selected_action": [run.pk], "confirmed": "yes", "reason": "better rules"}
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("admin:generation_run_changelist"), form)
+    [job] = get_queue("measure", connection=queue_connection(queue.url)).jobs
+    return run, sample, job
+
+
+def test_a_curator_has_all_answers_read_again(asked_for_reread):
+    run, sample, job = asked_for_reread
+
+    job.func(*job.args)
+
+    sample.refresh_from_db()
+    assert sample.drawing != "old" and sample.readings.get().drawing == "old"
+    asked, done = run.events.filter(verb__contains="reread").order_by("pk")
+    assert (asked.verb, done.verb, done.facts) == ("ask_reread", "reread_run", {"changed": 1})
+    assert {str(event.actor) for event in (asked, done)} == {"carol"} and asked.reason == done.reason == "better rules"
+
+
+def test_a_run_that_was_frozen_since_is_not_read_again(asked_for_reread):
+    run, sample, job = asked_for_reread
+    freeze_runs([run], by=None, reason="the term is over")
+
+    job.func(*job.args)
+
+    sample.refresh_from_db()
+    assert sample.drawing == "old" and not run.events.filter(verb="reread_run").exists()
+
+
+def test_reread_keeps_a_hold_that_was_given_meanwhile(demo, monkeypatch):
+    demo()
+    run = start_run(make_suite(models=[MASTER], prompts=1, attempts=1))
+    draw_some(run)
+    run.samples.update(drawing="old")
+    real = Atomic.__enter__
+
+    def late(self):
+        monkeypatch.setattr(Atomic, "__enter__", real)  # once: the answer was read again, and is about to be written
+        mark_identity_leak(Sample.objects.all(), by=None, reason="it says so in the corner")
+        return real(self)
+
+    monkeypatch.setattr(Atomic, "__enter__", late)
+    with CaptureQueriesContext(connection) as queries:
+        assert reread_run(run) == 1
+
+    sample = run.samples.get()
+    assert (sample.held, "leak_marked" in sample.flags) == (True, True)
+    if connection.features.has_select_for_update:
+        assert sum("FOR NO KEY UPDATE" in query["sql"] for query in queries) >= 2, "by the curator and by the reader"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_reread_holds_nothing_while_it_reads(demo, monkeypatch):
+    demo()
+    run = start_run(make_suite(models=[MASTER], prompts=2, attempts=1))
+    draw_some(run)
+    real, held = reading.read_answer, []
+
+    def read(*arguments, **named):
+        held.append(connection.in_atomic_block)
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(reading, "read_answer", read)
+
+    reread_run(run)
+
+    assert held == [False, False]
 
 
 def test_measure_fills_what_is_missing(demo, capsys):
@@ -122,7 +228,7 @@ def test_measuring_tells_how_far_it_is(demo):
     draw_some(run)
     heard = []
 
-    measure_run(run, everything=True, tell=lambda seen, total: heard.append((seen, total)))
+    measure_run(run, everything=True, progress=lambda seen, total: heard.append((seen, total)))
 
     drawn = run.samples.filter(state="drawn").count()
     assert heard == [(drawn, drawn)]

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.checking import check_suite
 from generation.config import SuiteError, load_profiles
 from generation.demo_suites import demo_variant, load_demo
@@ -31,7 +32,8 @@ class Command(BaseCommand):
                 found = demo_variant(found, demo=load_demo(settings.SUITES_DIR / "demo.yaml"))
         except SuiteError as error:
             raise CommandError(visible(str(error))) from None
-        check = check_suite(found, profiles=profiles)
+        with Bar(self.stderr, "Asking"):
+            check = check_suite(found, profiles=profiles)
         for sentence in check.said:
             self.stdout.write(sentence)
         if check.faults:

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.management.commands.start_run import names
-from generation.management.run_commands import RunCommand, find_suite
+from generation.management.run_commands import RunCommand, budget, find_suite
 from generation.models import Run
 from generation.runs import RunError, extend_run
 
@@ -15,24 +16,26 @@ from generation.runs import RunError, extend_run
 class Command(RunCommand):
     """Adds to a run."""
 
-    help = "Add models of the suite as it is today, or more attempts, or another budget, to a run."
+    help = "Add models of the suite as it is today, or more attempts, or another budget, or missing prices, to a run."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--models", type=names, default=[], help="ids, separated by commas")
         parser.add_argument("--attempts", type=int)
-        parser.add_argument("--budget", type=float, help="US dollars")
+        parser.add_argument("--budget", type=budget, default="keep", help="US dollars, or none to take the cap away")
 
     def act(self, run: Run, **options: Any) -> str:
         entries = {entry.id: entry for entry in find_suite(run.suite).models} if options["models"] else {}
         unknown = [name for name in options["models"] if name not in entries]
         if unknown:
             raise RunError(f"{run.suite} has no model {unknown[0]!r}; it has {', '.join(entries)}.")
-        added = extend_run(
-            run,
-            models=[entries[name] for name in options["models"]],
-            attempts=options["attempts"],
-            budget="keep" if options["budget"] is None else options["budget"],
-            reason=options["reason"],
-        )
+        with Bar(self.stderr, "Adding") as bar:
+            added = extend_run(
+                run,
+                models=[entries[name] for name in options["models"]],
+                attempts=options["attempts"],
+                budget=options["budget"],
+                reason=options["reason"],
+                progress=bar.to,
+            )
         return f"Run {run.code}: {added} samples added."

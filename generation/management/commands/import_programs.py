@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.config import SuiteError
 from generation.management.run_commands import RunCommand
 from generation.models import Run
@@ -31,7 +32,8 @@ class Command(RunCommand):
             _, programs = read_programs(file, check=False)
         except SuiteError as error:
             raise RunError(str(error)) from None
-        done = import_programs(run, programs, reason=reason)
+        with Bar(self.stderr, "Adding"):
+            done = import_programs(run, programs, reason=reason)
         lines = [f"{name}: qualifies; approve it in the admin." for name in done.waiting]
         lines += [f"{name}: does not qualify. {why}" for name, why in done.refused.items()]
         lines += [f"{name}: is in the run already." for name in done.same]

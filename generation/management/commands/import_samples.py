@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from generation.importing import ImportRefused, import_folder, import_samples
+from benchsite.progress_bar import Bar, Progress
+from generation.importing import Imported, ImportRefused, import_folder, import_samples
+from generation.json_lines import read_object
 from generation.management.run_commands import find_run, find_suite
 from generation.models import Run
 from generation.runs import RunError, start_run
@@ -32,12 +33,11 @@ class Command(BaseCommand):
             raise CommandError(f"There is no file {visible(str(file))}.")
         run = self.run_for(file, **options)
         try:
-            if file.is_dir():
-                done = import_folder(file, run=run, skip_bad=skip_bad)
-            else:
-                with file.open("rb") as stream:
-                    done = import_samples(stream, run=run, source=file.name, skip_bad=skip_bad)
+            with Bar(self.stderr, "Reading") as bar:
+                done = read_into(run, file, skip_bad=skip_bad, progress=bar.to)
         except (ImportRefused, RunError) as refused:
+            if options["suite"] and not options["run"]:
+                run.delete()  # it was made for these drawings alone
             raise CommandError(str(refused)) from None
         for line in done.bad:
             self.stderr.write(str(line))
@@ -51,6 +51,13 @@ class Command(BaseCommand):
             return start_run(find_suite(suite), label=label, models=[], draw=False)
         try:
             with file.open("rb") as stream:
-                return find_run(str(json.loads(stream.readline())["suite"]))
-        except (OSError, ValueError, KeyError, TypeError):
+                return find_run(str(read_object(stream.readline().decode("utf-8-sig"))["suite"]))
+        except (OSError, ValueError, KeyError):
             raise CommandError("Say where the drawings belong: --run RUN, or --suite SUITE for a new run.") from None
+
+
+def read_into(run: Run, file: Path, *, skip_bad: bool, progress: Progress) -> Imported:
+    if file.is_dir():
+        return import_folder(file, run=run, skip_bad=skip_bad, progress=progress)
+    with file.open("rb") as stream:
+        return import_samples(stream, run=run, source=file.name, skip_bad=skip_bad, progress=progress)

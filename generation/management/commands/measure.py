@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -10,9 +9,9 @@ from django.core.management.base import CommandParser
 from benchsite.progress_bar import Bar
 from generation.formats.base import BackendMissing
 from generation.management.run_commands import RunCommand
-from generation.models import Run
+from generation.models import Measurement, Run
 from generation.reading import measure_run
-from generation.runs import RunError, use_backend
+from generation.runs import RunError, refuse_backend, use_backend
 
 
 class Command(RunCommand):
@@ -27,14 +26,16 @@ class Command(RunCommand):
 
     def act(self, run: Run, *, backend: str, reason: str, **options: Any) -> str:
         if backend:
-            use_backend(run, backend, reason=reason)
-        bar = Bar(sys.stderr, "Measuring")
+            refuse_backend(run, backend)
         try:
-            done = measure_run(run, everything=options["all"], tell=bar.to)
+            with Bar(self.stderr, "Measuring") as bar:
+                done = measure_run(run, backend=backend, everything=options["all"], progress=bar.to)
         except BackendMissing as missing:
             raise RunError(str(missing)) from None
-        finally:
-            bar.end()
-        if not done and run.samples.filter(state="drawn").exists() and options["all"]:
-            raise RunError(f"The backend {run.measure_backend} measured nothing; the lines above may say why.")
+        used = backend or run.measure_backend
+        stored = Measurement.objects.filter(sample__run=run, backend=used).exists()
+        if not done and run.samples.filter(state="drawn").exists() and (options["all"] or (backend and not stored)):
+            raise RunError(f"The backend {used} measured nothing; the lines above may say why.")
+        if backend:
+            use_backend(run, backend, reason=reason)
         return f"Run {run.code}: {done} drawings measured by {run.measure_backend}."

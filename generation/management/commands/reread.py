@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchsite.progress_bar import Bar
 from generation.management.run_commands import RunCommand
 from generation.models import Run
 from generation.reading import reread_run
@@ -15,4 +16,6 @@ class Command(RunCommand):
     help = "Extract every stored answer again by today's rules; earlier readings are kept."
 
     def act(self, run: Run, *, reason: str, **options: Any) -> str:
-        return f"Run {run.code}: {reread_run(run, reason=reason)} readings changed."
+        with Bar(self.stderr, "Reading again") as bar:
+            changed = reread_run(run, reason=reason, progress=bar.to)
+        return f"Run {run.code}: {changed} readings changed."

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from generation.management.run_commands import RunCommand
+from generation.management.run_commands import RunCommand, budget
 from generation.models import Run
 from generation.runs import resume_run
 
@@ -18,8 +18,10 @@ class Command(RunCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--budget", type=float, help="a new cap in US dollars")
+        parser.add_argument(
+            "--budget", type=budget, default="keep", help="a new cap in US dollars, or none to take it away"
+        )
 
-    def act(self, run: Run, *, reason: str, budget: float | None, **options: Any) -> str:
-        resumed = resume_run(run, reason=reason, budget="keep" if budget is None else budget)
+    def act(self, run: Run, **options: Any) -> str:
+        resumed = resume_run(run, reason=options["reason"], budget=options["budget"])
         return f"Run {run.code} draws." if resumed else f"Run {run.code} was not paused."

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.management.run_commands import find_suite
 from generation.runs import RunError, start_run
 from generation.text import visible
@@ -32,16 +33,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, suite: str, **options: Any) -> None:
         try:
-            run = start_run(
-                find_suite(suite),
-                label=options["label"],
-                models=options["models"],
-                prompts=options["prompts"],
-                attempts=options["attempts"],
-                budget="suite" if options["budget"] is None else options["budget"],
-                demo=options["demo"],
-                draw=not options["no_draw"],
-            )
+            with Bar(self.stderr, "Setting up") as bar:
+                run = start_run(
+                    find_suite(suite),
+                    label=options["label"],
+                    models=options["models"],
+                    prompts=options["prompts"],
+                    attempts=options["attempts"],
+                    budget="suite" if options["budget"] is None else options["budget"],
+                    demo=options["demo"],
+                    draw=not options["no_draw"],
+                    progress=bar.to,
+                )
         except RunError as error:
             raise CommandError(visible(str(error))) from None
         self.stdout.write(f"Run {run.code} of {run.suite}: {run.samples.count()} samples.")
