@@ -40,7 +40,7 @@ class RunAdmin(FactAdmin):
         "suite",
         "format",
         "drawing_state",
-        "judging_state",
+        "judging",
         "shown",
         "spent",
         "more",
@@ -81,6 +81,10 @@ class RunAdmin(FactAdmin):
     @admin.display(description="shown", ordering="visibility")
     def shown(self, run: Run) -> str:
         return f"{run.get_visibility_display()}, frozen" if run.frozen_at else run.get_visibility_display()
+
+    @admin.display(ordering="judging_state")
+    def judging(self, run: Run) -> str:
+        return "none needed" if list(run.protocols) == ["automatic"] else run.get_judging_state_display()
 
     @admin.display(ordering="spent_nano")
     def spent(self, run: Run) -> str:

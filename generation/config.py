@@ -76,7 +76,8 @@ SUITE_KEYS = (
 )
 GENERATION_KEYS = ("attempts_per_prompt", "temperature", "max_tokens", "provider", "system_prompt", "parameters")
 # These are set by the suite itself; a second value would make the run's record untrue or its cost bound wrong.
-RESERVED_PARAMETERS = ("model", "messages", "stream", "n", "max_tokens", "max_completion_tokens")
+RESERVED_PARAMETERS = ("model", "messages", "stream", "n")
+MOST_TOKENS = 200_000
 
 
 @dataclass(frozen=True)
@@ -112,16 +113,17 @@ def load_suite(path: Path) -> Suite:
     has_programs = (path / "programs.yaml").exists()
     categories = optional(config, "categories", _categories, ())
     rules, programs = read_programs(path / "programs.yaml") if has_programs else (ProgramRules(), ())
+    generation = _generation(config["generation"], providers)
     prompts = read_prompts(path / "prompts.yaml", seed=suite["seed"], categories=categories, rubric=rubric)
     return Suite(
         slug=path.name,
         **suite,
-        generation=_generation(config["generation"], providers),
+        generation=generation,
         judging=optional(config, "judging", _judging, Judging()),
         rubric=rubric,
         format_options=optional(config, "format_options", read.plain_mapping, {}),
         categories=categories or _implied_categories(prompts, rubric),
-        models=read_models(path / "models.yaml", providers=providers),
+        models=read_models(path / "models.yaml", providers=providers, most_tokens=generation.max_tokens),
         prompts=prompts,
         programs=programs,
         program_rules=rules,
@@ -154,12 +156,24 @@ def _provider(node: Node, providers: tuple[str, ...]) -> str:
     return read.choice(node, providers, "provider") if providers else name
 
 
-def _parameters(node: Node) -> dict[str, Any]:
+def _parameters(node: Node, most_tokens: int) -> dict[str, Any]:
     values = read.plain_mapping(node)
     for name in values:
         if name in RESERVED_PARAMETERS:
             raise node.value[name].error(f"{name} is set by the suite", "delete it here", reason="reserved_key")
+    _check_limit(node.value.get("max_tokens"), node.value.get("max_completion_tokens"), most_tokens)
     return values
+
+
+def _check_limit(old: Node | None, new: Node | None, most_tokens: int) -> None:
+    """The suite's limit may go by its newer name, for models that refuse the old one; it never grows."""
+    if old is not None and (old.value is not None or new is None):
+        hint = "delete it here, or write max_tokens: null and max_completion_tokens"
+        raise old.error("max_tokens is set by the suite", hint, reason="reserved_key")
+    if new is not None and old is None:
+        raise new.error("the suite's max_tokens is sent as well", "add max_tokens: null", reason="reserved_key")
+    if new is not None:
+        read.integer(new, 1, most_tokens)
 
 
 def _suite_block(node: Node) -> dict[str, Any]:
@@ -191,13 +205,14 @@ def _maybe_count(node: Node) -> int | None:
 
 def _generation(node: Node, providers: tuple[str, ...]) -> Generation:
     fields = read.mapping(node, GENERATION_KEYS, ("attempts_per_prompt", "temperature", "max_tokens", "provider"))
+    most_tokens = read.integer(fields["max_tokens"], 1, MOST_TOKENS)
     return Generation(
         attempts_per_prompt=read.integer(fields["attempts_per_prompt"], 1, 100),
         temperature=read.number(fields["temperature"], 0, 2),
-        max_tokens=read.integer(fields["max_tokens"], 1, 200_000),
+        max_tokens=most_tokens,
         provider=_provider(fields["provider"], providers),
         system_prompt=optional(fields, "system_prompt", lambda child: read.text(child, blank=True), ""),
-        parameters=optional(fields, "parameters", _parameters, {}),
+        parameters=optional(fields, "parameters", lambda child: _parameters(child, most_tokens), {}),
     )
 
 
@@ -232,23 +247,27 @@ def _implied_categories(prompts: tuple[PromptEntry, ...], rubric: Rubric | None)
     return tuple(Category(key, re.sub(r"[-_]+", " ", key).capitalize()) for key in keys)
 
 
-def read_models(path: Path, *, providers: tuple[str, ...] = ()) -> tuple[ModelEntry, ...]:
+def read_models(
+    path: Path, *, providers: tuple[str, ...] = (), most_tokens: int = MOST_TOKENS
+) -> tuple[ModelEntry, ...]:
     root = load_yaml(path)
     # Ids reach requests, pages and files: a bad one is named before a stray key.
     entries = read.having(root, ()).get("models")
-    models = read_model_list(entries, providers=providers) if entries else ()
+    models = read_model_list(entries, providers=providers, most_tokens=most_tokens) if entries else ()
     read.mapping(root, ("models",), ("models",))
     return models
 
 
-def read_model_list(node: Node, *, providers: tuple[str, ...] = ()) -> tuple[ModelEntry, ...]:
+def read_model_list(
+    node: Node, *, providers: tuple[str, ...] = (), most_tokens: int = MOST_TOKENS
+) -> tuple[ModelEntry, ...]:
     nodes = read.items(node, least=1, most=500)
-    models = [_model(child, providers) for child in nodes]
+    models = [_model(child, providers, most_tokens) for child in nodes]
     read.unique(nodes, [model.id for model in models], "model")
     return tuple(models)
 
 
-def _model(node: Node, providers: tuple[str, ...]) -> ModelEntry:
+def _model(node: Node, providers: tuple[str, ...], most_tokens: int) -> ModelEntry:
     if not isinstance(node.value, dict):
         name = read.model_id(node)
         return ModelEntry(name, name)
@@ -260,7 +279,17 @@ def _model(node: Node, providers: tuple[str, ...]) -> ModelEntry:
         provider=optional(fields, "provider", lambda child: _provider(child, providers), ""),
         note=optional(fields, "note", read.line, ""),
         extra_prompt=optional(fields, "extra_prompt", lambda child: read.text(child).strip(), ""),
-        parameters=optional(fields, "parameters", _parameters, {}),
-        price_in=optional(fields, "price_in", lambda child: _maybe_number(child, 10_000), None),
-        price_out=optional(fields, "price_out", lambda child: _maybe_number(child, 10_000), None),
+        parameters=optional(fields, "parameters", lambda child: _parameters(child, most_tokens), {}),
+        **_prices(fields),
     )
+
+
+def _prices(fields: dict[str, Node]) -> dict[str, float | None]:
+    """Both or neither: with half a price nobody can say what a call may cost."""
+    names = ("price_in", "price_out")
+    prices = {name: optional(fields, name, lambda child: _maybe_number(child, 10_000), None) for name in names}
+    for given, absent in (names, names[::-1]):
+        if prices[given] is not None and prices[absent] is None:
+            hint = f"give {absent} too, or delete {given}"
+            raise fields[given].error(f"is half a price, without {absent}", hint, reason="missing_key")
+    return prices

@@ -13,6 +13,7 @@ from django.utils.timezone import now
 
 from generation.bell import ring, ring_for_drawing
 from generation.expansion import expand_samples
+from generation.marks import mark_scores
 from generation.models import LEAK_MARKED, OFFENSIVE, Entrant, Event, LanguageModel, Run, Sample
 from generation.runs import RunError, refuse_frozen, retry_failed
 from generation.suite import Suite
@@ -75,7 +76,9 @@ def _change(samples: QuerySet[Sample], verb: str, by: AbstractBaseUser, reason: 
     found = list(samples.order_by("pk").values_list("pk", flat=True))
     codes: dict[int, list[str]] = defaultdict(list)
     for start in range(0, len(found), BATCH):
-        batch = list(Sample.objects.filter(pk__in=found[start : start + BATCH]).only("code", "run_id", "flags"))
+        mine = Sample.objects.filter(pk__in=found[start : start + BATCH])
+        # Only the row, not its key: votes that point to these drawings need not wait.
+        batch = list(mine.select_for_update(no_key=True).only("code", "run_id", "flags"))
         for sample in batch:
             values = change(sample)
             for name, value in values.items():
@@ -92,7 +95,7 @@ def _log_by_run(codes: dict[int, list[str]], verb: str, by: AbstractBaseUser, re
         mine = codes[run.pk]
         subject = f"{noun} {mine[0]}" if len(mine) == 1 else f"{len(mine)} {noun}s"
         Event.objects.create(run=run, actor=by, verb=verb, subject=subject, reason=reason, facts={f"{noun}s": mine})
-        Run.objects.filter(pk=run.pk).update(scores_changed_at=now())
+        mark_scores(run.pk)
 
 
 def disqualify_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reason: str) -> int:
@@ -119,9 +122,7 @@ def approve_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reaso
             expand_samples(run, Suite.from_dict(run.config))
         cancelled = Sample.objects.filter(entrant__in=pks, state=Sample.State.CANCELLED)
         again = cancelled.exclude(run__drawing_state=Run.Drawing.CANCELLED)
-        runs = list(again.values_list("run_id", flat=True).distinct().order_by())
         again.update(state=Sample.State.PENDING, next_at=now())
-        Run.objects.filter(pk__in=runs).update(finished_at=None)
         ring_for_drawing()
 
     return _change_entrants(waiting, "approve_entrants", by, reason, back)
@@ -154,15 +155,19 @@ def retry_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: st
         raise RunError("A cancelled run draws nothing more; start a new one.")
     runs = list(failed.values_list("run_id", flat=True).distinct().order_by())
     models = list(failed.values_list("model_id", flat=True).distinct().order_by())
-
-    def again(sample: Sample) -> dict[str, Any]:
-        return {"state": Sample.State.PENDING, "claims": 0, "next_at": now()}
-
-    count = _change(failed, "retry_samples", by, reason, again)
+    found = list(failed.order_by("pk").values_list("pk", flat=True))
+    codes: dict[int, list[str]] = defaultdict(list)
+    for start in range(0, len(found), BATCH):
+        # Still failed, on the row itself: a late answer is kept, not asked for and paid again.
+        still = Sample.objects.filter(pk__in=found[start : start + BATCH], state=Sample.State.FAILED)
+        for code, run in still.select_for_update(no_key=True).values_list("code", "run_id"):
+            codes[run].append(code)
+        still.update(state=Sample.State.PENDING, claims=0, next_at=now())
+    _log_by_run(codes, "retry_samples", by, reason, "drawing")
     Run.objects.filter(pk__in=runs).update(finished_at=None)
     LanguageModel.objects.filter(pk__in=models).update(failures_in_row=0, open_until=None, refused_reason="")
     ring_for_drawing()
-    return count
+    return sum(map(len, codes.values()))
 
 
 @transaction.atomic

@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from benchsite.progress_bar import Progress, unwatched
 from generation.models import Run, Sample
 
 
 def sample_lines(run: Run) -> Iterator[str]:
     """A line for each stored answer, in the order of prompts, entrants, models and attempts."""
     drawn = run.samples.filter(state=Sample.State.DRAWN).select_related("entrant", "model", "prompt")
-    ordered = drawn.order_by("prompt__position", "entrant_id", "model_id", "attempt").defer("raw", "facts")
-    for sample in ordered.iterator(chunk_size=200):
+    for sample in drawn.in_order().defer("raw", "facts").iterator(chunk_size=200):
         yield json.dumps(sample_line(run, sample), ensure_ascii=False) + "\n"
 
 
@@ -38,9 +38,10 @@ def sample_line(run: Run, sample: Sample) -> dict[str, Any]:
     }
 
 
-def write_samples(run: Run, stream: TextIO) -> int:
-    count = 0
+def write_samples(run: Run, stream: TextIO, *, progress: Progress = unwatched) -> int:
+    count, total = 0, run.samples.filter(state=Sample.State.DRAWN).count()
     for line in sample_lines(run):
         stream.write(line)
         count += 1
+        progress(count, total)
     return count

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
+from django.db.models import Q, QuerySet
 from django.utils.timezone import now
 
+from benchsite.progress_bar import Progress, unwatched
 from generation.config import ModelEntry, Profile, ProgramEntry, Suite
 from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
 from generation.prices import nano
@@ -14,7 +17,7 @@ from generation.prices import nano
 BATCH = 500
 
 
-def expand(run: Run, suite: Suite, profiles: dict[str, Profile]) -> None:
+def expand(run: Run, suite: Suite, profiles: dict[str, Profile], *, progress: Progress = unwatched) -> None:
     """Every row the suite asks for; what is there already stays as it is."""
     LanguageModel.objects.bulk_create(
         [model_row(run, entry, profiles[entry.provider or suite.generation.provider]) for entry in suite.models],
@@ -38,7 +41,7 @@ def expand(run: Run, suite: Suite, profiles: dict[str, Profile]) -> None:
     )
     models = {row.model_id: row for row in run.models.filter(model_id__in=[entry.id for entry in suite.models])}
     Entrant.objects.bulk_create(_entrant_rows(run, suite, models), ignore_conflicts=True)
-    expand_samples(run, suite)
+    expand_samples(run, suite, progress=progress)
 
 
 def model_row(run: Run, entry: ModelEntry, profile: Profile) -> LanguageModel:
@@ -54,6 +57,26 @@ def model_row(run: Run, entry: ModelEntry, profile: Profile) -> LanguageModel:
         price_in_nano=nano(entry.price_in),
         price_out_nano=nano(entry.price_out),
     )
+
+
+def unpriced(run: Run) -> QuerySet[LanguageModel]:
+    return run.models.filter(Q(price_in_nano=None) | Q(price_out_nano=None))
+
+
+def fill_prices(run: Run, today: Suite) -> list[str]:
+    """Prices that the run does not know, from the suite as it is today; says whose. A known price stays as it is."""
+    listed = {(entry.id, entry.provider or today.generation.provider): entry for entry in today.models}
+    filled = []
+    for row in unpriced(run):
+        entry = listed.get((row.model_id, row.provider))
+        given = (
+            {} if entry is None else {"price_in_nano": nano(entry.price_in), "price_out_nano": nano(entry.price_out)}
+        )
+        new = {name: price for name, price in given.items() if price is not None and getattr(row, name) is None}
+        if new:
+            LanguageModel.objects.filter(pk=row.pk).update(**new)
+            filled.append(row.model_id)
+    return filled
 
 
 def _entrant_rows(run: Run, suite: Suite, models: dict[str, LanguageModel]) -> list[Entrant]:
@@ -82,7 +105,7 @@ def entrant_row(run: Run, model: LanguageModel) -> Entrant:
     return Entrant(run=run, name=model.model_id, label=model.label, note=model.note, model=model, is_demo=demo)
 
 
-def expand_samples(run: Run, suite: Suite) -> None:
+def expand_samples(run: Run, suite: Suite, *, progress: Progress = unwatched) -> None:
     """Attempt by attempt, prompt by prompt, so that every model makes progress at the same pace."""
     prompts = list(run.prompts.order_by("position"))
     models = list(run.models.filter(model_id__in=[entry.id for entry in suite.models]))
@@ -108,4 +131,7 @@ def expand_samples(run: Run, suite: Suite) -> None:
         for prompt in prompts
         for entrant, model in pairs
     )
-    Sample.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
+    total = suite.generation.attempts_per_prompt * len(prompts) * len(pairs)
+    for start in range(0, total, BATCH):
+        progress(start, total)
+        Sample.objects.bulk_create(islice(rows, BATCH), ignore_conflicts=True)

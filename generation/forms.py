@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from generation.models import Run, Sample
+from generation.reasons import LONGEST_REASON
 from generation.suite import ModelEntry, Suite
 
 
@@ -59,6 +60,12 @@ class ExtendForm(forms.Form):
         label="New budget in US$",
         help_text="Empty keeps it.",
     )
+    no_budget = forms.BooleanField(
+        required=False, label="Take the budget away", help_text="The run then draws whatever it costs."
+    )
+    reason = forms.CharField(
+        label="Why", required=False, max_length=LONGEST_REASON, help_text="Optional. Kept in the log."
+    )
 
     def __init__(self, candidates: Sequence[ModelEntry], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -66,12 +73,39 @@ class ExtendForm(forms.Form):
         if not candidates:
             self.fields["models"].help_text = "Every model of the suite's models.yaml takes part already."
 
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if cleaned.get("no_budget") and cleaned.get("budget") is not None:
+            self.add_error("no_budget", "Give a new budget or take it away, not both.")
+        return cleaned
+
+    def budget_wanted(self) -> Any:
+        """What `extend_run` takes: an amount, None for no cap, or "keep"."""
+        if self.cleaned_data["no_budget"]:
+            return None
+        return "keep" if self.cleaned_data["budget"] is None else self.cleaned_data["budget"]
+
+
+class CancelForm(forms.Form):
+    """The last word about a run's drawing, which needs a reason."""
+
+    reason = forms.CharField(label="Why", max_length=LONGEST_REASON, help_text="Kept in the log.")
+
 
 class ImportForm(forms.Form):
     """Drawings made outside."""
 
     file = forms.FileField(
         help_text="JSON Lines, an object a line with model_id, prompt_text, attempt_number and raw_output."
+    )
+
+
+class ProgramsForm(forms.Form):
+    """Prompt programs of teams."""
+
+    file = forms.FileField(
+        help_text="YAML like a suite's programs.yaml: a list of programs, each with a name and its turns.",
+        widget=forms.FileInput(attrs={"accept": ".yaml,.yml"}),
     )
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
-from generation.text import visible
+from generation.json_lines import JsonError, read_object
+from generation.text import clean_text, visible
 
 LONGEST_LINE = 8 * 2**20
 MOST_ATTEMPTS = 1000
+NO_MODEL_NAME = "is not a model's name of 1 to 200 printable characters"
 
 
 @dataclass(frozen=True)
@@ -77,32 +78,17 @@ def _object(raw: bytes, *, first: bool) -> dict[str, Any]:
     if len(raw) > LONGEST_LINE:
         raise _Wrong("", f"the line is over {LONGEST_LINE} bytes")
     try:
-        text = raw.decode("utf-8-sig" if first else "utf-8")
-        found = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_pairs)
+        return read_object(raw.decode("utf-8-sig" if first else "utf-8"))
     except UnicodeDecodeError:
         raise _Wrong("", "the line is not UTF-8") from None
-    except (ValueError, RecursionError):
-        raise _Wrong("", "the line is not JSON") from None
-    if not isinstance(found, dict):
-        raise _Wrong("", "the line is not a JSON object")
-    return found
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise _Wrong("", "the line names the same field twice")
-    return found
+    except JsonError as error:
+        raise _Wrong("", f"the line {error}") from None
 
 
 def _line(found: dict[str, Any], number: int, source: str) -> Line:
     model_id = _text(found, "model_id")
-    if not (0 < len(model_id) <= 200) or not model_id.isprintable() or model_id != model_id.strip():
-        raise _Wrong("model_id", "is not a model's name of 1 to 200 printable characters")
+    if not is_model_name(model_id):
+        raise _Wrong("model_id", NO_MODEL_NAME)
     return Line(
         number=number,
         model_id=model_id,
@@ -111,7 +97,9 @@ def _line(found: dict[str, Any], number: int, source: str) -> Line:
         text=_text(found, "raw_output"),
         category=_text(found, "category") if found.get("category") is not None else None,
         program=_text(found, "program") if found.get("program") is not None else "",
-        finish_reason=_text(found, "finish_reason")[:40] if found.get("finish_reason") is not None else "",
+        finish_reason=(
+            clean_text(_text(found, "finish_reason"))[0][:40] if found.get("finish_reason") is not None else ""
+        ),
         completion_tokens=(
             _number(found, "completion_tokens", least=0, most=10**9)
             if found.get("completion_tokens") is not None
@@ -119,6 +107,10 @@ def _line(found: dict[str, Any], number: int, source: str) -> Line:
         ),
         source=source,
     )
+
+
+def is_model_name(text: str) -> bool:
+    return 0 < len(text) <= 200 and text.isprintable() and text == text.strip()
 
 
 def _text(found: dict[str, Any], name: str) -> str:

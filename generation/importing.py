@@ -14,9 +14,11 @@ from typing import Any
 from django.db import transaction
 from django.utils.timezone import now
 
+from benchsite.progress_bar import Progress, unwatched
 from generation.asking import Sheet, load_sheet
 from generation.expansion import entrant_row
-from generation.import_lines import BadLine, Line, read_lines, slug
+from generation.import_lines import MOST_ATTEMPTS, NO_MODEL_NAME, BadLine, Line, is_model_name, read_lines, slug
+from generation.marks import mark_scores
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.reading import Read, measured_inline, read_answer, save_measurements
 from generation.runs import refuse_frozen
@@ -61,14 +63,22 @@ class _Drawing:
 
 
 def import_samples(
-    stream: Iterable[bytes], *, run: Run, source: str = "file", by: Any = None, skip_bad: bool = False
+    stream: Iterable[bytes],
+    *,
+    run: Run,
+    source: str = "file",
+    by: Any = None,
+    skip_bad: bool = False,
+    progress: Progress = unwatched,
 ) -> Imported:
     """JSON Lines, an object a line: model_id, prompt_text, attempt_number, raw_output (category, program optional)."""
     lines, bad = read_lines(stream, source)
-    return _import(lines, bad, run=run, source=source, by=by, skip_bad=skip_bad)
+    return _import(lines, bad, run=run, source=source, by=by, skip_bad=skip_bad, progress=progress)
 
 
-def import_folder(folder: Path, *, run: Run, by: Any = None, skip_bad: bool = False) -> Imported:
+def import_folder(
+    folder: Path, *, run: Run, by: Any = None, skip_bad: bool = False, progress: Progress = unwatched
+) -> Imported:
     """Files named MODEL/SUBJECT.svg or MODEL/SUBJECT-2.svg (a model's id may have slashes) or MODEL__SUBJECT__2.svg."""
     subjects = {slug(name): prompt for prompt in run.prompts.all() for name in (prompt.subject, prompt.key) if name}
     lines, bad = [], []
@@ -77,7 +87,7 @@ def import_folder(folder: Path, *, run: Run, by: Any = None, skip_bad: bool = Fa
         (bad if isinstance(found, BadLine) else lines).append(found)
     if not lines and not bad:
         bad.append(BadLine(folder.name, 0, "", "there is no .svg file in this folder"))
-    return _import(lines, bad, run=run, source=folder.name, by=by, skip_bad=skip_bad)
+    return _import(lines, bad, run=run, source=folder.name, by=by, skip_bad=skip_bad, progress=progress)
 
 
 def _read_file(folder: Path, path: Path, number: int, subjects: dict[str, Prompt]) -> Line | BadLine:
@@ -91,17 +101,23 @@ def _read_file(folder: Path, path: Path, number: int, subjects: dict[str, Prompt
         parts = [parts[0], f"{parts[1]}-{parts[2]}"]
     if len(parts) != 2:
         return BadLine(str(name), 0, "", "the name does not say model and subject, as in MODEL/SUBJECT-1.svg")
+    if not is_model_name(parts[0]):
+        return BadLine(str(name), 0, repr(parts[0])[:60], NO_MODEL_NAME)
     match = FILE_NAME.fullmatch(parts[1])
     whole = subjects.get(slug(parts[1]))  # a subject may itself end in a number
     prompt = whole or (subjects.get(slug(match["subject"])) if match else None)
     if prompt is None:
         return BadLine(str(name), 0, "", f"no prompt of this run is about {parts[1]!r}")
     attempt = 1 if whole or not match["attempt"] else int(match["attempt"])
+    if not 1 <= attempt <= MOST_ATTEMPTS:
+        return BadLine(str(name), 0, "", f"the attempt is not a whole number from 1 to {MOST_ATTEMPTS}")
     text, _ = decode(path.read_bytes())
     return Line(number, parts[0], prompt.text, attempt, text, category=prompt.category, source=str(name))
 
 
-def _import(lines: list[Line], bad: list[BadLine], *, run: Run, source: str, by: Any, skip_bad: bool) -> Imported:
+def _import(
+    lines: list[Line], bad: list[BadLine], *, run: Run, source: str, by: Any, skip_bad: bool, progress: Progress
+) -> Imported:
     refuse_frozen(run)
     sheet = load_sheet(run.pk)
     placed, misplaced = _place(sheet, lines)
@@ -112,10 +128,13 @@ def _import(lines: list[Line], bad: list[BadLine], *, run: Run, source: str, by:
     # Where a file says two things about one attempt, its first line counts.
     unique = {drawing.key: drawing for drawing in reversed(placed) if drawing.key not in stored}
     sheet.names = (*sheet.names, *{drawing.line.model_id for drawing in placed})
-    read = {key: _read(sheet, drawing) for key, drawing in unique.items()}
+    read = {}
+    for key, drawing in unique.items():
+        read[key] = _read(sheet, drawing)
+        progress(len(read), len(unique))
     with transaction.atomic():
         _save(run, sheet, unique, read)
-        Run.objects.filter(pk=run.pk).update(scores_changed_at=now())
+        mark_scores(run.pk)
         facts = {"source": clean_text(source)[0], "added": len(unique), "bad": len(bad)}
         Event.objects.create(run=run, actor=by, verb="import_samples", facts=facts)
     return Imported(len(unique), len(placed) - len(clashing) - len(unique), bad)

@@ -26,8 +26,9 @@ def unmeasured(run: Run) -> int:
 
 
 def automatic_runs() -> list[Run]:
-    """Runs that a formula scores; the few columns are read whole, because only one database can search a JSON list."""
-    runs = Run.objects.only("pk", "code", "format", "protocols", "measure_backend", "scores_changed_at")
+    """Runs that a formula scores and that may change; read whole, because only one database can search a JSON list."""
+    columns = ("pk", "code", "format", "protocols", "measure_backend", "scores_changed_at")
+    runs = Run.objects.filter(frozen_at=None).only(*columns)
     return [run for run in runs if "automatic" in run.protocols]
 
 
@@ -48,11 +49,20 @@ def mark_new_scores() -> int:
     large run is not scored again for every answer."""
     marked = 0
     for run in automatic_runs():
-        since = (run.scores_changed_at or EVER) - LATE
-        if run.samples.filter(state=Sample.State.DRAWN, drawn_at__gt=since).exists():
+        if has_new_answers(run):
             fresh = Q(scores_changed_at=None) | Q(scores_changed_at__lt=now() - LATE)
-            marked += Run.objects.filter(fresh, pk=run.pk).update(scores_changed_at=now())
+            marked += Run.objects.filter(fresh, pk=run.pk, frozen_at=None).update(scores_changed_at=now())
     return marked
+
+
+def has_new_answers(run: Run) -> bool:
+    """Whether a formula has something to score that came after the run's mark.
+
+    Not what was drawn before the clock was set back: of the future, it would be new at every sweep.
+    """
+    since = (run.scores_changed_at or EVER) - LATE
+    answers = run.samples.filter(state=Sample.State.DRAWN, drawn_at__gt=since, drawn_at__lte=now())
+    return "automatic" in run.protocols and answers.exists()
 
 
 def measure_by(run: Run, backend: str) -> int:

@@ -16,6 +16,8 @@ NANO = 1_000_000_000
 # Flags that a curator gave; reading the answer again keeps them.
 LEAK_MARKED = "leak_marked"
 OFFENSIVE = "offensive"
+# The reason for no drawing where a run was taken to another site before it ended; there it never will.
+UNFINISHED = "unfinished"
 
 
 class CodeField(models.CharField):
@@ -181,9 +183,6 @@ class SampleQuerySet(models.QuerySet["Sample"]):
             model__refused_reason="",
         )
 
-    def lapsed(self) -> SampleQuerySet:
-        return self.filter(state=Sample.State.ASKING, lease_until__lt=now())
-
     def unended(self) -> SampleQuerySet:
         return self.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING])
 
@@ -196,6 +195,10 @@ class SampleQuerySet(models.QuerySet["Sample"]):
             excluded_reason="",
             entrant__disqualified="",
         )
+
+    def in_order(self) -> SampleQuerySet:
+        """By prompt, entrant, model and attempt: the same on every site that has the run, which the order of ids is not."""
+        return self.order_by("prompt__position", "entrant_id", "model_id", "attempt")
 
     def progress(self) -> dict[str, int]:
         """How many samples there are in each state, every state named."""

@@ -8,6 +8,8 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils.timezone import now
 
+from generation.marks import mark_scores
+from generation.measuring import has_new_answers
 from generation.models import Event, Run
 
 
@@ -39,12 +41,19 @@ def _show(runs: Iterable[Run], visibility: str, verb: str, by: AbstractBaseUser 
 
 @transaction.atomic
 def freeze_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
-    """Make the leaderboards of runs final: nothing is drawn, judged, excluded or read again until they are thawed."""
+    """Make the leaderboards of runs final: nothing is drawn, judged, excluded or read again until they are thawed.
+
+    What came before is still ranked, and so are votes that commit at the same moment. An answer that was in flight is stored,
+    and ranked when the run is thawed, unless it came before the last fit.
+    """
     changed = [run for run in runs if not run.frozen_at]
     for run in changed:
         _stop(run, f"Frozen: {reason}")
-        Run.objects.filter(pk=run.pk).update(frozen_at=now())
+        if has_new_answers(run):
+            mark_scores(run.pk)
         Event.objects.create(run=run, actor=by, verb="freeze_run", reason=reason)
+    # Last, because it is compared with the times of fits, and votes are let in until this commits.
+    Run.objects.filter(pk__in=[run.pk for run in changed]).update(frozen_at=now())
     return len(changed)
 
 
@@ -54,6 +63,7 @@ def thaw_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) 
     changed = [run for run in runs if run.frozen_at]
     for run in changed:
         Run.objects.filter(pk=run.pk).update(frozen_at=None)
+        mark_scores(run.pk)  # for the answers that came in meanwhile
         Event.objects.create(run=run, actor=by, verb="thaw_run", reason=reason)
     return len(changed)
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import structlog
 from django.db import transaction
-from django.utils.timezone import now
 
+from benchsite.progress_bar import Progress, unwatched
 from generation.asking import Sheet, load_sheet
 from generation.formats.base import Answer, BackendMissing, Extraction
 from generation.identity import find_signature
+from generation.marks import mark_scores
 from generation.models import LEAK_MARKED, OFFENSIVE, Event, Measurement, Reading, Run, Sample
 from generation.runs import refuse_frozen
 from generation.text import clean_text
@@ -150,34 +151,57 @@ def save_measurements(sheet: Sheet, rows: Iterable[tuple[int, dict[str, Any]]], 
     )
 
 
-def reread_run(run: Run, *, by: Any = None, reason: str = "") -> int:
+def reread_run(run: Run, *, by: Any = None, reason: str = "", progress: Progress = unwatched) -> int:
     """Read every stored answer again by today's rules; what changed is kept as a Reading. Says how many changed."""
     refuse_frozen(run)
     sheet, changed = load_sheet(run.pk), 0
     drawn = Sample.objects.filter(run=run, state=Sample.State.DRAWN).order_by("pk")
-    last = 0
+    last = seen = 0
+    total = drawn.count()
     while batch := list(drawn.filter(pk__gt=last)[:BATCH]):
-        last = batch[-1].pk
-        with transaction.atomic():
-            changed += sum(_reread(sheet, sample) for sample in batch)
-    Run.objects.filter(pk=run.pk).update(scores_changed_at=now())
+        last, seen = batch[-1].pk, seen + len(batch)
+        changed += _reread_batch(sheet, batch)
+        progress(seen, total)
+    mark_scores(run.pk)
     Event.objects.create(run=run, actor=by, verb="reread_run", reason=reason, facts={"changed": changed})
     return changed
 
 
-def _reread(sheet: Sheet, sample: Sample) -> bool:
-    read = read_answer(
+def _reread_batch(sheet: Sheet, samples: list[Sample]) -> int:
+    """How many changed. Reading takes its time, so the rows are locked only to be written, and votes never wait.
+
+    A curator's hold or flag comes before or after, and stays: where it came while we read, the answer is read again.
+    """
+    known = {sample.pk: (_kept_flags(sample), _read_again(sheet, sample)) for sample in samples}
+    with transaction.atomic():
+        rows = Sample.objects.filter(pk__in=known).defer("raw", "answer").select_for_update(no_key=True)
+        reads = []
+        for sample in rows:
+            flags, read = known[sample.pk]
+            reads.append((sample, read if flags == _kept_flags(sample) else _read_again(sheet, sample)))
+        save_measurements(sheet, [(sample.pk, read.values) for sample, read in reads])
+        return sum(_save_reading(sample, read) for sample, read in reads)
+
+
+def _kept_flags(sample: Sample) -> list[str]:
+    return [flag for flag in sample.flags if flag in PROVIDER_FLAGS | CURATOR_FLAGS]
+
+
+def _read_again(sheet: Sheet, sample: Sample) -> Read:
+    return read_answer(
         sheet,
         prompt_pk=sample.prompt_id,
         text=sample.answer,
         finish_reason=sample.finish_reason,
         completion_tokens=sample.completion_tokens,
-        flags=[flag for flag in sample.flags if flag in PROVIDER_FLAGS | CURATOR_FLAGS],
+        flags=_kept_flags(sample),
         measure=measured_inline(sheet),
     )
+
+
+def _save_reading(sample: Sample, read: Read) -> bool:
     old = {name: getattr(sample, name) for name in READ_FIELDS}
     new = {name: getattr(read, name) for name in READ_FIELDS}
-    save_measurements(sheet, [(sample.pk, read.values)])
     if old == new:
         return False
     Reading.objects.create(sample=sample, **old)
@@ -188,12 +212,10 @@ def _reread(sheet: Sheet, sample: Sample) -> bool:
     return True
 
 
-def measure_run(
-    run: Run, *, backend: str = "", everything: bool = False, tell: Callable[[int, int], None] | None = None
-) -> int:
+def measure_run(run: Run, *, backend: str = "", everything: bool = False, progress: Progress = unwatched) -> int:
     """Measure what has no measurement by this backend yet (or everything); says how many were measured.
 
-    `tell` hears after each batch how many were looked at, and of how many.
+    `progress` hears after each batch how many were looked at, and of how many.
     """
     refuse_frozen(run)
     sheet, done, last = load_sheet(run.pk), 0, 0
@@ -201,17 +223,16 @@ def measure_run(
     drawn = Sample.objects.filter(run=run, state=Sample.State.DRAWN).order_by("pk")
     if not everything:
         drawn = drawn.exclude(pk__in=Measurement.objects.filter(sample__run=run, backend=backend).values("sample"))
-    seen, total = 0, drawn.count() if tell else 0
+    seen, total = 0, drawn.count()
     while batch := list(drawn.filter(pk__gt=last)[:BATCH]):
         last = batch[-1].pk
         rows = [(sample.pk, _measure_again(sheet, sample, backend)) for sample in batch]
         save_measurements(sheet, rows, backend=backend)
         done += sum(bool(values) for _, values in rows)
         seen += len(batch)
-        if tell:
-            tell(seen, total)
+        progress(seen, total)
     if done:
-        Run.objects.filter(pk=run.pk).update(scores_changed_at=now())
+        mark_scores(run.pk)
     return done
 
 

@@ -10,9 +10,9 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from benchsite.fact_admin import FactAdmin, RunFactAdmin, filled, link
-from benchsite.templatetags.curation import words
 from benchsite.templatetags.wording import dollars
 from generation.models import Event, Measurement, Notice, ProviderCall, Reading
+from generation.templatetags.curation import words
 
 
 @admin.register(ProviderCall)

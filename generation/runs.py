@@ -12,11 +12,13 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 from django.utils.timezone import now
 
+from benchsite.progress_bar import Progress, unwatched
 from generation.bell import ring_for_drawing
-from generation.config import ModelEntry, Profile, Suite, load_profiles, load_suite
+from generation.config import ModelEntry, Profile, Suite, SuiteError, load_profiles, load_suite
 from generation.demo_suites import demo_variant, load_demo
-from generation.expansion import expand
+from generation.expansion import expand, fill_prices, unpriced
 from generation.formats import get_format
+from generation.marks import mark_scores
 from generation.models import Event, Run, Sample
 from generation.prices import decimal_of, nano
 
@@ -46,6 +48,7 @@ def start_run(
     demo: bool = False,
     draw: bool = True,
     key: str | None = None,
+    progress: Progress = unwatched,
 ) -> Run:
     """A new run with all its samples, whole or not at all; the same `key` again gives the run it started before.
 
@@ -61,7 +64,7 @@ def start_run(
     try:
         with transaction.atomic():
             run = _create_run(chosen, label=label, budget=budget, by=by, draw=draw, key=key, profiles=profiles)
-            expand(run, chosen, profiles)
+            expand(run, chosen, profiles, progress=progress)
             Event.objects.create(run=run, actor=by, verb="start_run", facts={"samples": run.samples.count()})
             ring_for_drawing()
     except IntegrityError:
@@ -146,9 +149,18 @@ def joinable_models(run: Run) -> list[ModelEntry]:
     if run.is_demo:
         known = load_demo(settings.SUITES_DIR / "demo.yaml").models
     else:
-        folder = settings.SUITES_DIR / run.suite
-        known = load_suite(folder).models if folder.is_dir() else ()
+        today = _suite_today(run)
+        known = today.models if today else ()
     return [entry for entry in known if entry.id not in present]
+
+
+def _suite_today(run: Run) -> Suite | None:
+    """The run's suite as its YAML is now; None for a run that came from elsewhere."""
+    folder = settings.SUITES_DIR / run.suite
+    try:
+        return load_suite(folder) if folder.is_dir() else None
+    except SuiteError as error:
+        raise RunError(str(error)) from None
 
 
 def extend_run(
@@ -159,8 +171,12 @@ def extend_run(
     budget: Budget | Literal["keep"] = "keep",
     by: User = None,
     reason: str = "",
+    progress: Progress = unwatched,
 ) -> int:
-    """More models, more attempts of everything, another budget; says how many samples were added."""
+    """More models, more attempts of everything, another budget (None: no cap); says how many samples were added.
+
+    Prices that nobody knew are taken from the suite as it is today; nothing else of a model that takes part changes.
+    """
     refuse_frozen(run)
     if run.drawing_state == Run.Drawing.CANCELLED:
         raise RunError("A cancelled run cannot be extended; start a new one.")
@@ -169,23 +185,37 @@ def extend_run(
     before = suite.generation.attempts_per_prompt
     if attempts is not None and attempts < before:
         raise RunError(f"The run has {before} attempts of each prompt already; attempts can only grow.")
+    for entry in models:
+        if entry.parameters.get("max_completion_tokens", 0) > (most := suite.generation.max_tokens):
+            raise RunError(f"{entry.id} has max_completion_tokens above {most}, the run's max_tokens; it cannot join.")
     suite = replace(suite, models=(*suite.models, *(entry for entry in models if entry.id not in known)))
     suite = _choose(suite, None, None, attempts)
     profiles = _profiles(suite.models, suite.generation.provider)
-    fields: dict[str, Any] = {"config": suite.to_dict(), "digest": suite.digest(), "finished_at": None}
-    if budget != "keep":
-        fields["budget_nano"] = to_nano(budget)
+    today = _suite_today(run) if unpriced(run).exists() else None
+    cap = _cap(budget)
+    fields: dict[str, Any] = {"config": suite.to_dict(), "digest": suite.digest(), "finished_at": None, **cap}
     with transaction.atomic():
         count = run.samples.count()
         if Run.objects.filter(pk=run.pk, digest=run.digest).update(**fields) != 1:
             raise RunError("The run was extended in the meantime; look at it again.")
-        expand(run, suite, profiles)
+        expand(run, suite, profiles, progress=progress)
         added = run.samples.count() - count
-        facts = {"models": [entry.id for entry in models], "attempts": attempts, "samples": added}
+        priced = fill_prices(run, today) if today else []
+        facts = {
+            "models": [entry.id for entry in models],
+            "attempts": attempts,
+            "samples": added,
+            "priced": priced,
+            **cap,
+        }
         Event.objects.create(run=run, actor=by, verb="extend_run", reason=reason, facts=facts)
         ring_for_drawing()
     run.refresh_from_db()
     return added
+
+
+def _cap(budget: Budget | Literal["keep"]) -> dict[str, int | None]:
+    return {} if budget == "keep" else {"budget_nano": to_nano(budget)}
 
 
 def pause_run(run: Run, *, by: User = None, reason: str = "") -> bool:
@@ -197,9 +227,7 @@ def pause_run(run: Run, *, by: User = None, reason: str = "") -> bool:
 def resume_run(run: Run, *, by: User = None, reason: str = "", budget: Budget | Literal["keep"] = "keep") -> bool:
     """Draw on, with every model given another chance at once. False if the run was not paused."""
     refuse_frozen(run)
-    fields: dict[str, Any] = {"drawing_state": Run.Drawing.OPEN, "paused_reason": ""}
-    if budget != "keep":
-        fields["budget_nano"] = to_nano(budget)
+    fields: dict[str, Any] = {"drawing_state": Run.Drawing.OPEN, "paused_reason": "", **_cap(budget)}
     with transaction.atomic():
         if not _move(run, "resume_run", by, reason, Run.Drawing.PAUSED, **fields):
             return False
@@ -249,18 +277,24 @@ def _move(run: Run, verb: str, by: User, reason: str, expected: str, **fields: A
     with transaction.atomic():
         if Run.objects.filter(pk=run.pk, drawing_state=expected).update(**fields) != 1:
             return False
-        Event.objects.create(run=run, actor=by, verb=verb, reason=reason)
+        facts = {name: value for name, value in fields.items() if name == "budget_nano"}
+        Event.objects.create(run=run, actor=by, verb=verb, reason=reason, facts=facts)
     run.refresh_from_db()
     return True
+
+
+def refuse_backend(run: Run, backend: str) -> None:
+    known = get_format(run.format).measure_backends
+    if backend not in known:
+        raise RunError(f"{run.format} has no backend {backend!r}; it has {', '.join(known)}.")
 
 
 def use_backend(run: Run, backend: str, *, by: User = None, reason: str = "") -> None:
     """Score the run by another measuring backend; what the old one said stays stored, apart."""
     refuse_frozen(run)
-    known = get_format(run.format).measure_backends
-    if backend not in known:
-        raise RunError(f"{run.format} has no backend {backend!r}; it has {', '.join(known)}.")
+    refuse_backend(run, backend)
     with transaction.atomic():
-        Run.objects.filter(pk=run.pk).update(measure_backend=backend, scores_changed_at=now())
+        Run.objects.filter(pk=run.pk).update(measure_backend=backend)
+        mark_scores(run.pk)
         Event.objects.create(run=run, actor=by, verb="use_backend", reason=reason, facts={"backend": backend})
     run.refresh_from_db()

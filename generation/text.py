@@ -1,4 +1,4 @@
-"""Text from outside made safe to store, to print and to put in a spreadsheet."""
+"""Text from outside made safe to store, to print, and to put in a spreadsheet or a page of Markdown."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 # A spreadsheet reads a cell that starts like this as a formula; the full-width forms are folded by some of them.
 _FORMULA_STARTS = frozenset("=+-@\t\r\n＝＋－＠")
 _CSV_MARK = "'"
+_MARKUP = re.compile(r"[\\|`*_\[\]<>#]")
 
 
 def clean_text(text: str) -> tuple[str, tuple[str, ...]]:
@@ -79,3 +80,8 @@ def csv_uncell(cell: str) -> str:
     if cell.startswith(_CSV_MARK) and (cell[1:2] in _FORMULA_STARTS or cell[1:2] == _CSV_MARK):
         return cell[1:]
     return cell
+
+
+def markdown_cell(text: str) -> str:
+    """The text in one line that cannot break a Markdown table or act as markup."""
+    return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))

@@ -11,19 +11,24 @@ from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchsite.access import curator_required
+from benchsite.uploads import kept
 from generation import runs as verbs
 from generation.checking import check_suite, free_providers
 from generation.codes import new_code
-from generation.config import BrokenSuite, Suite, load_profiles, load_suites
+from generation.config import BrokenSuite, Suite, SuiteError, load_profiles, load_suites
 from generation.dumps import sample_lines
-from generation.forms import ExtendForm, ImportForm, SampleFilter, StartForm
+from generation.forms import CancelForm, ExtendForm, ImportForm, ProgramsForm, SampleFilter, StartForm
 from generation.importing import ImportRefused, import_samples
 from generation.models import Run, Sample
 from generation.pictures import picture_response
+from generation.program_files import read_programs
+from generation.program_imports import Imported, import_programs
 from generation.progress import run_progress
+from generation.reasons import reason_of
 from generation.suite_costs import cost_bound_nano
 from generation.text import visible
 
@@ -98,18 +103,19 @@ def _progress_context(run: Run) -> dict[str, object]:
     return {"run": run, "progress": run_progress(run), "newest": newest.order_by("-drawn_at")[:NEWEST]}
 
 
+def _unended(run: Run) -> bool:
+    return run.samples.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING]).exists()
+
+
 def _offered(run: Run) -> list[tuple[str, str, str]]:
-    """The verbs a run can take now, as (verb, label, button class)."""
+    """The verbs a run can take now, as (verb, label, button class); cancelling has a page of its own."""
     offered = []
-    unended = run.samples.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING]).exists()
-    if run.drawing_state == Run.Drawing.OPEN and unended:
+    if run.drawing_state == Run.Drawing.OPEN and _unended(run):
         offered.append(("pause", "Pause", ""))
     if run.drawing_state == Run.Drawing.PAUSED:
         offered.append(("resume", "Resume", "primary"))
     if run.samples.filter(state=Sample.State.FAILED).exists():
         offered.append(("retry", "Retry what failed", ""))
-    if run.drawing_state != Run.Drawing.CANCELLED and unended:
-        offered.append(("cancel", "Cancel the rest", "danger"))
     return offered
 
 
@@ -118,7 +124,8 @@ def _offered(run: Run) -> list[tuple[str, str, str]]:
 def run(request: HttpRequest, code: str) -> HttpResponse:
     found = _run(code)
     events = found.events.select_related("actor")[:EVENTS]
-    context = {**_progress_context(found), "verbs": _offered(found), "events": events}
+    can_cancel = found.drawing_state != Run.Drawing.CANCELLED and _unended(found)
+    context = {**_progress_context(found), "verbs": _offered(found), "can_cancel": can_cancel, "events": events}
     return render(request, "generation/run.html", context)
 
 
@@ -131,7 +138,6 @@ def progress(request: HttpRequest, code: str) -> HttpResponse:
 VERBS: dict[str, tuple[Callable[..., object], str]] = {
     "pause": (verbs.pause_run, "Paused. Calls in flight are finished and kept."),
     "resume": (verbs.resume_run, "Drawing again."),
-    "cancel": (verbs.cancel_run, "Cancelled. What is drawn stays."),
     "retry": (verbs.retry_failed, "What had failed waits to be asked again."),
 }
 
@@ -143,19 +149,44 @@ def act(request: HttpRequest, code: str, verb: str) -> HttpResponse:
         raise Http404
     action, said = VERBS[verb]
     try:
-        action(_run(code), by=request.user)
+        changed = action(_run(code), by=request.user, reason=reason_of(request))
     except verbs.RunError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, said)
+        if changed:
+            messages.success(request, said)
+        else:
+            messages.info(request, "Nothing had to be changed.")
     return redirect("generation:run", code)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def cancel(request: HttpRequest, code: str) -> HttpResponse:
+    """Says what is lost, and asks why, before it draws nothing more for good."""
+    found = _run(code)
+    form = CancelForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = verbs.cancel_run(found, by=request.user, reason=form.cleaned_data["reason"])
+        except verbs.RunError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.info(request, "Cancelled. What is drawn stays." if changed else "Nothing had to be changed.")
+            return redirect("generation:run", code)
+    counts = {state: Count("pk", filter=Q(state=state)) for state in ("pending", "asking", "drawn")}
+    return render(request, "generation/cancel.html", {"run": found, "form": form, **found.samples.aggregate(**counts)})
 
 
 @curator_required
 @require_http_methods(["GET", "POST"])
 def extend(request: HttpRequest, code: str) -> HttpResponse:
     found = _run(code)
-    candidates = verbs.joinable_models(found)
+    try:
+        candidates = verbs.joinable_models(found)
+    except verbs.RunError as error:
+        messages.error(request, str(error))
+        return redirect("generation:run", code)
     form = ExtendForm(candidates, request.POST or None)
     if request.method == "POST" and form.is_valid():
         wanted = form.cleaned_data
@@ -164,8 +195,9 @@ def extend(request: HttpRequest, code: str) -> HttpResponse:
                 found,
                 models=[model for model in candidates if model.id in wanted["models"]],
                 attempts=wanted["attempts"],
-                budget="keep" if wanted["budget"] is None else wanted["budget"],
+                budget=form.budget_wanted(),
                 by=request.user,
+                reason=wanted["reason"],
             )
         except verbs.RunError as error:
             form.add_error(None, str(error))
@@ -193,6 +225,37 @@ def import_file(request: HttpRequest, code: str) -> HttpResponse:
             messages.success(request, f"{done.added} imported, {done.same} were there already.")
             return redirect("generation:run", code)
     return render(request, "generation/import.html", {"run": found, "form": form, "problems": problems})
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def import_program_file(request: HttpRequest, code: str) -> HttpResponse:
+    found = _run(code)
+    form = ProgramsForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        file = form.cleaned_data["file"]
+        try:
+            with kept(file) as path:
+                _, programs = read_programs(path, check=False)
+            done = import_programs(found, programs, by=request.user)
+        except (SuiteError, verbs.RunError) as error:
+            if isinstance(error, SuiteError):
+                error.file = file.name  # without the folder that it was in for a moment
+            form.add_error("file", visible(f"Nothing was imported. {error}"))
+        else:
+            _tell(request, done)
+            entrants = reverse("admin:generation_entrant_changelist")
+            return redirect(f"{entrants}?run__id__exact={found.pk}")
+    return render(request, "generation/import_programs.html", {"run": found, "form": form})
+
+
+def _tell(request: HttpRequest, done: Imported) -> None:
+    if done.waiting:
+        messages.success(request, f"{len(done.waiting)} to be approved here: {', '.join(done.waiting)}.")
+    for name, why in done.refused.items():
+        messages.warning(request, f"Does not qualify: {name}. {why}")
+    if done.same:
+        messages.info(request, f"In the run already: {', '.join(done.same)}.")
 
 
 @curator_required

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django import template
@@ -10,13 +11,19 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime, now
 
 register = template.Library()
-THIN_SPACE = "\u2009"
+THIN_SPACE = "\u202f"  # does not break
 
 
 @register.filter
 def thousands(value: float | None) -> str:
     """12 345, with thin spaces."""
     return "–" if value is None else f"{value:,.0f}".replace(",", THIN_SPACE)
+
+
+@register.filter
+def named(key: str, labels: Mapping[str, str]) -> str:
+    """The label of a key, or the key itself where it has none."""
+    return labels.get(key, key)
 
 
 @register.filter
@@ -45,6 +52,17 @@ def duration(seconds: float | None) -> str:
     if minutes < 90:
         return f"{minutes}{THIN_SPACE}min"
     return f"{minutes // 60}{THIN_SPACE}h {minutes % 60}{THIN_SPACE}min"
+
+
+@register.filter
+def took(milliseconds: float | None) -> str:
+    """850 ms, 4.2 s, 75 s, 3 min."""
+    if milliseconds is None:
+        return "–"
+    seconds = milliseconds / 1000
+    if seconds < 1:
+        return f"{milliseconds:.0f}{THIN_SPACE}ms"
+    return f"{seconds:.1f}{THIN_SPACE}s" if seconds < 10 else duration(seconds)
 
 
 @register.filter

@@ -134,6 +134,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(413, _error(413, "That is too long a question."))
             return
         raw = self.rfile.read(length)
+        if len(raw) < length:
+            return  # who asked was killed in the middle of the question
         if urlsplit(self.path).path != "/v1/chat/completions":
             self._send(404, _error(404, "There is no such page here."))
             return

@@ -8,7 +8,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from generation.chat_requests import Request, payload_of
 from generation.config import BrokenSuite, Suite, load_suite, load_suites, read_models
+from generation.profiles import Profile
 from generation.suite import Generation, Judging, ModelEntry, ProgramEntry, ProgramRules, PromptEntry, Rubric
 from tests.generation.suite_files import CONFIG, PROGRAMS, refusal, write_suite
 
@@ -46,6 +48,19 @@ generation: {attempts_per_prompt: 1, temperature: 0, max_tokens: 10, provider: o
     assert (suite.judging, suite.rubric, suite.budget_usd, suite.concurrency) == (Judging(), None, None, 8)
     assert [(category.key, category.label) for category in suite.categories] == [("big_cats", "Big cats")]
     assert [prompt.key for prompt in suite.prompts] == ["Draw-a-cat", "Draw"]
+
+
+def test_the_limit_of_tokens_may_go_by_its_newer_name(tmp_path):
+    limit = "{max_tokens: null, max_completion_tokens: 4000}"
+    config = CONFIG.replace("{top_p: 0.9}", limit)
+
+    suite = load_suite(write_suite(tmp_path, config=config, models=f"models: [{{id: a/b, parameters: {limit}}}]"))
+
+    said = {"max_tokens": None, "max_completion_tokens": 4000}
+    assert suite.generation.parameters == suite.models[0].parameters == said
+    request = Request("a/b", (), 0.0, 4000, suite.models[0].parameters)
+    body = payload_of(Profile("x", "https://x"), request)
+    assert (body.get("max_tokens"), body["max_completion_tokens"]) == (None, 4000)
 
 
 def test_categories_come_from_the_rubric_when_not_named(tmp_path):
@@ -106,7 +121,7 @@ SUITES = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(SUITES)
 def test_any_suite_survives_json(suite):
     copy = Suite.from_dict(json.loads(json.dumps(suite.to_dict())))
@@ -121,7 +136,9 @@ LINES = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_character
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.tuples(IDS, LINES.filter(bool)), min_size=1, max_size=4, unique_by=lambda pair: pair[0]))
 def test_quoted_text_is_read_back_as_written(tmp_path, pairs):
     file = tmp_path / "models.yaml"

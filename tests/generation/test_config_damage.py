@@ -58,7 +58,9 @@ def test_every_value_of_a_wrong_type_is_named_with_file_and_line(tmp_path, file,
     assert key in error.key
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 @given(
     file=st.sampled_from(sorted(FILES)),
     start=st.integers(0, 900),

@@ -7,14 +7,14 @@ import pytest
 
 from generation.config import SuiteError, read_models
 from tests.generation.suite_files import CONFIG, MODELS, PROGRAMS, PROMPTS, refusal, write_suite
+from tests.hostile import FOLDER, cases
 
-HOSTILE = Path(__file__).parent.parent / "hostile"
-CASES = [case for case in json.loads((HOSTILE / "index.json").read_text())["cases"] if case["kind"] == "yaml"]
+CASES = cases("yaml")
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_hostile_file_behaves_as_indexed(case):
-    path = HOSTILE / case["file"]
+    path = FOLDER / case["file"]
 
     if case["verdict"] == "accept":
         assert [model.id for model in read_models(path)] == ["openai/gpt-4o", "anthropic/claude-3.5-sonnet"]
@@ -82,8 +82,23 @@ STRUCTURE = {
     "no models": ("models: []", "wrong_length", 1),
     "same model twice": ("models:\n  - a/b\n  - id: a/b", "duplicate_model", 3),
     "reserved parameter": ("models:\n  - id: a/b\n    parameters:\n      model: c", "reserved_key", 4),
+    "second limit": ("models:\n  - id: a/b\n    parameters: {max_tokens: 9}", "reserved_key", 3),
+    "no limit": ("models:\n  - id: a/b\n    parameters: {max_tokens: null}", "reserved_key", 3),
+    "two limits": ("models:\n  - id: a/b\n    parameters: {max_completion_tokens: 9}", "reserved_key", 3),
+    "larger limit": (
+        "models:\n  - id: a/b\n    parameters:\n      max_tokens: null\n      max_completion_tokens: 4001",
+        "out_of_range",
+        5,
+    ),
+    "empty limit": (
+        "models:\n  - id: a/b\n    parameters: {max_tokens: null, max_completion_tokens: null}",
+        "wrong_type",
+        3,
+    ),
     "infinite number": ("models:\n  - id: a/b\n    parameters: {x: 1e999}", "out_of_range", 3),
     "unknown provider": ("models:\n  - id: a/b\n    provider: olama", "unknown_provider", 3),
+    "only the price in": ("models:\n  - id: a/b\n    price_in: 1", "missing_key", 3),
+    "no price in": ("models:\n  - id: a/b\n    price_out: 1\n    price_in:", "missing_key", 3),
 }
 
 
@@ -112,6 +127,12 @@ CONFIG_FAULTS = {
     "unknown protocol": ("[rubric, pairwise]", "[rubric, pairwize]", "unknown_protocol", "suite.protocols[1]"),
     "protocol twice": ("[rubric, pairwise]", "[rubric, rubric]", "duplicate_protocol", "suite.protocols[1]"),
     "no protocol": ("[rubric, pairwise]", "[]", "wrong_length", "suite.protocols"),
+    "larger limit": (
+        "{top_p: 0.9}",
+        "{max_tokens: null, max_completion_tokens: 4001}",
+        "out_of_range",
+        "generation.parameters.max_completion_tokens",
+    ),
     "unknown provider": ("provider: openrouter", "provider: openruter", "unknown_provider", "generation.provider"),
     "text for number": ("temperature: 1", 'temperature: "1"', "wrong_type", "generation.temperature"),
     "bool for number": ("seed: 7", "seed: true", "wrong_type", "suite.seed"),
@@ -156,6 +177,15 @@ def test_unknown_key_names_the_nearest(tmp_path):
 
     assert str(error).endswith(
         "letters/models.yaml, line 4, models[1].lable: unknown key 'lable'; did you mean 'label'."
+    )
+
+
+def test_half_a_price_is_refused_by_its_name(tmp_path):
+    error = refusal(write_suite(tmp_path, models=MODELS.replace("    price_out: 2\n", "")))
+
+    assert str(error).endswith(
+        "letters/models.yaml, line 9, models[1].price_in: is half a price, without price_out; "
+        "give price_out too, or delete price_in."
     )
 
 

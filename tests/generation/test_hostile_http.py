@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from django.core import serializers
 
 from generation.models import Event, LanguageModel, ProviderCall, Run, Sample
 from generation.runs import start_run
 from tests.generation.drawing_room import MASTER, draw_some, make_suite
-from tests.hostile import serve
+from tests.hostile import cases, serve
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-or-v1-never-to-be-seen-again"
-CASES = [case for case in json.loads((serve.ROOT / "index.json").read_text())["cases"] if case["kind"] == "http"]
+CASES = cases("http")
 EXPECTED = {
     "accept": ("drawn", "open"),
     "accept_flagged": ("drawn", "open"),
@@ -34,16 +32,10 @@ def port():
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_hostile_reply(case, port, monkeypatch, settings, caplog):
-    settings.DRAW_DEADLINE = 1
+def test_hostile_reply(case, port, monkeypatch, caplog):
     monkeypatch.setenv("TEST_KEY", KEY)
     run = start_run(make_suite(models=[MASTER], prompts=1, attempts=1))
-    profile = {
-        "name": "hostile",
-        "base_url": f"http://127.0.0.1:{port}/{case['id']}",
-        "kind": "openrouter",
-        "key_env": "TEST_KEY",
-    }
+    profile = {**serve.profile(case, port), "key_env": "TEST_KEY"}
     run.models.update(profile=profile, model_id="openai/gpt-4o")
 
     draw_some(run)

@@ -126,11 +126,12 @@ def test_programs_make_the_round_trip_too(demo):
 
 
 BAD = [
-    (b"{", "f.jsonl:2: the line is not JSON."),
-    (b"[" * 100_000, "f.jsonl:2: the line is not JSON."),
+    (b"{", "f.jsonl:2: the line is not JSON (Expecting property name enclosed in double quotes at character 2)."),
+    (b"[" * 100_000, "f.jsonl:2: the line is not JSON that can be read (it nests too deep)."),
+    (b'{"a": ' + b"9" * 9999 + b"}", "f.jsonl:2: the line is not JSON that can be read (a number is too long)."),
     (b"\xff{}", "f.jsonl:2: the line is not UTF-8."),
-    (b"[]", "f.jsonl:2: the line is not a JSON object."),
-    (b'{"a": NaN}', "f.jsonl:2: the line is not JSON."),
+    (b"[]", "f.jsonl:2: the line is a list, not a JSON object."),
+    (b'{"a": NaN}', "f.jsonl:2: the line is not JSON (NaN is no number)."),
     (b'{"model_id": "a", "model_id": "b"}', "f.jsonl:2: the line names the same field twice."),
     (line(model_id=7), "f.jsonl:2: model_id is int, not text."),
     (line(model_id="a\x1b[31m"), "f.jsonl:2: model_id is not a model's name of 1 to 200 printable characters."),
@@ -175,6 +176,17 @@ def test_text_no_database_can_hold_is_stored_all_the_same():
     assert {"nul_replaced", "surrogate_replaced"} <= set(sample.flags)
 
 
+@pytest.mark.parametrize(
+    ("said", "stored"), [("\x00", "\ufffd"), ("st\ud800op", "st\ufffdop"), ("\x00" * 99, "\ufffd" * 40), (None, "")]
+)
+def test_a_finish_reason_no_database_can_hold_is_stored_clean(said, stored):
+    run = empty_run()
+
+    import_samples(file_of(line(finish_reason=said)), run=run)
+
+    assert run.samples.get().finish_reason == stored
+
+
 def test_import_folder_goes_by_model_and_subject(tmp_path):
     run = empty_run(format="svg")
     svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M1 1L8 8"/></svg>'
@@ -209,6 +221,29 @@ def test_import_folder_names_bad_files(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("x" * 201 + "__cat.svg", "'xxx"),
+        ("/".join(["y" * 120] * 2) + "/cat.svg", "'yyy"),
+        ("a\x1b[31m__cat.svg", r"'a\x1b[31m' is not a model's name of 1 to 200 printable characters."),
+        (b"a\xff__cat.svg".decode("utf-8", "surrogateescape"), r"'a\udcff' is not a model's name"),
+        (" a__cat.svg", "' a' is not a model's name of 1 to 200 printable characters."),
+        ("a__cat__0.svg", "the attempt is not a whole number from 1 to 1000."),
+    ],
+)
+def test_import_folder_names_a_file_whose_name_no_line_could_have(tmp_path, name, sentence):
+    run = empty_run(format="svg")
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("<svg/>")
+
+    with pytest.raises(ImportRefused) as refused:
+        import_folder(tmp_path, run=run)
+
+    assert sentence in str(refused.value)
+    assert not LanguageModel.objects.exists()
+
+
+@pytest.mark.parametrize(
     ("name", "expected"), [("Mr. Mime", "mr-mime"), ("Flabébé", "flabebe"), ("Nidoran♀", "nidoranf")]
 )
 def test_slug_is_how_files_are_named(name, expected):
@@ -227,6 +262,15 @@ def test_the_command_says_what_it_did(tmp_path, capsys):
     assert capsys.readouterr().out == f"Run {run.code}: 1 samples imported, 0 were there already, 1 left out.\n"
 
 
+@pytest.mark.parametrize("first", [b"[" * 100_000, b"\xff", b"[]", b"{}", b""])
+def test_the_command_asks_where_drawings_belong_if_the_file_does_not_say(tmp_path, first):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(first)
+
+    with pytest.raises(CommandError, match="Say where the drawings belong"):
+        call_command("import_samples", path)
+
+
 def test_a_frozen_run_takes_no_drawings():
     run = empty_run()
     Run.objects.filter(pk=run.pk).update(frozen_at=now())
@@ -236,3 +280,13 @@ def test_a_frozen_run_takes_no_drawings():
         import_samples(file_of(line()), run=run)
 
     assert not run.samples.exists()
+
+
+def test_a_refused_file_leaves_no_new_run(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"".join(file_of(line(prompt_text="nobody asked this"))))
+
+    with pytest.raises(CommandError, match=r"a\.jsonl:1: prompt_text is not a prompt of this run"):
+        call_command("import_samples", path, suite="ascii")
+
+    assert not Run.objects.exists()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from generation.config import load_suite
 from generation.curating import approve_entrants, disqualify_entrants
@@ -132,3 +134,47 @@ def test_a_program_that_failed_its_check_is_asked_once_a_curator_approves_it_all
 
     assert silent.samples.filter(state="pending").count() == 3 * 3 * 5
     assert Sample.objects.count() == before + 3 * 3 * 5
+
+
+def upload(client, run, text, name="teams.yaml"):
+    url = reverse("generation:import_programs", args=[run.code])
+    return client.post(url, {"file": SimpleUploadedFile(name, text.encode())}, follow=True)
+
+
+def test_a_curator_uploads_programs_and_is_led_to_where_they_are_approved(client, curator, run):
+    assert reverse("generation:import_programs", args=[run.code]) in client.get(f"/runs/{run.code}/").text
+
+    page = upload(client, run, FILE)
+
+    assert page.redirect_chain == [(f"/admin/generation/entrant/?run__id__exact={run.pk}", 302)]
+    assert "1 to be approved here: posts." in page.text
+    assert "Does not qualify: silent. No turn has the placeholder {{target}}." in page.text
+    assert not Entrant.objects.get(run=run, name="posts").approved
+    assert run.events.get(verb="import_programs").actor == curator
+
+    again = upload(client, run, FILE)
+
+    assert "In the run already: posts, silent, sly." in again.text
+    assert Entrant.objects.filter(run=run, name="posts").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("programs:\n  - name: x\n    turn: [a]\n", "Nothing was imported. teams.yaml, line 3"),
+        ("programs: [", "Nothing was imported. teams.yaml, line 1"),
+        (FILE + '  - name: rows-first\n    turns: ["{{target}}"]\n', "There is another program named"),
+    ],
+)
+def test_what_is_wrong_with_an_uploaded_file_is_said_and_no_program_joins(client, curator, run, text, said):
+    before = run.entrants.count()
+
+    assert said in upload(client, run, text).text
+    assert run.entrants.count() == before
+
+
+def test_a_run_of_models_offers_no_import_of_programs(client, curator, settings):
+    run = start_run(load_suite(settings.SUITES_DIR / "ascii"), demo=True, draw=False)
+
+    assert "Import programs" not in client.get(f"/runs/{run.code}/").text
+    assert "The entrants of this run are models" in upload(client, run, FILE).text

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.text import clean_text, csv_cell, csv_uncell, decode, visible
+from generation.text import clean_text, csv_cell, csv_uncell, decode, markdown_cell, visible
 from tests.hostile import case_bytes, cases
 
 ANY_TEXT = st.text(alphabet=st.characters(codec=None, categories=None))
@@ -76,3 +76,17 @@ def test_csv_cell_comes_back_exactly_through_a_file(text):
     file.seek(0)
 
     assert csv_uncell(next(csv.reader(file))[1]) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("plain name, 7.5 %", "plain name, 7.5 %"),
+        ("<img src=x>", r"\<img src=x\>"),
+        ("a|b\\|c", r"a\|b\\\|c"),
+        ("[x](javascript:1) *_`#", r"\[x\](javascript:1) \*\_\`\#"),
+        ("two\nlines\r\n\tthree", "two lines three"),
+    ],
+)
+def test_markdown_cell_is_one_line_without_markup(text, cell):
+    assert markdown_cell(text) == cell

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import json
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
-from benchsite.accounts import make_curator
 from generation.models import Event, Run, Sample
-from generation.runs import start_run
+from generation.progress import ADVICE
+from generation.runs import cancel_run, start_run
 from tests.generation.drawing_room import draw_some, make_suite
+from tests.generation.suite_files import write_suite
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def alice(client):
-    """A curator, logged in."""
-    user = User.objects.create_user("alice")
-    make_curator(user)
-    client.force_login(user)
-    return user
 
 
 @pytest.fixture
@@ -33,7 +27,7 @@ def run(demo):
     return start_run(make_suite())
 
 
-def test_runs_are_counted_without_reading_their_suites(client, alice, run):
+def test_runs_are_counted_without_reading_their_suites(client, curator, run):
     with CaptureQueriesContext(connection) as asked:
         client.get("/runs/")
 
@@ -41,14 +35,24 @@ def test_runs_are_counted_without_reading_their_suites(client, alice, run):
     assert not [query for query in asked if '"config"' in query["sql"]]
 
 
-def test_runs_lists_runs_and_suites(client, alice, run):
+def test_runs_lists_runs_and_suites(client, curator, run):
     page = client.get("/runs/").content.decode()
 
     assert f"/runs/{run.code}/" in page
     assert "/suites/ascii/start/" in page
 
 
-def test_a_suite_that_does_not_load_is_shown_with_its_reason(client, alice, settings, tmp_path):
+def test_a_run_that_is_only_measured_waits_for_no_judge(client, curator, run):
+    Run.objects.update(protocols=["automatic"])
+    client.force_login(curator)
+
+    page = client.get("/runs/").text
+
+    assert "measured, no judging needed" in page
+    assert run.get_judging_state_display() not in page
+
+
+def test_a_suite_that_does_not_load_is_shown_with_its_reason(client, curator, settings, tmp_path):
     settings.SUITES_DIR = tmp_path
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "config.yaml").write_text("suite: [\n")
@@ -59,7 +63,7 @@ def test_a_suite_that_does_not_load_is_shown_with_its_reason(client, alice, sett
     assert "config.yaml" in page
 
 
-def test_a_curator_checks_the_provider_before_starting(client, alice, monkeypatch):
+def test_a_curator_checks_the_provider_before_starting(client, curator, monkeypatch):
     monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
 
     start = client.get("/suites/ascii/start/").text
@@ -83,7 +87,7 @@ def test_pages_are_for_curators(client, run, path):
     assert client.get(path).status_code == 403
 
 
-def test_starting_twice_with_one_form_starts_once(client, alice):
+def test_starting_twice_with_one_form_starts_once(client, curator):
     form = {"label": "x", "models": ["openai/gpt-4o"], "attempts": 1, "budget": "", "key": "abc"}
 
     first = client.post("/suites/ascii/start/", form)
@@ -94,27 +98,97 @@ def test_starting_twice_with_one_form_starts_once(client, alice):
     assert (run.label, run.budget_nano, run.samples.count()) == ("x", None, 40)
 
 
-def test_a_run_without_models_is_refused_beside_the_field(client, alice):
+def test_a_run_without_models_is_refused_beside_the_field(client, curator):
     page = client.post("/suites/ascii/start/", {"attempts": 1, "key": "abc"}).content.decode()
 
     assert "Choose at least one model" in page
     assert not Run.objects.exists()
 
 
-def test_verbs_are_posted_and_logged_with_who(client, alice, run):
+@pytest.mark.parametrize("verb", ["do/pause", "do/resume", "cancel"])
+def test_a_stale_page_does_not_claim_to_have_changed_anything(client, curator, run, verb):
+    cancel_run(run)
+
+    page = client.post(f"/runs/{run.code}/{verb}/", {"reason": "enough"}, follow=True).text
+
+    assert "Nothing had to be changed." in page
+    assert not run.events.filter(actor=curator).exists()
+
+
+def test_verbs_are_posted_and_logged_with_who_and_why(client, curator, run):
     assert client.get(f"/runs/{run.code}/do/pause/").status_code == 405
+    Sample.objects.filter(pk=run.samples.first().pk).update(state="failed", failure="timeout")
 
-    for verb, state in [("pause", "paused"), ("resume", "open"), ("cancel", "cancelled")]:
-        client.post(f"/runs/{run.code}/do/{verb}/")
-        run.refresh_from_db()
-        assert run.drawing_state == state
+    for verb, reason in [("pause", " a\0new\nkey "), ("resume", ""), ("retry", "it is back")]:
+        client.post(f"/runs/{run.code}/do/{verb}/", {"reason": reason})
 
-    said = Event.objects.filter(actor=alice).order_by("at").values_list("verb", flat=True)
-    assert list(said) == ["pause_run", "resume_run", "cancel_run"]
+    said = Event.objects.filter(actor=curator).order_by("at").values_list("verb", "reason")
+    assert list(said) == [("pause_run", "a\ufffdnew key"), ("resume_run", ""), ("retry_failed", "it is back")]
     assert client.post(f"/runs/{run.code}/do/explode/").status_code == 404
 
 
-def test_progress_says_what_failed_and_what_to_do(client, alice, run):
+def test_cancelling_says_what_is_lost_and_wants_a_reason(client, curator, run):
+    Sample.objects.filter(pk=run.samples.first().pk).update(state="asking", token=uuid4(), lease_until=now())
+    asked = client.get(f"/runs/{run.code}/cancel/").text
+    refused = client.post(f"/runs/{run.code}/cancel/", {"reason": " "}).text
+
+    assert "11 drawings that nobody has been asked for yet will never be drawn." in asked
+    assert "1 call in flight ends and counts." in asked
+    assert "This field is required." in refused
+    assert client.post(f"/runs/{run.code}/do/cancel/").status_code == 404
+    run.refresh_from_db()
+    assert run.drawing_state == "open"
+
+    page = client.post(f"/runs/{run.code}/cancel/", {"reason": "too dear"}, follow=True).text
+
+    run.refresh_from_db()
+    assert run.drawing_state == "cancelled"
+    event = run.events.get(verb="cancel_run")
+    assert (event.actor, event.reason) == (curator, "too dear")
+    assert "Cancelled. What is drawn stays." in page and "too dear" in page
+    assert "Cancel the rest" not in page
+
+
+def test_extending_a_run_can_say_why(client, curator, run):
+    client.post(f"/runs/{run.code}/extend/", {"attempts": 4, "reason": "wide intervals"})
+
+    assert run.events.get(verb="extend_run").reason == "wide intervals"
+
+
+@pytest.mark.parametrize(("form", "nano"), [({}, 10**9), ({"budget": "2"}, 2 * 10**9), ({"no_budget": "on"}, None)])
+def test_a_budget_is_kept_changed_or_taken_away(client, curator, run, form, nano):
+    Run.objects.update(budget_nano=10**9)
+
+    client.post(f"/runs/{run.code}/extend/", form)
+
+    assert Run.objects.get().budget_nano == nano
+
+
+def test_a_budget_is_not_both_changed_and_taken_away(client, curator, run):
+    page = client.post(f"/runs/{run.code}/extend/", {"budget": "2", "no_budget": "on"}).text
+
+    assert "Give a new budget or take it away, not both." in page
+    assert not run.events.filter(verb="extend_run").exists()
+
+
+def test_a_suite_that_broke_meanwhile_is_named_where_a_run_is_extended(client, curator, run, settings, tmp_path):
+    Run.objects.update(is_demo=False)
+    settings.SUITES_DIR = tmp_path
+    write_suite(tmp_path, "tiny", models="models: [")
+
+    page = client.get(f"/runs/{run.code}/extend/", follow=True).text
+
+    assert "tiny/models.yaml, line 1" in page
+
+
+def test_advice_to_change_a_frozen_profile_says_what_that_takes():
+    told = [advice for advice in ADVICE.values() if "providers.yaml" in advice]
+
+    assert len(told) == 3
+    assert [advice for advice in told if "start a new run" not in advice] == []
+
+
+def test_progress_says_what_failed_and_what_to_do(client, curator, run):
     Sample.objects.filter(pk=run.samples.first().pk).update(state="failed", failure="moderation", failure_detail="no")
 
     page = client.get(f"/runs/{run.code}/progress/").content.decode()
@@ -123,7 +197,7 @@ def test_progress_says_what_failed_and_what_to_do(client, alice, run):
     assert "It stays a refusal." in page
 
 
-def test_samples_are_filtered(client, alice, run):
+def test_samples_are_filtered(client, curator, run):
     draw_some(run, 3)
     Sample.objects.filter(pk=run.samples.filter(state="drawn").first().pk).update(flags=["non_ascii"])
 
@@ -144,7 +218,7 @@ def test_samples_are_filtered(client, alice, run):
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_the_sample_browser_asks_the_database_a_fixed_number_of_times(
-    client, alice, run, count, django_assert_num_queries
+    client, curator, run, count, django_assert_num_queries
 ):
     draw_some(run, count)
     client.get(f"/runs/{run.code}/samples/")
@@ -153,7 +227,7 @@ def test_the_sample_browser_asks_the_database_a_fixed_number_of_times(
         client.get(f"/runs/{run.code}/samples/?state=drawn")
 
 
-def test_a_picture_cannot_act(client, alice, demo):
+def test_a_picture_cannot_act(client, curator, demo):
     demo(say=lambda *_: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="3"/></svg>')
     run = start_run(make_suite(format="svg", prompts=1, attempts=1))
     draw_some(run)
@@ -167,7 +241,7 @@ def test_a_picture_cannot_act(client, alice, demo):
     assert b"circle" in response.content
 
 
-def test_what_is_downloaded_can_be_imported_elsewhere(client, alice, run):
+def test_what_is_downloaded_can_be_imported_elsewhere(client, curator, run):
     draw_some(run, 12)
     file = b"".join(client.get(f"/runs/{run.code}/samples.jsonl").streaming_content)
     empty = start_run(make_suite(), draw=False)
@@ -180,7 +254,7 @@ def test_what_is_downloaded_can_be_imported_elsewhere(client, alice, run):
     assert answers[run] == answers[empty]
 
 
-def test_a_bad_line_is_named_and_nothing_is_imported(client, alice, run):
+def test_a_bad_line_is_named_and_nothing_is_imported(client, curator, run):
     good = json.dumps(
         {"model_id": "x/y", "prompt_text": run.prompts.first().text, "attempt_number": 1, "raw_output": "```\nx\n```"}
     )

@@ -1,0 +1,23 @@
+"""Where a request comes from: one answer for the lock on logins and for whoever else asks."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+
+from django.conf import settings
+from django.http import HttpRequest
+
+
+def client_address(request: HttpRequest) -> str:
+    """The peer's address, or with PROXIES in front what the outermost of them saw; what stands left of that is hearsay."""
+    peer = request.META.get("REMOTE_ADDR", "")
+    if settings.PROXIES < 1:
+        return peer
+    seen = request.headers.get("X-Forwarded-For", "").split(",")
+    if len(seen) < settings.PROXIES:
+        return peer
+    try:
+        found = ip_address(seen[-settings.PROXIES].strip())
+    except ValueError:
+        return peer
+    return peer if getattr(found, "scope_id", None) else str(found)  # PostgreSQL's inet takes no zones
