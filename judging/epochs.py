@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import lru_cache
 from hashlib import blake2b
@@ -12,12 +13,13 @@ from django.db.models import Count, F, Q, Sum
 from django.utils.timezone import now
 
 from generation.models import Run, Sample
-from judging.models import Epoch, PromptTally
+from judging.models import Epoch, JudgeTally, Kind, Matchup, PromptTally
 from judging.rounds import Pair
 from judging.schedule import Coverage, Plan, make_plan
 from judging.table import Drawing, Table, unordered
 
 CHECK_EVERY = timedelta(seconds=60)
+BATCH = 5_000
 
 
 def fingerprint(run: Run) -> str:
@@ -88,13 +90,58 @@ def load_table(epoch: int, seed: int) -> tuple[Table, Plan]:
 
 
 def coverage(run: Run, table: Table) -> Coverage:
-    """How often each pair and each question of the table has been voted on so far, by all judges together."""
-    index = {entrant: number for number, entrant in enumerate(table.entrants)}
+    """How often each pair of the table has a vote that counts so far, and each question any vote, by all judges together."""
     tallies = PromptTally.objects.filter(run=run, is_repeat=False).order_by()
-    pairs: dict[Pair, int] = {}
-    for left, right, votes in tallies.values_list("left_id", "right_id").annotate(Sum("votes")):
-        if left in index and right in index:
-            pair = unordered(index[left], index[right])
-            pairs[pair] = pairs.get(pair, 0) + votes
     prompts = dict(tallies.values_list("prompt_id").annotate(Sum("votes")))
-    return Coverage(pairs, {number: prompts.get(prompt, 0) for number, (prompt, _) in enumerate(table.questions)})
+    questions = {number: prompts.get(prompt, 0) for number, (prompt, _) in enumerate(table.questions)}
+    return Coverage(_by_pair(table, counting_votes(run)), questions)
+
+
+def has_enough(run: Run, table: Table, target: int) -> bool:
+    """Whether every possible pair has that many votes that count.
+
+    Till near the end the sum of a tally says no; only then is it worth looking who voted, and on what.
+    """
+    found = (_by_pair(table, count(run)) for count in (votes_at_most, counting_votes))
+    return all(votes[pair] >= target for votes in found for pair in table.common)
+
+
+def _by_pair(table: Table, votes: Mapping[Pair, int]) -> Counter[Pair]:
+    index = {entrant: number for number, entrant in enumerate(table.entrants)}
+    pairs: Counter[Pair] = Counter()
+    for (left, right), count in votes.items():
+        if left in index and right in index:
+            pairs[unordered(index[left], index[right])] += count
+    return pairs
+
+
+def votes_at_most(run: Run) -> Counter[Pair]:
+    """No fewer than `counting_votes`, in one statement whose cost grows with the prompts and not with the judges.
+
+    Imported votes may have no prompt, so all of them are added, and those with one are in twice.
+    """
+    known = PromptTally.objects.filter(run=run, is_repeat=False)
+    imported = JudgeTally.objects.filter(run=run, is_repeat=False, seat__in=run.seats.filter(judge=None).order_by())
+    sums = [tally.order_by().values_list("left", "right").annotate(Sum("votes")) for tally in (known, imported)]
+    found: Counter[Pair] = Counter()
+    for left, right, votes in sums[0].union(sums[1], all=True):
+        found[left, right] += votes
+    return found
+
+
+def counting_votes(run: Run) -> Counter[Pair]:
+    """Standing votes by left and right entrant, repeats apart, without judges set aside and drawings excluded."""
+    tallies = JudgeTally.objects.filter(run=run, is_repeat=False, seat__weight__gt=0).order_by()
+    found = Counter(
+        {(left, right): n for left, right, n in tallies.values_list("left", "right").annotate(Sum("votes"))}
+    )
+    voted = Matchup.objects.filter(state=Matchup.State.VOTED, seat__weight__gt=0).exclude(kind=Kind.REPEAT).order_by()
+    gone = run.samples.exclude(excluded_reason="").order_by().values_list("id", flat=True)
+    # Their numbers, not a subquery: so PostgreSQL too reads only the matchups of these few, by an index for each side. In
+    # batches, because a statement of SQLite holds some 32,000 values. A vote on two of them is found by its left one.
+    ids = list(gone)
+    for batch in (ids[start : start + BATCH] for start in range(0, len(ids), BATCH)):
+        on_one = Q(left_sample__in=batch) | (Q(right_sample__in=batch) & ~Q(left_sample__in=gone))
+        rows = voted.filter(on_one).values_list("left", "right").annotate(Count("id"))
+        found.subtract({(left, right): n for left, right, n in rows})
+    return found

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 
 from django.db.models import Exists
 
 from generation.models import Sample
 from judging import schedule
-from judging.epochs import coverage, current_epoch, load_table, refresh_epoch
+from judging.epochs import coverage, current_epoch, has_enough, load_table, refresh_epoch
 from judging.models import Epoch, Kind, Matchup, Seat, new_seed
 from judging.rounds import Pair
 from judging.schedule import Place, Plan
@@ -18,6 +19,7 @@ from judging.table import Item, Table, unordered
 
 RETRIES = 5
 CHUNK = 64
+GUESSES = 3
 
 
 class StaleSeatError(Exception):
@@ -44,9 +46,10 @@ def _make_in_epoch(seat: Seat, rules: Rules) -> Matchup | None:
     table, shared = load_table(seat.epoch.pk, seat.epoch.seed)
     if not seat.plan["pairs"] or _target_reached(seat, table, rules.judging.target):
         return None
-    # Nearly always the planned item is new to the judge: the first try takes it for so and finds out while reading the
-    # samples; only when it is not are the judge's earlier items looked up.
-    for unseen in (lambda items: next(items, None), _unseen_by(seat)):
+    # Nearly always the planned item is new to the judge: it is taken for so, and found out while reading its drawings. Only
+    # after a few that were not are the judge's earlier items looked up.
+    met: set[str] = set()
+    for unseen in (*[partial(_first_but, met)] * GUESSES, _unseen_by(seat)):
         planned = _plan_next(seat, rules, table, shared, unseen)
         if planned is None:
             return None
@@ -54,6 +57,7 @@ def _make_in_epoch(seat: Seat, rules: Rules) -> Matchup | None:
         if _store(matchup):
             _move(seat, place)
             return matchup
+        met.add(matchup.key)
     raise StaleSeatError
 
 
@@ -70,10 +74,11 @@ def _enter_epoch(seat: Seat, epoch: Epoch) -> None:
 
 def _target_reached(seat: Seat, table: Table, target: int | None) -> bool:
     """Whether every possible pair has its votes. Looked up at every fifth item: a few votes too many do no harm."""
-    if target is None or seat.served % 5:
-        return False
-    met = coverage(seat.run, table).pairs
-    return all(met.get(pair, 0) >= target for pair in table.common)
+    return target is not None and seat.served % 5 == 0 and has_enough(seat.run, table, target)
+
+
+def _first_but(met: set[str], items: Iterator[Item]) -> Item | None:
+    return next((item for item in items if item.key not in met), None)
 
 
 def _unseen_by(seat: Seat) -> schedule.Unseen:
@@ -93,7 +98,8 @@ def _plan_next(
 ) -> tuple[Matchup, Place] | None:
     plan = Plan.from_json(seat.plan)
     last = unordered(*seat.last_pair) if seat.last_pair else None
-    place = Place(seat.served, seat.regular, seat.shared, seat.repeats, last)
+    owed = dict(seat.plan.get("owed", ()))  # a new plan owes nothing
+    place = Place(seat.served, seat.regular, seat.shared, seat.repeats, last, owed)
     item, place = schedule.next_shared(plan, shared, table, place, unseen, overlap=rules.judging.overlap)
     if item is not None:
         return _matchup(seat, table, item, Kind.SHARED), place
@@ -181,4 +187,5 @@ def _store(matchup: Matchup) -> bool:
 def _move(seat: Seat, place: Place) -> None:
     seat.served, seat.regular, seat.shared, seat.repeats = place.served, place.regular, place.shared, place.repeats
     seat.last_pair = place.last
+    seat.plan["owed"] = list(place.owed.items())
     seat.made += 1

@@ -6,6 +6,7 @@ eligible drawings. Nothing here looks at votes, and a step costs the same howeve
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from math import gcd, lcm
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 from judging.rounds import Pair, assign_sides, category_word, circle_rounds, word_starts
@@ -20,6 +22,7 @@ from judging.table import Drawing, Item, Table, item_key, unordered
 
 REPEAT_AFTER = 10  # a repeated item comes at least this many items after its first showing
 REPEAT_WITHIN = 40
+HOPELESS = 3  # few pairs can show what is owed more often: then only half of their turns go to it, not all
 LABELLINGS = 12  # how many random labellings compete for the least-seen pairs
 
 Unseen = Callable[[Iterator[Item]], Item | None]  # the first of these that the judge has not been shown
@@ -72,13 +75,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Place:
-    """How far a judge has come in an epoch: items shown, next number of each kind, and the pair shown last."""
+    """How far a judge has come in an epoch: items shown, next number of each kind, the pair shown last, questions owed."""
 
     served: int = 0
     regular: int = 0
     shared: int = 0
     repeats: int = 0
     last: Pair | None = None
+    owed: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,8 @@ def make_plan(table: Table, *, seed: int, coverage: Coverage | None = None, hori
     orders = [_pair_order(table, random, coverage.pairs) for _ in range(LABELLINGS)]
     reach = horizon or len(table.entrants)
     pairs = min(orders, key=lambda order: sum(coverage.pairs.get(pair, 0) for pair in order[:reach]))
-    categories = list(table.by_category.values())
+    possible = frozenset().union(*table.common.values())
+    categories = [found for row in table.by_category.values() if (found := [q for q in row if q in possible])]
     random.shuffle(categories)
     questions = [sorted(row, key=lambda q: (coverage.questions.get(q, 0), random.random())) for row in categories]
     word = category_word([len(row) for row in categories]) if categories else []
@@ -120,38 +125,85 @@ def _pair_order(table: Table, random: Random, coverage: Mapping[Pair, int]) -> l
     return [pair for pairs in rounds for pair in pairs]
 
 
-def slot_at(plan: Plan, number: int) -> tuple[int, int]:
-    """The category (a row of `plan.questions`) and the place in that row that regular item `number` asks for.
+def visits_at(plan: Plan, category: int, number: int) -> int:
+    """How often the word asks for a category (a row of `plan.questions`) before regular item `number`.
 
-    The word is entered anew, one class further, after every lcm(pairs, word) items, and a row of questions is shifted by one
-    whenever its own cycle closes; so neither a category nor a question sticks to a pair, and both happen at moments when all
-    counts stand even.
+    The word is entered anew, one class further, after every lcm(pairs, word) items, at a moment when all counts stand even;
+    so no category sticks to a pair.
     """
+    start, words, rest = _word_at(plan, number)
+    met = plan.met[category]
+    return words * met[len(plan.word)] + met[start + rest] - met[start]
+
+
+def _word_at(plan: Plan, number: int) -> tuple[int, int, int]:
+    """Where the word was entered, how many whole words lie behind, and the letters since."""
     length, cycle = len(plan.word), len(plan.pairs)
     block, inside = divmod(number, lcm(cycle, length))
-    start = plan.starts[block % len(plan.starts)]
-    category = plan.word[(start + inside) % length]
-    met, size = plan.met[category], len(plan.questions[category])
-    weight = met[length]
     words, rest = divmod(inside, length)
-    visits = (block * lcm(cycle, length) // length + words) * weight + met[start + rest] - met[start]
-    shift = number // (cycle * length) // (size // gcd(cycle * weight, size))
-    return category, (visits + shift) % size
+    return plan.starts[block % len(plan.starts)], block * lcm(cycle, length) // length + words, rest
 
 
-def regular_items(plan: Plan, table: Table, number: int) -> Iterator[Item]:
-    """What regular item `number` may show: the planned choice first, then whatever else this pair can still offer."""
+def category_at(plan: Plan, number: int) -> int:
+    """The category that regular item `number` asks for."""
+    start, _, rest = _word_at(plan, number)
+    return plan.word[(start + rest) % len(plan.word)]
+
+
+def row_at(plan: Plan, category: int, number: int) -> list[tuple[int, int]]:
+    """A category's questions in the order in which they are asked from item `number` on, each with how often it was before.
+
+    A row of questions is shifted by one whenever its own cycle closes, when all counts stand even; so no question sticks to
+    a pair.
+    """
+    row, period = plan.questions[category], len(plan.pairs) * len(plan.word)
+    size, weight = len(row), plan.met[category][len(plan.word)]
+    visits = visits_at(plan, category, number)
+    shift = number // period // (size // gcd(len(plan.pairs) * weight, size))
+    rounds, done = divmod(visits, size)
+    return [(row[(visits + shift + step) % size], rounds + (step >= size - done)) for step in range(size)]
+
+
+def question_at(plan: Plan, number: int) -> int:
+    """The question that regular item `number` asks for."""
+    return row_at(plan, category_at(plan, number), number)[0][0]
+
+
+def regular_items(
+    plan: Plan, table: Table, number: int, owed: Mapping[int, int] = MappingProxyType({})
+) -> Iterator[Item]:
+    """What regular item `number` may show: the planned choice first, then whatever else this pair can still offer.
+
+    `owed` says how often a question was planned and not shown, less how often it was shown unplanned. Without gaps nothing is
+    owed, and the plan is kept to the letter; otherwise what came short is made up for by the pairs that can.
+    """
     left, right = plan.pair_at(number)
     low, high = unordered(left, right)
     cycle, turn = divmod(number, len(plan.pairs))
     before, whole = plan.appearances
     ranks = {e: cycle * whole[e] + before[turn][e] + int(999 * _chance(plan.seed, "attempt", e)) for e in (low, high)}
     ranks[high] += cycle // len(table.questions)  # when a question comes round again, other drawings meet
-    category, place = slot_at(plan, number)
-    for row in (*plan.questions[category:], *plan.questions[:category]):
-        for step in range(len(row)):
-            for item in _combinations(table, low, high, row[(place + step) % len(row)], (ranks[low], ranks[high])):
-                yield item if item.left == left else item.swapped()
+    for question in _questions(plan, number, owed):
+        for item in _combinations(table, low, high, question, (ranks[low], ranks[high])):
+            yield item if item.left == left else item.swapped()
+
+
+def _questions(plan: Plan, number: int, owed: Mapping[int, int]) -> Iterator[int]:
+    """All questions for regular item `number`, the best first: of the category owed most, those that were shown least."""
+    patient = _chance(plan.seed, "patient", number) < 0.5
+    planned = category_at(plan, number)
+    debts = [sum(owed.get(question, 0) for question in row) + (c == planned) for c, row in enumerate(plan.questions)]
+
+    def by_debt(category: int) -> tuple[bool, int, bool, float]:
+        debt, tie = debts[category], _chance(plan.seed, "category", number, category)
+        return patient and debt > HOPELESS, -debt, category != planned, tie
+
+    def by_shown(asked: tuple[int, int]) -> tuple[bool, int]:
+        debt = owed.get(asked[0], 0)
+        return patient and debt > HOPELESS, asked[1] - debt
+
+    for category in sorted(range(len(debts)), key=by_debt):
+        yield from (question for question, _ in sorted(row_at(plan, category, number), key=by_shown))
 
 
 def _combinations(table: Table, low: int, high: int, question: int, ranks: Pair) -> Iterator[Item]:
@@ -206,10 +258,14 @@ def next_shared(
 
 def next_regular(plan: Plan, table: Table, place: Place, unseen: Unseen) -> tuple[Item | None, Place]:
     """The next regular item, passing over pairs that have nothing new left; no item when no pair has."""
+    owed = Counter(place.owed)
     for number in range(place.regular, place.regular + len(plan.pairs)):
-        item = unseen(regular_items(plan, table, number))
+        item = unseen(regular_items(plan, table, number, owed))
+        owed[question_at(plan, number)] += 1
         if item is not None:
-            return item, replace(place, served=place.served + 1, regular=number + 1, last=item.pair)
+            owed[item.question] -= 1
+            left = {question: times for question, times in owed.items() if times}
+            return item, replace(place, served=place.served + 1, regular=number + 1, last=item.pair, owed=left)
     return None, place
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -16,6 +16,7 @@ from judging.showing import is_showable, with_everything
 
 P = ParamSpec("P")
 R = TypeVar("R")
+WAITING = [Matchup.State.QUEUED, Matchup.State.OPEN]
 
 
 @dataclass(frozen=True)
@@ -44,19 +45,29 @@ def retried(verb: Callable[P, R]) -> Callable[P, R]:
 
 
 def line_of(seat: Seat) -> Line:
-    """What the judge sees now; changes nothing. A pair with a drawing that was taken out since is not shown."""
-    found = with_everything().filter(seat=seat, state__in=[Matchup.State.QUEUED, Matchup.State.OPEN])[:2]
-    waiting = [matchup for matchup in found if is_showable(matchup)]
-    current = next((matchup for matchup in waiting if matchup.state == Matchup.State.OPEN), None)
-    upcoming = next((matchup for matchup in waiting if matchup.state == Matchup.State.QUEUED), None)
+    """What the judge sees now; changes nothing."""
+    return as_it_stands(seat, with_everything().filter(seat=seat, state__in=WAITING))
+
+
+def as_it_stands(seat: Seat, waiting: Iterable[Matchup]) -> Line:
+    """The line of these matchups; a pair with a drawing that was taken out since is not shown."""
+    ready = _ready(waiting)
+    current = next((matchup for matchup in ready if matchup.state == Matchup.State.OPEN), None)
+    upcoming = next((matchup for matchup in ready if matchup.state == Matchup.State.QUEUED), None)
     return Line(seat, current, upcoming)
+
+
+def _ready(waiting: Iterable[Matchup]) -> list[Matchup]:
+    """Those that may be shown: the open one, then the others in their order; undoing may have left it behind them."""
+    showable = filter(is_showable, waiting)
+    return sorted(showable, key=lambda matchup: (matchup.state != Matchup.State.OPEN, matchup.order))
 
 
 @retried
 def take_seat(seat_id: int) -> Line:
     """Make sure that the judge has a pair on the screen and one behind it, where the schedule has any."""
     seat = Seat.objects.select_related("run", "epoch").defer("run__config", "epoch__table").get(pk=seat_id)
-    waiting = list(with_everything().filter(seat=seat, state__in=[Matchup.State.QUEUED, Matchup.State.OPEN]))
+    waiting = list(with_everything().filter(seat=seat, state__in=WAITING))
     line = line_up(seat, waiting)
     save_seat(seat)
     return line
@@ -67,10 +78,9 @@ def line_up(seat: Seat, waiting: list[Matchup], *, known: Epoch | None = None) -
 
     `known` is the run's newest epoch, where the caller has read it along.
     """
-    showable = [matchup for matchup in waiting if is_showable(matchup)]
+    showable = _ready(waiting)
     if gone := [matchup.pk for matchup in waiting if not is_showable(matchup)]:
         seat.void += Matchup.objects.filter(pk__in=gone).update(state=Matchup.State.VOID)
-    showable.sort(key=lambda matchup: (matchup.state != Matchup.State.OPEN, matchup.order))
     while len(showable) < 2 and (made := make_matchup(seat, known)):
         showable.append(made)
     current, upcoming = [*showable[:2], None, None][:2]

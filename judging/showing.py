@@ -12,7 +12,7 @@ from generation.suite import Judging
 from judging.models import Matchup, Seat
 
 _COLUMNS_OF = {
-    "run": ("code", "format", "judging_state"),
+    "run": ("code", "format", "judging_state", "scores_changed_at"),
     "seat": tuple(field.name for field in Seat._meta.concrete_fields),
     "seat__epoch": ("number", "seed", "checked_at"),
     "prompt": ("text", "category"),

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from django.db import connection, transaction
 from django.db.models import Case, Count, F, Model, Value, When
 
+from benchsite.progress_bar import Progress, unwatched
 from generation.models import Run
 from judging.models import JudgeTally, Kind, Matchup, PromptTally, Vote
 
 JUDGE_KEY = ("run_id", "seat_id", "category", "left_id", "right_id", "outcome", "is_repeat")
 PROMPT_KEY = ("run_id", "prompt_id", "left_id", "right_id", "outcome", "is_repeat")
+BATCH = 500
 
 
 # The ORM's own upsert cannot add to what is there, and update-then-insert would need a second try on a race.
@@ -81,8 +83,8 @@ def differences(run: Run) -> int:
 
 
 @transaction.atomic
-def rebuild_tallies(run: Run) -> int:
-    """Write the tallies anew from the votes, and say how many rows had been wrong."""
+def rebuild_tallies(run: Run, *, progress: Progress = unwatched) -> int:
+    """Write the tallies anew from the votes, and say how many rows had been wrong; `progress` hears of rows written."""
     if connection.vendor == "postgresql":  # SQLite has one writer at a time
         # A vote or undo that is not committed yet waits here, and then adds to what was counted without it.
         with connection.cursor() as cursor:
@@ -90,8 +92,8 @@ def rebuild_tallies(run: Run) -> int:
     wrong = differences(run)
     for tally, key in ((JudgeTally, JUDGE_KEY), (PromptTally, PROMPT_KEY)):
         tally.objects.filter(run=run).delete()
-        rows = _counted(run, key).items()
-        tally.objects.bulk_create(
-            (tally(**dict(zip(key, row, strict=True)), votes=n) for row, n in rows), batch_size=500
-        )
+        rows = [tally(**dict(zip(key, row, strict=True)), votes=n) for row, n in _counted(run, key).items()]
+        for start in range(0, len(rows), BATCH):
+            tally.objects.bulk_create(rows[start : start + BATCH])
+            progress(min(start + BATCH, len(rows)), len(rows))
     return wrong

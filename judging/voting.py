@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Max, OuterRef, Q, Subquery
 from django.utils.timezone import now
 
+from generation.marks import AHEAD, mark_scores, mark_scores_after, move_mark
 from generation.models import Run
 from judging.models import Epoch, Matchup, Report, Seat, Vote
 from judging.planning import StaleSeatError
-from judging.serving import Line, line_up, retried, save_seat
+from judging.serving import WAITING, Line, as_it_stands, line_up, retried, save_seat
 from judging.showing import is_showable, rules_of, with_everything
 from judging.tallies import add_vote, remove_vote
 
 MIN_INTERVAL = timedelta(milliseconds=300)
 LONGEST_MS = 3_600_000
-MARK_AHEAD = timedelta(seconds=2)
-WAITING = [Matchup.State.QUEUED, Matchup.State.OPEN]
 
 
 class RefusedError(Exception):
@@ -42,6 +40,14 @@ class Ballot:
 
 
 @dataclass(frozen=True)
+class Undone:
+    """What the judge sees after undo; `put_away` where the vote is withdrawn and its pair may not be shown now."""
+
+    line: Line
+    put_away: bool = False
+
+
+@dataclass(frozen=True)
 class Cast:
     """A vote that stands, and what the judge sees next; `again` where it had been cast before."""
 
@@ -51,24 +57,39 @@ class Cast:
     again: bool = False
 
 
-@retried
 def cast_vote(*, judge: User, code: str, ballot: Ballot) -> Cast:
+    done = _cast(judge, code, ballot)
+    if isinstance(done, RefusedError):
+        raise done
+    return done
+
+
+@retried
+def _cast(judge: User, code: str, ballot: Ballot) -> Cast | RefusedError:
+    """The vote and what comes next; or, where the pair left the screen instead, why: to be raised once that is committed."""
     matchup, waiting, known = _read(judge, code)
-    _check_open(matchup.run)
     if matchup.state == Matchup.State.VOTED:
-        return _cast_before(matchup, waiting, ballot)
+        return _cast_before(matchup, waiting, ballot, known)
+    _check_open(matchup.run)
     _check_on_screen(matchup)
     seat, moment = matchup.seat, now()
-    if seat.last_vote_at and moment - seat.last_vote_at < MIN_INTERVAL:
+    if not is_showable(matchup):
+        line_up(seat, waiting, known=known)
+        save_seat(seat)
+        return RefusedError(
+            "gone", "A drawing of that pair was taken out while you looked. Your vote on it was not counted."
+        )
+    # A clock that was set back makes nobody wait.
+    if seat.last_vote_at and timedelta(0) <= moment - seat.last_vote_at < MIN_INTERVAL:
         raise RefusedError("too_fast", "That was very quick. Look again, then vote.")
-    _close(matchup, Matchup.State.VOTED)
+    _leave(matchup, Matchup.State.OPEN, state=Matchup.State.VOTED)
     vote = _record(matchup, ballot, moment)
     add_vote(matchup, ballot.outcome)
     seat.voted += 1
     seat.last_vote_at = moment
     line = line_up(seat, [other for other in waiting if other.pk != matchup.pk], known=known)
     save_seat(seat)
-    mark_changed(matchup.run_id)
+    mark_scores_after(matchup.run_id, marked=matchup.run.scores_changed_at)
     return Cast(matchup, vote, line)
 
 
@@ -107,16 +128,26 @@ def _check_on_screen(matchup: Matchup) -> None:
         raise RefusedError("void", "This pair was taken out, and needs no vote.")
 
 
-def _cast_before(matchup: Matchup, waiting: list[Matchup], ballot: Ballot) -> Cast:
+def _cast_before(matchup: Matchup, waiting: list[Matchup], ballot: Ballot, known: Epoch | None) -> Cast:
+    """A vote sent again, perhaps because its answer was lost: it stands, even where judging has been closed since."""
     vote = _standing(matchup)
     if vote.outcome != ballot.outcome:
         raise RefusedError(
             "recorded",
             f"You voted “{vote.get_outcome_display()}” on that pair; this one was not counted. Undo it to vote again.",
         )
-    current = next((row for row in waiting if row.state == Matchup.State.OPEN), None)
-    upcoming = next((row for row in waiting if row.state == Matchup.State.QUEUED), None)
-    return Cast(matchup, vote, Line(matchup.seat, current, upcoming), again=True)
+    is_open = matchup.run.judging_state == Run.Judging.OPEN
+    line = _present(matchup.seat, waiting, known) if is_open else Line(matchup.seat, None, None)
+    return Cast(matchup, vote, line, again=True)
+
+
+def _present(seat: Seat, waiting: list[Matchup], known: Epoch | None) -> Line:
+    """The line as it stands; where the pair on the screen was taken out since, the next one is opened."""
+    line = as_it_stands(seat, waiting)
+    if line.current is None and waiting:
+        line = line_up(seat, waiting, known=known)
+        save_seat(seat)
+    return line
 
 
 def _standing(matchup: Matchup) -> Vote:
@@ -127,13 +158,14 @@ def _standing(matchup: Matchup) -> Vote:
     return vote
 
 
-def _close(matchup: Matchup, state: str) -> None:
-    if Matchup.objects.filter(pk=matchup.pk, state=Matchup.State.OPEN).update(state=state) != 1:
+def _leave(matchup: Matchup, was: str, **values: object) -> None:
+    """Write these values if nobody else moved the matchup on from that state."""
+    if Matchup.objects.filter(pk=matchup.pk, state=was).update(**values) != 1:
         raise StaleSeatError
 
 
 def _record(matchup: Matchup, ballot: Ballot, moment: datetime) -> Vote:
-    """The time is the page's own, but never longer than the matchup has been open here."""
+    """The time is the page's own, but never longer than the matchup has been open here; a clock may have been set back."""
     waited = int((moment - matchup.opened_at).total_seconds() * 1000) if matchup.opened_at else LONGEST_MS
     claimed = waited if ballot.response_ms is None else ballot.response_ms
     return Vote.objects.create(
@@ -142,26 +174,11 @@ def _record(matchup: Matchup, ballot: Ballot, moment: datetime) -> Vote:
         seat=matchup.seat,
         outcome=ballot.outcome,
         voted_at=moment,
-        response_ms=min(claimed, waited, LONGEST_MS),
+        response_ms=max(min(claimed, waited, LONGEST_MS), 0),
         unblind=rules_of(matchup.run.code).judging.reveal == "after_vote",
         left_breaks=ballot.left_breaks,
         right_breaks=ballot.right_breaks,
     )
-
-
-def mark_changed(run_id: int) -> None:
-    """Say that the ranking is stale.
-
-    The mark is set a little ahead and not moved again before it is reached, and only after the commit: otherwise every vote
-    of a run would wait for this one row. A fit made before the mark is made once more, so no vote is missed.
-    """
-    transaction.on_commit(lambda: _mark(run_id))
-
-
-def _mark(run_id: int) -> None:
-    moment = now()
-    unmarked = Q(scores_changed_at=None) | Q(scores_changed_at__lt=moment)
-    Run.objects.filter(unmarked, pk=run_id).update(scores_changed_at=moment + MARK_AHEAD)
 
 
 def mark_missed() -> int:
@@ -172,39 +189,55 @@ def mark_missed() -> int:
         said = Run.objects.order_by().values_list("pk", "scores_changed_at").filter(**{f"{newest}__lte": moment})
         found |= {pk for pk, marked, at in said.annotate(at=Max(newest)) if marked is None or marked < at}
     for pk in found:
-        _mark(pk)
+        move_mark(pk, AHEAD)
     return len(found)
 
 
 @retried
-def undo_vote(*, judge: User, code: str) -> Line:
-    """Withdraw the judge's vote on that matchup and put it back on the screen; what was there waits behind it."""
-    matchup, waiting, _ = _read(judge, code)
+def undo_vote(*, judge: User, code: str) -> Undone:
+    """Withdraw the judge's vote on that matchup and put it back on the screen; what was there waits behind it.
+
+    A pair that may not be shown now, because a drawing is held back, stays away.
+    """
+    matchup, waiting, known = _read(judge, code)
     _check_open(matchup.run)
     if rules_of(matchup.run.code).judging.reveal == "after_vote":
         raise RefusedError("revealed", "Names were shown after your vote, so it stands.")
     seat = matchup.seat
-    current = next((row for row in waiting if row.state == Matchup.State.OPEN), None)
     if matchup.state != Matchup.State.VOTED:  # pressed twice, or never voted on
-        return Line(seat, current, next((row for row in waiting if row.state == Matchup.State.QUEUED), None))
-    if not is_showable(matchup):
+        return Undone(_present(seat, waiting, known))
+    if any(sample and sample.excluded_reason for sample in (matchup.left_sample, matchup.right_sample)):
         raise RefusedError("gone", "A drawing of that pair was taken out since, and your vote on it counts no more.")
+    _withdraw(matchup, judge)
+    seat.voted -= 1
+    stays = is_showable(matchup)
+    line = _put_back(matchup, waiting) if stays else _put_away(matchup, waiting, known)
+    save_seat(seat)
+    # In the transaction too: an undo leaves no newer vote by which a lost mark could be noticed.
+    mark_scores(matchup.run_id)
+    return Undone(line, put_away=not stays)
+
+
+def _withdraw(matchup: Matchup, judge: User) -> None:
     vote = _standing(matchup)
     standing = Vote.objects.filter(pk=vote.pk, withdrawn_at=None)
     if standing.update(withdrawn_at=now(), withdrawn_by=judge) != 1:
         raise StaleSeatError
     remove_vote(matchup, vote.outcome)
-    Matchup.objects.filter(seat=seat, state=Matchup.State.OPEN).update(state=Matchup.State.QUEUED)
-    reopened = Matchup.objects.filter(pk=matchup.pk, state=Matchup.State.VOTED)
+
+
+def _put_back(matchup: Matchup, waiting: list[Matchup]) -> Line:
+    Matchup.objects.filter(seat=matchup.seat, state=Matchup.State.OPEN).update(state=Matchup.State.QUEUED)
     matchup.state, matchup.opened_at = Matchup.State.OPEN, now()
-    if reopened.update(state=matchup.state, opened_at=matchup.opened_at) != 1:
-        raise StaleSeatError
-    seat.voted -= 1
-    save_seat(seat)
-    _mark(matchup.run_id)  # in the transaction too: an undo leaves no newer vote by which a lost mark could be noticed
-    mark_changed(matchup.run_id)
-    behind = min(waiting, key=lambda row: row.order, default=None)
-    return Line(seat, matchup, behind)
+    _leave(matchup, Matchup.State.VOTED, state=matchup.state, opened_at=matchup.opened_at)
+    behind = min(filter(is_showable, waiting), key=lambda row: row.order, default=None)
+    return Line(matchup.seat, matchup, behind)
+
+
+def _put_away(matchup: Matchup, waiting: list[Matchup], known: Epoch | None) -> Line:
+    _leave(matchup, Matchup.State.VOTED, state=Matchup.State.VOID)
+    matchup.seat.void += 1
+    return line_up(matchup.seat, waiting, known=known)
 
 
 @retried
@@ -213,12 +246,11 @@ def report_matchup(*, judge: User, code: str, side: str, reason: str, note: str 
     matchup, waiting, known = _read(judge, code)
     _check_open(matchup.run)
     if matchup.state == Matchup.State.VOID and matchup.reports.exists():
-        current = next((row for row in waiting if row.state == Matchup.State.OPEN), None)
-        return Line(matchup.seat, current, None)
+        return _present(matchup.seat, waiting, known)
     if matchup.state == Matchup.State.VOTED:
         raise RefusedError("recorded", "You have voted on this pair. Undo the vote first, then report it.")
     _check_on_screen(matchup)
-    _close(matchup, Matchup.State.VOID)
+    _leave(matchup, Matchup.State.OPEN, state=Matchup.State.VOID)
     Report.objects.create(matchup=matchup, side=side, reason=reason, note=note)
     matchup.seat.void += 1
     line = line_up(matchup.seat, [other for other in waiting if other.pk != matchup.pk], known=known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.utils.timezone import now
 
+from benchsite import accounts
 from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
 from judging.models import Seat
 
@@ -76,8 +77,7 @@ def make_judge(name="alice"):
 
 def make_curator(name="carol"):
     user = make_judge(name)
-    user.is_staff = True
-    user.save()
+    accounts.make_curator(user)
     return user
 
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.timezone import now
 
 from generation.models import Run
-from judging.invitations import UsedUpError, accept_invitation, create_invitations, revoke_invitation
+from judging.invitations import UsedUpError, accept_invitation, create_invitations, reset_path, revoke_invitation
 from judging.models import Invitation, Matchup, Seat
 
 from .make import make_curator, make_judge, make_run, make_seat
@@ -40,6 +40,18 @@ def test_it_works_from_link_to_first_pair(client):
     assert (seat.judge.is_staff, seat.judge.is_superuser) == (False, False)
     assert page.context["pair"].code == Matchup.objects.get(state="open").code
     assert Invitation.objects.get().state == "used"
+
+
+@pytest.mark.parametrize("protocol", ["pairwise", "rubric"])
+def test_an_invitation_says_what_its_judges_will_do(client, protocol):
+    run = make_run()
+    run.protocols = [protocol]
+    run.save()
+
+    welcome = client.get(link(invite(run))).text
+
+    assert ("two drawings of one prompt, side by side" in welcome) is (protocol == "pairwise")
+    assert ("one drawing at a time and grade it" in welcome) is (protocol == "rubric")
 
 
 def test_opening_the_link_uses_nothing(client):
@@ -165,6 +177,24 @@ def test_a_curator_makes_a_reset_link_that_works_once(client):
     assert "Your new password is set" in done.text
     assert User.objects.get(username="alice").check_password("another-good-one")
     assert "used already" in again.text
+
+
+def test_a_reset_link_lets_somebody_in_who_was_locked_out(client, settings):
+    settings.AXES_FAILURE_LIMIT = 3
+    alice = make_judge("alice")
+    home, desk = {"REMOTE_ADDR": "192.0.2.7"}, {"REMOTE_ADDR": "192.0.2.8"}
+    for address in (home, desk):
+        answers = [client.post(reverse("login"), {"username": "alice", "password": "x"}, **address) for _ in range(3)]
+        assert answers[-1].status_code == 429
+
+    form = client.get(reset_path(alice), follow=True, **home)
+    new = {"new_password1": "another-good-one", "new_password2": "another-good-one"}
+    done = client.post(form.redirect_chain[-1][0], new, follow=True, **home)
+    client.post(reverse("logout"))
+    again = client.post(reverse("login"), {"username": "alice", "password": "another-good-one"}, **desk)
+
+    assert done.context["user"] == alice
+    assert again.status_code == 302
 
 
 def test_no_reset_link_is_made_for_staff(client):

@@ -13,21 +13,24 @@ from django.contrib.staticfiles import finders
 from django.urls import reverse
 from django.utils.timezone import now
 
+from generation.formats import get_format
 from generation.models import Entrant, LanguageModel, ProviderCall, Sample
-from judging import voting
 from judging.models import Matchup
 from judging.serving import take_seat
+from judging.urls import judge_urls
 
 from .make import make_run, make_seat
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 JSON = {"accept": "application/json"}
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="{}" height="9"/></svg>'
-
-
-@pytest.fixture(autouse=True)
-def no_waiting(monkeypatch):
-    monkeypatch.setattr(voting, "MIN_INTERVAL", voting.timedelta(0))
+DRAW = {  # a drawing of each format, another for every number
+    "ascii_art": lambda number: f"/{number}{number}\\\n\\__/",
+    "svg": SVG.format,
+    "pixel_art": lambda number: json.dumps(
+        {"grid": [[int(24 * y + x < number) for x in range(24)] for y in range(24)], "palette": ["#000000", "#ff0000"]}
+    ),
+}
 
 
 def walk(client, seat):
@@ -95,13 +98,14 @@ def sit_down(client, run, name):
     return seat
 
 
-@pytest.mark.parametrize("format", ["ascii_art", "svg"])
+@pytest.mark.parametrize("format", DRAW)
 def test_with_entrants_swapped_only_art_and_codes_differ(client, format):
     run = make_run(entrants=2, prompts=1, attempts=3, categories=("animal",), format=format, overlap=0, repeats=0)
     for number, sample in enumerate(Sample.objects.all()):
-        drawing = SVG.format(number + 1) if format == "svg" else f"/{number}{number}\\\n\\__/"
-        Sample.objects.filter(pk=sample.pk).update(drawing=drawing)
+        Sample.objects.filter(pk=sample.pk).update(drawing=DRAW[format](number + 1))
     art = list(Sample.objects.values_list("drawing", flat=True))
+    pictures = [get_format(format).render(drawing) for drawing in art]
+    art += [picture.body.decode() for picture in pictures if picture]
 
     with time_machine.travel(now(), tick=False):
         before = [(name, plain(answer, art)) for name, answer in walk(client, sit_down(client, run, "alice"))]
@@ -109,6 +113,7 @@ def test_with_entrants_swapped_only_art_and_codes_differ(client, format):
         after = [(name, plain(answer, art)) for name, answer in walk(client, sit_down(client, run, "bobby"))]
 
     assert len(before) == 18
+    assert {name for name, _ in before} == {f"judging:{address.name}" for address in judge_urls}
     assert before == [(name, text.replace("bobby", "alice")) for name, text in after]
 
 
@@ -158,8 +163,10 @@ def test_no_primary_key_of_samples_or_entrants_is_on_the_page(client):
 
 
 def test_scripts_and_styles_name_no_model():
-    for path in ("js/judge.js", "js/judge_send.js", "js/judge_keys.js", "css/judge.css"):
-        assert "model" not in Path(finders.find(path)).read_text()
+    scripts = sorted(Path(finders.find("js")).glob("judge*.js"))
+    assert len(scripts) == 4
+    for path in (*scripts, Path(finders.find("css/judge.css"))):
+        assert "model" not in path.read_text()
 
 
 def test_a_picture_of_another_judge_or_of_nothing_is_not_found(client):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,26 +18,14 @@ from judging import voting
 from judging.models import Epoch, Invitation, Matchup, Report, Seat, Vote
 from judging.serving import take_seat
 
-from .make import make_curator, make_judge, make_run, make_seat
+from .make import make_judge, make_run, make_seat
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def no_waiting(monkeypatch):
-    monkeypatch.setattr(voting, "MIN_INTERVAL", voting.timedelta(0))
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 
 
 @pytest.fixture
 def run():
     return make_run()
-
-
-@pytest.fixture
-def curator(client):
-    user = make_curator()
-    client.force_login(user)
-    return user
 
 
 def vote(seat, outcome="left", times=1):
@@ -96,7 +85,7 @@ def test_the_overview_shows_coverage_progress_and_shortfalls(client, run, curato
 
     page = client.get(reverse("judging:overview", args=[run.code]))
 
-    assert "5 votes by 1 of 2 judges" in page.text
+    assert '<span class="big">5</span> votes by 1 of 2 judges' in page.text
     assert (
         sum(cell.votes for _, cells in page.context["coverage"] for cell in cells)
         == Vote.objects.exclude(matchup__kind="repeat").count()
@@ -105,6 +94,34 @@ def test_the_overview_shows_coverage_progress_and_shortfalls(client, run, curato
     assert sum(count for _, count in page.context["hours"]) == 5
     assert "2 pairs have no common prompt in Animal." in page.context["shortfalls"]
     assert f"{lone.label} lacks a drawing for 2 of 4 prompts." in page.context["shortfalls"]
+
+
+def test_the_overview_marks_pairs_that_no_drawing_allows(client, run, curator):
+    bare, *others = run.entrants.all()
+    run.samples.filter(entrant=bare).update(excluded_reason="test")
+    run.samples.filter(prompt__category="animal").update(excluded_reason="test")
+    client.post(reverse("judging:set_state", args=[run.code, "open"]))
+
+    coverage = client.get(reverse("judging:overview", args=[run.code])).context["coverage"]
+
+    for cell in (cell for _, cells in coverage for cell in cells):
+        possible = bare not in (cell.row, cell.column)
+        assert cell.possible is possible
+        assert cell.by_category == (("Animal", 0, False), ("Object", 0, possible))
+    assert sum(cell.possible for _, cells in coverage for cell in cells) == 1 and len(others) == 2
+
+
+def test_the_overview_shows_votes_that_exist_though_no_drawing_allows_more(client, curator):
+    run = make_run(entrants=2, overlap=0, repeats=0)
+    vote(make_seat(run, "alice"), times=3)
+    run.samples.update(held=True)
+    client.post(reverse("judging:set_state", args=[run.code, "open"]))
+
+    page = client.get(reverse("judging:overview", args=[run.code]))
+
+    counts = sorted(count for _, count, _ in page.context["coverage"][1][1][0].by_category)
+    assert counts == [1, 2]
+    assert re.search(r'<td class="level-4">3<small>(1 2|2 1)</small></td>', page.text)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -119,15 +136,15 @@ def test_the_overview_takes_the_same_queries_for_any_number_of_judges(client, ru
     assert len(context) <= 13
 
 
-def test_open_pause_close_are_written_down(client, run, curator):
+def test_open_pause_close_are_written_down_with_who_and_why(client, run, curator):
     for verb, state in [("pause", "paused"), ("open", "open"), ("close", "closed")]:
-        client.post(reverse("judging:set_state", args=[run.code, verb]))
+        client.post(reverse("judging:set_state", args=[run.code, verb]), {"reason": f"time to {verb}"})
         assert Run.objects.get().judging_state == state
 
-    assert set(Event.objects.values_list("verb", "actor__username")) == {
-        ("pause judging", "carol"),
-        ("open judging", "carol"),
-        ("close judging", "carol"),
+    assert set(Event.objects.values_list("verb", "actor__username", "reason")) == {
+        ("pause judging", "carol", "time to pause"),
+        ("open judging", "carol", "time to open"),
+        ("close judging", "carol", "time to close"),
     }
     assert Epoch.objects.count() == 1
     assert client.post(reverse("judging:set_state", args=[run.code, "explode"])).status_code == 404
@@ -150,9 +167,11 @@ def test_revoking_is_once_and_for_all(client, run, curator):
     client.post(reverse("judging:invitations", args=[run.code]), {"count": 1, "max_uses": 1, "days": 5})
     invitation = Invitation.objects.get()
 
-    client.post(reverse("judging:revoke", args=[run.code, invitation.pk]))
+    client.post(reverse("judging:revoke", args=[run.code, invitation.pk]), {"reason": "the wrong list"})
 
     assert Invitation.objects.get().state == "revoked"
+    event = Event.objects.get(verb="revoke invitation")
+    assert (event.actor, event.reason) == (curator, "the wrong list")
 
 
 def test_a_judge_is_set_aside_with_a_reason_and_let_in_again(client, run, curator):
@@ -214,13 +233,42 @@ def test_a_report_is_decided_once(client, run, curator, decision):
     report = Report.objects.get()
     url = reverse("judging:decide", args=[run.code, report.pk])
 
-    client.post(url, {"decision": decision})
-    client.post(url, {"decision": "exclude"})
+    first = client.post(url, {"decision": decision}, follow=True).text
+    second = client.post(url, {"decision": "exclude"}, follow=True).text
 
+    assert ("The drawing is out of judging." if decision == "exclude" else "The report is dismissed.") in first
+    assert "Nothing had to be changed." in second and "The drawing is out of judging." not in second
     sample = Sample.objects.get(pk=line.current.left_sample_id)
     assert bool(sample.excluded_reason) is (decision == "exclude")
     assert Report.objects.get().decision == ("excluded" if decision == "exclude" else "dismissed")
     assert not Sample.objects.get(pk=line.current.right_sample_id).excluded_reason
+
+
+@pytest.mark.parametrize(("typed", "said"), [("a copy", "a copy"), ("", "reported by a judge: signed")])
+def test_a_report_is_decided_with_the_curator_s_reason_or_the_judge_s(client, run, curator, typed, said):
+    seat = make_seat(run, "alice")
+    line = take_seat(seat.pk)
+    voting.report_matchup(judge=seat.judge, code=line.current.code, side="left", reason="signed")
+    url = reverse("judging:decide", args=[run.code, Report.objects.get().pk])
+
+    client.post(url, {"decision": "exclude", "reason": typed})
+
+    assert Sample.objects.get(pk=line.current.left_sample_id).excluded_reason == said
+    event = Event.objects.get(verb="report excluded")
+    assert (event.actor, event.reason) == (curator, said)
+
+
+def test_figures_come_alone_and_say_when_no_more_will_come(client, run, curator):
+    seat = make_seat(run, "alice")
+    vote(seat, times=2)
+    url = reverse("judging:figures", args=[run.code])
+
+    page = client.get(url).text
+
+    assert page.lstrip().startswith(f'<section data-live="{url}" data-done="false">')
+    assert "</span> votes by 1 judge." in page and "<html" not in page
+    client.post(reverse("judging:set_state", args=[run.code, "pause"]))
+    assert 'data-done="true"' in client.get(url).text
 
 
 def test_in_the_admin_votes_are_read_only(client, run):

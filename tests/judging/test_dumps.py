@@ -5,28 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections import Counter
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils.timezone import now
 
-from generation.models import Prompt, Run
+from generation.models import Event, Prompt, Run
 from generation.suite import Suite
 from judging import voting
 from judging.dumps import FIELDS, vote_records, write_votes
+from judging.imports import import_votes
 from judging.models import JudgeTally, Matchup, Seat, Vote
 from judging.serving import take_seat
 from judging.tallies import differences
 
 from .make import make_run, make_seat
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def no_waiting(monkeypatch):
-    monkeypatch.setattr(voting, "MIN_INTERVAL", voting.timedelta(0))
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 
 
 @pytest.fixture
@@ -110,6 +107,7 @@ def test_a_dump_comes_back_the_same(run, tmp_path):
 def test_into_the_same_run_attempts_are_found_and_the_file_counts_once(run, tmp_path):
     path = tmp_path / "votes.jsonl"
     call_command("export", "votes", run.code, out=path)
+    path.write_text(path.read_text().replace('"voted_at": "2', '"voted_at": "1'))
 
     call_command("import_votes", path, run=run.code)
 
@@ -169,12 +167,75 @@ def test_a_bad_line_refuses_the_file_and_says_where(tmp_path, line, words):
     assert Run.objects.count() == 0
 
 
-def test_entrants_that_a_run_does_not_have_are_refused(run, tmp_path):
+def test_entrants_that_a_run_does_not_have_are_refused_by_line(run, tmp_path):
     path = tmp_path / "votes.jsonl"
-    path.write_text('{"left_model": "who", "right_model": "acme/alpha-1", "outcome": "left"}\n')
+    path.write_text('\n{"left_model": "who", "right_model": "acme/alpha-1", "outcome": "left"}\n')
 
-    with pytest.raises(CommandError, match="is no entrant of this run"):
+    with pytest.raises(CommandError, match=r"votes.jsonl:2: 'who' is no entrant of this run"):
         call_command("import_votes", path, run=run.code)
+
+
+GOOD = b'{"left_model": "a", "right_model": "b", "outcome": "left"}'
+TIMED = GOOD[:-1] + b', "judge": "j", "voted_at": "2026-05-01T12:00:00Z"}'
+
+
+def test_a_runs_own_votes_do_not_count_twice(run, tmp_path):
+    path = tmp_path / "votes.jsonl"
+    call_command("export", "votes", run.code, out=path)
+
+    with pytest.raises(CommandError, match=f"votes.jsonl:1: this vote of .* is in run {run.code} already"):
+        call_command("import_votes", path, run=run.code)
+
+    assert Vote.objects.count() == 48 and Seat.objects.filter(pseudonym__endswith="(imported)").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (GOOD + b"\n" + TIMED + b"\n" + TIMED, r"votes.jsonl:3: this is the vote of votes.jsonl:2 again"),
+        (GOOD + b"\n" + GOOD[:-9], r"votes.jsonl:2: this is not JSON"),
+        (GOOD + b"\n\xff\xfe\n", r"votes.jsonl:2: this is not UTF-8 text"),
+        (GOOD + b"\n" + b"x" * (2 << 20) + b"\n", r"votes.jsonl:2: the line is over 1048576 bytes"),
+        (b"PK\x03\x04\x14\x00\x00\x00\x08\x00\xb9\x8a", r"votes.jsonl:1: this is not UTF-8 text"),
+        (b"\xef\xbb\xbf", r"votes.jsonl holds no votes"),
+        (b"", r"votes.jsonl holds no votes"),
+    ],
+)
+def test_damaged_files_are_refused_by_line_and_leave_nothing(tmp_path, data, words):
+    path = tmp_path / "votes.jsonl"
+    path.write_bytes(data)
+
+    with pytest.raises(CommandError, match=words):
+        call_command("import_votes", path)
+
+    assert not Run.objects.exists() and not Vote.objects.exists()
+
+
+def test_one_moment_may_hold_votes_on_several_prompts(tmp_path):
+    """A file that tells only the second, or the day, of a vote."""
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    timed = [TIMED[:-1] + b', "prompt_text": "%s"}\n' % text for text in (b"cat", b"dog", b"owl")]
+    first.write_bytes(timed[0] + timed[1] + timed[2])
+    call_command("import_votes", first)
+    run = Run.objects.get()
+    Vote.objects.order_by("pk").last().delete()
+
+    second.write_bytes(timed[2])
+    call_command("import_votes", second, run=run.code)
+    second.write_bytes(b"\n" + timed[1])
+
+    with pytest.raises(CommandError, match=r"second.jsonl:2: this vote of j is in run"):
+        call_command("import_votes", second, run=run.code)
+    assert Vote.objects.count() == 3
+
+
+def test_a_byte_order_mark_and_carriage_returns_are_taken(tmp_path):
+    path = tmp_path / "votes.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD + b"\r\n" + TIMED + b"\r\n")
+
+    call_command("import_votes", path)
+
+    assert Vote.objects.count() == 2
 
 
 def test_rebuild_tallies_says_what_was_wrong(run, capsys):
@@ -185,6 +246,17 @@ def test_rebuild_tallies_says_what_was_wrong(run, capsys):
 
     said = capsys.readouterr().out.splitlines()
     assert [line.split(": ")[1] for line in said] == ["1 rows were wrong.", "0 rows were wrong."]
+
+
+def test_check_tallies_finds_a_wrong_count(run, capsys):
+    call_command("check_tallies", run.code)
+    assert "equal their standing votes" in capsys.readouterr().out
+
+    tally = JudgeTally.objects.filter(run=run).first()
+    JudgeTally.objects.filter(pk=tally.pk).update(votes=tally.votes + 1)
+
+    with pytest.raises(CommandError, match="1 rows"):
+        call_command("check_tallies")
 
 
 def test_a_frozen_run_takes_no_votes_from_a_file(run, tmp_path):
@@ -219,3 +291,14 @@ def test_votes_for_a_run_take_its_categories(run, tmp_path):
     call_command("import_votes", path, run=run.code)
 
     assert Matchup.objects.get(seat__pseudonym="j").category == prompt.category
+
+
+def test_a_file_may_have_any_name(tmp_path):
+    path = tmp_path / (os.fsdecode(b"\xff") + "v" * 100 + ".jsonl")
+    path.write_text('{"left_model": "a", "right_model": "b", "outcome": "left"}\n')
+
+    run, count = import_votes(path=path, title="t" * 300)
+
+    assert (count, run.title) == (1, "t" * 200)
+    assert import_votes(path=path)[0].title == "\ufffd" + "v" * 100
+    assert Event.objects.filter(verb="import votes").latest("id").subject == "\ufffd" + "v" * 100 + ".jsonl"

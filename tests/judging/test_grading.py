@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from generation.models import Run, Sample
 from generation.runs import RunError
+from judging.epochs import newest_epoch, refresh_epoch
 from judging.grade_sheets import next_item, open_sheet
 from judging.grading import decide_item, grade_sample, report_item, standing_values, undo_grade
 from judging.models import Grade, GradeItem, GradeSheet
@@ -281,6 +282,36 @@ def test_a_report_that_is_upheld_excludes_the_drawing():
 
     assert Sample.objects.get(pk=item.sample_id).excluded_reason == "reported by a judge: signed"
     assert run.events.filter(verb="report excluded").count() == 1
+
+
+def test_a_report_is_upheld_by_the_same_verb_as_any_exclusion():
+    run = make_rubric_run()
+    run.protocols = ["pairwise", "rubric"]
+    run.save(update_fields=["protocols"])
+    epoch, seat, curator = refresh_epoch(run), seat_with_list(run), make_curator()
+    fresh, known = seat.grade_items.select_related("sample")[:2]
+    Sample.objects.filter(pk=known.sample_id).update(excluded_reason="a copy")
+    for item in (fresh, known):
+        report_item(judge=seat.judge, code=item.code, reason="signed", note="in a corner")
+
+    decided = [decide_item(item=item, exclude=True, by=curator) for item in (fresh, known, fresh)]
+
+    assert decided == [True, True, False]
+    assert Sample.objects.get(pk=known.sample_id).excluded_reason == "a copy"
+    assert newest_epoch(run).number == epoch.number + 1
+    assert [event.facts for event in run.events.filter(verb="exclude_samples")] == [{"drawings": [fresh.sample.code]}]
+    told = run.events.filter(verb="report excluded").values_list("subject", "reason")
+    assert set(told) == {(f"drawing {item.sample.code}", "signed: in a corner") for item in (fresh, known)}
+
+
+def test_a_report_makes_no_epoch_where_nothing_is_paired():
+    seat = seat_with_list(make_rubric_run())
+    item = next_item(seat)
+    report_item(judge=seat.judge, code=item.code, reason="signed")
+
+    decide_item(item=item, exclude=True, by=make_curator())
+
+    assert newest_epoch(seat.run) is None
 
 
 def test_a_report_in_a_frozen_run_excludes_nothing():

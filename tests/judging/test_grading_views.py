@@ -13,9 +13,10 @@ from generation.models import Entrant, LanguageModel, Run, Sample
 from judging.grade_sheets import next_item
 from judging.grading import report_item, standing_values
 from judging.models import Epoch, Grade, GradeItem, Matchup
+from judging.urls import grade_urls
 
 from .graded import dimensions, grade, make_rubric_run, seat_with_list
-from .make import make_curator, make_seat
+from .make import make_curator, make_run, make_seat
 
 pytestmark = pytest.mark.django_db
 JSON = {"accept": "application/json"}
@@ -206,6 +207,49 @@ def test_the_curators_page_shows_progress_and_decides_on_reports(client):
     assert Run.objects.get().judging_state == "paused"
 
 
+def test_a_report_that_was_decided_before_is_not_announced_again(client):
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+    item = next_item(seat)
+    report_item(judge=seat.judge, code=item.code, reason="broken")
+    client.force_login(make_curator())
+    decide = url("decide_item", run.code, item.code)
+
+    first = client.post(decide, {"decision": "dismiss"}, follow=True).text
+    second = client.post(decide, {"decision": "exclude"}, follow=True).text
+
+    assert "The report is dismissed." in first and "Nothing had to be changed." not in first
+    assert "Nothing had to be changed." in second and "The drawing is out of judging." not in second
+
+
+@pytest.mark.parametrize(("typed", "said"), [("a copy", "a copy"), ("", "broken")])
+def test_a_report_on_a_graded_drawing_is_decided_with_a_reason(client, typed, said):
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+    item = next_item(seat)
+    report_item(judge=seat.judge, code=item.code, reason="broken")
+    client.force_login(make_curator())
+
+    client.post(url("decide_item", run.code, item.code), {"decision": "exclude", "reason": typed})
+
+    assert Sample.objects.get(pk=item.sample_id).excluded_reason == (typed or "reported by a judge: broken")
+    event = run.events.get(verb="report excluded")
+    assert (event.actor.username, event.reason) == ("carol", said)
+
+
+def test_figures_of_grading_come_alone(client):
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+    grade(seat, next_item(seat))
+    client.force_login(make_curator())
+
+    page = client.get(url("grade_figures", run.code)).text
+
+    assert page.lstrip().startswith(f'<section data-live="{url("grade_figures", run.code)}" data-done="false">')
+    assert '<span class="big">1</span> judgement by 1 judge.' in page and "<html" not in page
+    assert client.get(url("grade_figures", make_run().code)).status_code == 404
+
+
 def test_the_curators_page_lists_a_judge_who_has_not_begun(client):
     run = make_rubric_run()
     make_seat(run, name="newcomer")
@@ -279,6 +323,7 @@ def test_with_entrants_swapped_only_art_and_codes_differ(client):
         after = [(name, plain(answer, art)) for name, answer in walk(client, seat_in_order(client, run, "bobby"))]
 
     assert len(before) == 39
+    assert {name for name, _ in before} == {"home", *(address.name for address in grade_urls)}
     assert before == [(name, text.replace("bobby", "alice")) for name, text in after]
 
 

@@ -259,6 +259,79 @@ def test_with_gaps_the_possible_pairs_stay_balanced(entrants, seed, data):
     assert set(lean.values()) == {0}
 
 
+def prefix_spreads(table, shown):
+    """The widest that categories, and prompts inside a category, were ever apart over the regular items."""
+    by_category, by_question, widest = Counter(), Counter(), (0, 0)
+    for item in (item for kind, item, _ in shown if kind == "regular"):
+        by_category[table.categories[item.question]] += 1
+        by_question[item.question] += 1
+        prompts = max(spread(by_question, questions) for questions in table.by_category.values())
+        widest = max(widest[0], spread(by_category, table.by_category)), max(widest[1], prompts)
+    return widest
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(5, 12), st.integers(2, 5), st.integers(4, 10), SEEDS, st.data())
+def test_prompts_that_an_entrant_lacks_are_made_up_for_by_the_other_pairs(entrants, categories, size, seed, data):
+    few = st.sets(st.integers(0, size - 1), min_size=1, max_size=size // 2)
+    missing = {(0, c * size + place) for c in range(categories) for place in data.draw(few)}
+    table = make_table(entrants, sizes=(size,) * categories, missing=missing)
+
+    by_category, by_prompt = prefix_spreads(table, sit(table, 250, seed=seed))
+
+    assert by_category <= 1
+    assert by_prompt <= 4
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(5, 12), st.integers(2, 5), st.integers(4, 10), SEEDS)
+def test_a_category_that_an_entrant_lacks_is_made_up_for_by_the_other_pairs(entrants, categories, size, seed):
+    table = make_table(entrants, sizes=(size,) * categories, missing={(0, question) for question in range(size)})
+
+    by_category, by_prompt = prefix_spreads(table, sit(table, 250, seed=seed))
+
+    assert by_category <= 4
+    assert by_prompt <= 4
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(5, 12), st.integers(1, 3), SEEDS)
+def test_shared_items_put_the_judges_own_prompts_out_of_balance_by_two_at_most(entrants, attempts, seed):
+    table = make_table(entrants, attempts=attempts)
+
+    by_category, by_prompt = prefix_spreads(table, sit(table, 250, seed=seed, overlap=0.2, repeats=0.05))
+
+    assert by_category <= 1
+    assert by_prompt <= 3
+
+
+def test_the_only_pair_that_can_show_a_category_is_shown_others_too():
+    table = make_table(6, missing={(entrant, question) for entrant in range(2, 6) for question in range(10)})
+
+    met = Counter(table.categories[item.question] for item in regular(table, 600) if item.pair == (0, 1))
+
+    assert met["c0"] > met.total() / 3
+    assert min(met[f"c{number}"] for number in range(1, 4)) > met.total() / 10
+
+
+def test_a_prompt_that_no_pair_can_show_takes_no_part_in_the_balance():
+    lone = {(entrant, question) for entrant in range(1, 5) for question in range(4)}
+    table = make_table(5, sizes=(5, 5), missing=lone)
+
+    shown = regular(table, 60)
+
+    assert Counter(table.categories[item.question] for item in shown) == {"c0": 10, "c1": 50}
+
+
+def test_without_gaps_nothing_is_ever_owed():
+    table, place = make_table(5, sizes=(3, 2)), Place()
+    plan = make_plan(table, seed=4)
+
+    for _ in range(200):
+        _, place = next_regular(plan, table, place, next)
+        assert place.owed == {}
+
+
 def test_gaps_name_the_pairs_and_categories_that_cannot_be_shown():
     missing = {(0, question) for question in range(3)} | {(2, question) for question in range(6)}
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils.timezone import now
 
 from generation.models import Run
 from judging import voting
@@ -273,6 +275,21 @@ def test_a_run_closed_while_looking_takes_no_vote_and_says_so(alice, client, sta
     assert Vote.objects.count() == 0
 
 
+@pytest.mark.parametrize(("state", "words"), [("closed", "is closed"), ("paused", "is paused")])
+def test_a_vote_whose_answer_was_lost_stands_though_the_run_was_closed_since(alice, client, state, words):
+    data = {"code": open_code(alice), "outcome": "left"}
+    client.post(reverse("judging:vote"), data, headers=JSON)
+    Run.objects.update(judging_state=state)
+
+    again = client.post(reverse("judging:vote"), data, headers=JSON)
+    by_form = client.post(reverse("judging:vote"), data, follow=True)
+
+    assert (again.status_code, again.json()["said"], again.json()["current"]) == (200, "Voted left", None)
+    assert words in by_form.text
+    assert "last pair" not in by_form.text
+    assert Vote.objects.count() == 1
+
+
 def test_a_judge_deactivated_in_mid_session_is_out(alice, client):
     User.objects.update(is_active=False)
     data = {"code": open_code(alice), "outcome": "left"}
@@ -288,14 +305,16 @@ def test_a_judge_deactivated_in_mid_session_is_out(alice, client):
 
 
 def test_the_limit_of_one_vote_in_300_ms_answers_429(alice, client):
-    first, second = (
-        client.post(reverse("judging:vote"), {"code": open_code(alice), "outcome": "left"}, headers=JSON)
-        for _ in range(2)
-    )
+    with time_machine.travel(now(), tick=False) as clock:
+        answers = []
+        for wait in (0.0, 0.299, 0.002):
+            clock.shift(wait)
+            data = {"code": open_code(alice), "outcome": "left"}
+            answers.append(client.post(reverse("judging:vote"), data, headers=JSON))
 
-    assert (first.status_code, second.status_code) == (200, 429)
-    assert second.json()["error"] == "too_fast"
-    assert Vote.objects.count() == 1
+    assert [answer.status_code for answer in answers] == [200, 429, 200]
+    assert answers[1].json()["error"] == "too_fast"
+    assert Vote.objects.count() == 2
 
 
 def test_undo_by_form_and_by_script(alice, client):
@@ -323,6 +342,8 @@ def test_history_lists_own_votes_without_names(alice, client):
 
     assert [vote.seat for vote in page.context["page"]] == [alice]
     assert "left is better" in page.text
+    category = Matchup.objects.get(seat=alice, state="voted").category
+    assert f"<td>{category.title()}</td>" in page.text  # its label, not its key
     for entrant in alice.run.entrants.all():
         assert entrant.label not in page.text
 
@@ -402,6 +423,34 @@ def test_home_says_where_each_run_stands(client):
         run.seats.all().delete()
 
 
+@pytest.mark.parametrize(("quota", "words"), [(12, "There are 12 pairs for you"), (None, "no fixed number of pairs")])
+def test_before_the_start_the_page_says_what_will_come(client, quota, words):
+    seat = make_seat(make_run(instructions="Look twice."), quota=quota)
+    client.force_login(seat.judge)
+
+    page = client.get(reverse("judging:judge", args=[seat.run.code])).text
+
+    assert words in page and "Look twice." in page
+    assert "The left drawing is better." in page  # what the keys mean
+    assert "Start judging" in page
+
+
+def test_without_a_quota_the_bar_runs_through_rounds_of_votes_whatever_their_kind(client):
+    """Three entrants make three pairs; a repeat moves the bar like any other, so that it is not announced."""
+    seat = make_seat(make_run(entrants=3, repeats=0.3, overlap=0.3))
+    client.force_login(seat.judge)
+    take_seat(seat.pk)
+    url = reverse("judging:judge", args=[seat.run.code])
+
+    for number in range(1, 20):
+        data = {"code": open_code(seat), "outcome": "left"}
+        said = client.post(reverse("judging:vote"), data, headers=JSON).json()["progress"]
+        words = f"{number} judged · round {number // 3 + 1}: {number % 3} of 3"
+        assert (said["words"], said["value"], said["max"]) == (words, number % 3, 3)
+    assert f'<span id="count">{words}</span>' in client.get(url).text
+    assert set(seat.matchups.values_list("kind", flat=True)) == {"regular", "shared", "repeat"}
+
+
 def test_when_all_is_judged_the_judge_is_thanked(client):
     seat = make_seat(make_run(), quota=1)
     client.force_login(seat.judge)
@@ -411,3 +460,36 @@ def test_when_all_is_judged_the_judge_is_thanked(client):
 
     assert "last pair for you" in page.text
     assert "all done, thank you" in page.text
+
+
+def test_where_nothing_can_be_paired_yet_the_judge_is_asked_to_come_back(client):
+    run = make_run(entrants=1)
+    client.force_login(make_seat(run, "alice").judge)
+
+    page = client.post(reverse("judging:start", args=[run.code]), follow=True)
+
+    assert "no pair to judge in this run yet" in page.content.decode()
+
+
+def test_who_comes_when_the_target_is_reached_is_thanked_and_not_asked_to_come_back(client):
+    run = make_run(entrants=2, prompts=4, target=1, overlap=0, repeats=0)
+    early, late = make_seat(run, "early"), make_seat(run, "late")
+    take_seat(early.pk)
+    voting.cast_vote(judge=early.judge, code=open_code(early), ballot=voting.Ballot("left"))
+    client.force_login(late.judge)
+
+    page = client.post(reverse("judging:start", args=[run.code]), follow=True)
+
+    assert "nothing left to judge in this run" in page.text
+    assert "come back later" not in page.text
+
+
+@pytest.mark.parametrize(("format", "told"), [("ascii_art", True), ("svg", False)])
+def test_keys_for_fonts_are_told_where_there_are_fonts(client, format, told):
+    run = make_run(format=format)
+    client.force_login(make_seat(run, "alice").judge)
+
+    pages = [client.get(reverse("judging:home")), client.get(reverse("judging:judge", args=[run.code]))]
+    pages.append(client.post(reverse("judging:start", args=[run.code]), follow=True))
+
+    assert [("breaks in font 1" in page.content.decode()) for page in pages] == [told] * 3
