@@ -253,6 +253,10 @@ class GradeItemAdmin(FactAdmin):
     list_filter = ("kind", "stage", filled("reported_at", "reported"), "decision", "seat__run")
     list_select_related = ("seat", "sample")
     search_fields = ("code", "sample__code", "note")
+    actions = (
+        reasoned(many.exclude_graded, label="Exclude the drawings", done="Excluded: {count}.", refused=REFUSED),
+        reasoned(many.dismiss_graded, label="Dismiss the reports", done="Dismissed: {count}."),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GradeItem]:
         return super().get_queryset(request).defer("seat__plan", "sample__raw", "sample__answer", "sample__drawing")

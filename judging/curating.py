@@ -13,14 +13,15 @@ from django.db.models.functions import TruncHour
 from django.utils.timezone import now
 
 from generation.curating import exclude_samples
+from generation.marks import mark_scores
 from generation.models import Entrant, Event, Run, Sample
 from generation.runs import refuse_frozen
 from judging.epochs import load_table, newest_epoch, refresh_epoch
 from judging.models import JudgeTally, Outcome, Report, Seat, Vote
 from judging.showing import rules_of
-from judging.voting import mark_changed
 
 STATES = {"open": Run.Judging.OPEN, "pause": Run.Judging.PAUSED, "close": Run.Judging.CLOSED}
+HOURS = 48  # of the chart of votes
 
 
 @transaction.atomic
@@ -43,7 +44,7 @@ def weigh_judge(*, seat: Seat, weight: float, by: User, reason: str) -> None:
     seat.save(update_fields=["weight", "excluded_reason"])
     verb = {0: "set judge aside", 1: "let judge in"}.get(weight, f"weigh judge at {weight:g}")
     Event.objects.create(run=seat.run, actor=by, verb=verb, subject=str(seat), reason=reason)
-    mark_changed(seat.run_id)
+    mark_scores(seat.run_id)
 
 
 @transaction.atomic
@@ -87,15 +88,15 @@ def coverage_map(run: Run) -> list[tuple[Entrant, list[Cell]]]:
         counts[min(left, right), max(left, right), category] += votes
     entrants = list(run.entrants.filter(disqualified=""))
     labels = rules_of(run.code).categories or {category: category for *_, category in counts}
-    gaps = _gaps(run)
+    showable = _showable(run)
     found = {}
     for number, row in enumerate(entrants):
         for column in entrants[:number]:
             low, high = sorted((row.pk, column.pk))
-            by_category = tuple(
-                (label, counts[low, high, key], (low, high, key) not in gaps) for key, label in labels.items()
+            found[row.pk, column.pk] = tuple(
+                (label, counts[low, high, key], showable is None or (low, high, key) in showable)
+                for key, label in labels.items()
             )
-            found[row.pk, column.pk] = by_category
     most = max((sum(n for _, n, _ in cells) for cells in found.values()), default=0)
 
     def cell(row: Entrant, column: Entrant) -> Cell:
@@ -106,12 +107,14 @@ def coverage_map(run: Run) -> list[tuple[Entrant, list[Cell]]]:
     return [(row, [cell(row, column) for column in entrants[:number]]) for number, row in enumerate(entrants)]
 
 
-def _gaps(run: Run) -> set[tuple[int, int, str]]:
+def _showable(run: Run) -> set[tuple[int, int, str]] | None:
+    """Pairs of entrants and the categories in which both have a drawing; None before anything was looked at."""
     epoch = newest_epoch(run)
     if epoch is None:
-        return set()
+        return None
     table, _ = load_table(epoch.pk, epoch.seed)
-    return {(table.entrants[a], table.entrants[b], category) for (a, b), category in table.gaps()}
+    names, categories = table.entrants, table.categories
+    return {(names[a], names[b], categories[q]) for (a, b), common in table.common.items() for q in common}
 
 
 def shortfalls(run: Run) -> list[str]:
@@ -146,10 +149,10 @@ def judge_progress(run: Run) -> list[tuple[Seat, dict[str, int]]]:
     return [(seat, {outcome: counts.get((seat.pk, outcome), 0) for outcome in Outcome.values}) for seat in seats]
 
 
-def votes_per_hour(run: Run, *, hours: int = 48) -> list[tuple[datetime, int]]:
+def votes_per_hour(run: Run) -> list[tuple[datetime, int]]:
     """Votes in each of the last hours, oldest first, hours without any included."""
     end = now().replace(minute=0, second=0, microsecond=0)
-    start = end - timedelta(hours=hours - 1)
+    start = end - timedelta(hours=HOURS - 1)
     votes = Vote.objects.filter(run=run, voted_at__gte=start, withdrawn_at=None).order_by()
     found = dict(votes.annotate(hour=TruncHour("voted_at")).values_list("hour").annotate(Count("id")))
-    return [(hour, found.get(hour, 0)) for hour in (start + timedelta(hours=n) for n in range(hours))]
+    return [(hour, found.get(hour, 0)) for hour in (start + timedelta(hours=n) for n in range(HOURS))]

@@ -12,8 +12,9 @@ from django.db.models import QuerySet
 from generation.models import Run, Sample
 from judging.curating import decide_report, set_judging, weigh_judge
 from judging.epochs import newest_epoch, refresh_epoch
+from judging.grading import decide_item
 from judging.invitations import revoke_invitation
-from judging.models import Invitation, Report, Seat
+from judging.models import GradeItem, Invitation, Report, Seat
 
 
 def open_judging(runs: QuerySet[Run], *, by: User, reason: str) -> int:
@@ -71,6 +72,22 @@ def dismiss_reports(reports: QuerySet[Report], *, by: User, reason: str) -> int:
 def _decide(reports: QuerySet[Report], by: User, reason: str, *, exclude: bool) -> int:
     waiting = reports.filter(decided_at=None).select_related("matchup__run")
     return sum(decide_report(report=report, exclude=exclude, by=by, reason=reason) for report in waiting)
+
+
+def exclude_graded(items: QuerySet[GradeItem], *, by: User, reason: str) -> int:
+    """The judges are right: the drawings they reported while grading leave judging and the scores."""
+    return _decide_items(items, by, reason, exclude=True)
+
+
+def dismiss_graded(items: QuerySet[GradeItem], *, by: User, reason: str) -> int:
+    """The drawings go back on the lists of the judges who reported them."""
+    return _decide_items(items, by, reason, exclude=False)
+
+
+@transaction.atomic
+def _decide_items(items: QuerySet[GradeItem], by: User, reason: str, *, exclude: bool) -> int:
+    waiting = items.filter(decision="").exclude(reported_at=None).select_related("seat__run", "sample")
+    return sum(decide_item(item=item, exclude=exclude, by=by, reason=reason) for item in waiting)
 
 
 @transaction.atomic

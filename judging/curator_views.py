@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchsite.access import curator_required
 from generation.models import Event, Run
+from generation.reasons import reason_of
 from generation.runs import RunError
 from generation.text import csv_cell
 from judging import curating
@@ -36,17 +37,9 @@ def overview(request: HttpRequest, code: str) -> HttpResponse:
     run = _run(code)
     if "pairwise" not in run.protocols and "rubric" in run.protocols:
         return redirect("judging:grade_overview", code)
-    hours = curating.votes_per_hour(run)
-    judges = curating.judge_progress(run)
     context = {
-        "run": run,
+        **_figures(run),
         "rules": rules_of(run.code).judging,
-        "coverage": curating.coverage_map(run),
-        "judges": judges,
-        "hours": hours,
-        "chart": hour_bars(hours),
-        "votes": sum(seat.voted for seat, _ in judges),
-        "voters": sum(seat.voted > 0 for seat, _ in judges),
         "epoch": newest_epoch(run),
         "shortfalls": curating.shortfalls(run),
         "reports": Report.objects.filter(matchup__run=run, decided_at=None).select_related(
@@ -56,6 +49,27 @@ def overview(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "judging/overview.html", context)
 
 
+def _figures(run: Run) -> dict[str, object]:
+    hours = curating.votes_per_hour(run)
+    judges = curating.judge_progress(run)
+    return {
+        "run": run,
+        "coverage": curating.coverage_map(run),
+        "judges": judges,
+        "hours": hours,
+        "chart": hour_bars(hours),
+        "votes": sum(seat.voted for seat, _ in judges),
+        "voters": sum(seat.voted > 0 for seat, _ in judges),
+    }
+
+
+@curator_required
+@never_cache
+@require_GET
+def figures(request: HttpRequest, code: str) -> HttpResponse:
+    return render(request, "judging/_figures.html", _figures(_run(code)))
+
+
 @curator_required
 @require_POST
 def set_state(request: HttpRequest, code: str, verb: str) -> HttpResponse:
@@ -63,7 +77,7 @@ def set_state(request: HttpRequest, code: str, verb: str) -> HttpResponse:
     if verb not in curating.STATES:
         raise Http404
     try:
-        curating.set_judging(run=run, verb=verb, by=request.user)
+        curating.set_judging(run=run, verb=verb, by=request.user, reason=reason_of(request))
     except RunError as error:
         messages.error(request, str(error))
     else:
@@ -119,7 +133,7 @@ def invitations_csv(request: HttpRequest, code: str) -> HttpResponse:
 @require_POST
 def revoke(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     invitation = get_object_or_404(Invitation.objects.select_related("run"), run__code=code, pk=pk)
-    revoke_invitation(invitation=invitation, by=request.user)
+    revoke_invitation(invitation=invitation, by=request.user, reason=reason_of(request))
     messages.success(request, "The link no longer works.")
     return redirect("judging:invitations", code)
 
@@ -159,9 +173,10 @@ def decide(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     report = get_object_or_404(Report.objects.select_related("matchup__run"), matchup__run__code=code, pk=pk)
     exclude = request.POST.get("decision") == "exclude"
     try:
-        curating.decide_report(report=report, exclude=exclude, by=request.user)
+        if curating.decide_report(report=report, exclude=exclude, by=request.user, reason=reason_of(request)):
+            messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
+        else:
+            messages.info(request, "Nothing had to be changed.")
     except RunError as error:
         messages.error(request, str(error))
-    else:
-        messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
     return redirect("judging:overview", code)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TextIO
 
+from benchsite.progress_bar import Progress, unwatched
 from generation.models import Run
 from generation.text import csv_cell
 from judging.models import Vote
@@ -60,13 +61,27 @@ def vote_records(run: Run, *, names: bool = False) -> Iterator[dict[str, Any]]:
         yield dict(zip(FIELDS, (*known, bool(taken or left or right)), strict=True))
 
 
-def write_votes(run: Run, stream: TextIO, *, format: Literal["jsonl", "csv"] = "jsonl", names: bool = False) -> int:
+def write_votes(
+    run: Run,
+    stream: TextIO,
+    *,
+    format: Literal["jsonl", "csv"] = "jsonl",
+    names: bool = False,
+    progress: Progress = unwatched,
+) -> int:
     """Write every vote and say how many."""
-    return write_records(vote_records(run, names=names), FIELDS, stream, format=format)
+    total = run.votes.count()
+    records = vote_records(run, names=names)
+    return write_records(records, FIELDS, stream, format=format, progress=lambda done: progress(done, total))
 
 
 def write_records(
-    records: Iterable[dict[str, Any]], fields: Sequence[str], stream: TextIO, *, format: Literal["jsonl", "csv"]
+    records: Iterable[dict[str, Any]],
+    fields: Sequence[str],
+    stream: TextIO,
+    *,
+    format: Literal["jsonl", "csv"],
+    progress: Callable[[int], None] = lambda done: None,
 ) -> int:
     """Write records and say how many; CSV cells that a spreadsheet would run as formulas are neutralised."""
     count = 0
@@ -75,6 +90,7 @@ def write_records(
         sheet.writerow(fields)
     for record in records:
         count += 1
+        progress(count)
         if sheet:
             sheet.writerow([_cell(value) for value in record.values()])
         else:

@@ -91,6 +91,22 @@ class InviteForm(forms.Form):
     )
 
 
+class VotesForm(forms.Form):
+    """Votes that were cast elsewhere."""
+
+    file = forms.FileField(
+        help_text="JSON Lines, an object a line with at least left_model, right_model and outcome; "
+        "all that it may hold is what votes.jsonl of a download holds.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl"}),
+    )
+
+
+class VotesRunForm(VotesForm):
+    """Votes that make a run of their own."""
+
+    title = forms.CharField(required=False, max_length=200, help_text="Of the new run. Empty: the file's name.")
+
+
 class WeighForm(forms.Form):
     """How much a judge counts: a share, and why unless it is the whole."""
 

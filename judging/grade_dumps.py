@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, TextIO
 
+from benchsite.progress_bar import Progress, unwatched
 from generation.models import Run
 from judging.dumps import write_records
 from judging.models import Grade
@@ -35,6 +36,15 @@ def grade_records(run: Run, *, names: bool = False) -> Iterator[dict[str, Any]]:
         yield dict(zip(FIELDS, known, strict=True))
 
 
-def write_grades(run: Run, stream: TextIO, *, format: Literal["jsonl", "csv"] = "jsonl", names: bool = False) -> int:
+def write_grades(
+    run: Run,
+    stream: TextIO,
+    *,
+    format: Literal["jsonl", "csv"] = "jsonl",
+    names: bool = False,
+    progress: Progress = unwatched,
+) -> int:
     """Write every standing grade and say how many."""
-    return write_records(grade_records(run, names=names), FIELDS, stream, format=format)
+    total = run.grades.filter(withdrawn_at=None).count()
+    records = grade_records(run, names=names)
+    return write_records(records, FIELDS, stream, format=format, progress=lambda done: progress(done, total))

@@ -10,14 +10,17 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.timezone import now
 
+from generation.curating import exclude_samples
+from generation.marks import mark_scores, mark_scores_after
 from generation.models import Event, Run, Sample
 from generation.runs import refuse_frozen
 from generation.suite import Rubric, Stage
+from judging.epochs import newest_epoch, refresh_epoch
 from judging.grade_sheets import own_item, rubric_of, stage_of, step_sheet
 from judging.models import Grade, GradeItem, GradeSheet, Seat
 from judging.planning import StaleSeatError
 from judging.serving import retried
-from judging.voting import RefusedError, mark_changed
+from judging.voting import RefusedError
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ def _settle(item: GradeItem, stage: Stage, standing: Mapping[str, float], moment
     item.graded_at = moment if whole else None
     GradeItem.objects.filter(pk=item.pk).update(graded_at=item.graded_at)
     step_sheet(sheet, graded=sheet.graded + change, last_graded_at=moment)
-    mark_changed(item.seat.run_id)
+    mark_scores_after(item.seat.run_id)
 
 
 @retried
@@ -153,20 +156,28 @@ def report_item(*, judge: User, code: str, reason: str, note: str = "") -> Grade
 
 
 @transaction.atomic
-def decide_item(*, item: GradeItem, exclude: bool, by: User) -> None:
-    """Exclude the reported drawing from judging and from the scores, or put it back on the judge's list."""
+def decide_item(*, item: GradeItem, exclude: bool, by: User, reason: str = "") -> bool:
+    """Exclude the reported drawing from judging and the scores, or put it back on the list. False if decided before."""
+    run = item.seat.run
     if exclude:
-        refuse_frozen(item.seat.run)
+        refuse_frozen(run)
     decision = "excluded" if exclude else "dismissed"
     undecided = GradeItem.objects.filter(pk=item.pk, decision="").exclude(reported_at=None)
     back = {} if exclude else {"reported_at": None}
     if undecided.update(decision=decision, decided_by=by, **back) != 1:
-        return
+        return False
+    item.refresh_from_db(fields=["reason", "note"])
+    said = reason or ": ".join(filter(None, (item.reason, item.note)))
+    Event.objects.create(
+        run=run, actor=by, verb=f"report {decision}", subject=f"drawing {item.sample.code}", reason=said
+    )
     if exclude:
-        item.refresh_from_db(fields=["reason", "note"])
-        Sample.objects.filter(pk=item.sample_id).update(excluded_reason=f"reported by a judge: {item.reason}")
+        reported = Sample.objects.filter(pk=item.sample_id)
+        exclude_samples(reported, by=by, reason=reason or f"reported by a judge: {item.reason}")
+        if newest_epoch(run) is not None:
+            refresh_epoch(run)
     else:
         sheet = GradeSheet.objects.get(seat=item.seat_id)
         step_sheet(sheet, items=sheet.items + 1, graded=sheet.graded + (item.graded_at is not None))
-    mark_changed(item.seat.run_id)
-    Event.objects.create(run=item.seat.run, actor=by, verb=f"report {decision}", subject=item.reason, reason=item.note)
+    mark_scores(run.pk)
+    return True

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from benchsite.access import curator_required
 from generation.models import Run
 from generation.pictures import picture_response
+from generation.reasons import reason_of
 from generation.runs import RunError
 from judging import grade_pages
 from judging.grade_sheets import next_item, open_sheet, own_item, rubric_of, showable
@@ -177,21 +178,35 @@ def picture(request: HttpRequest, item: str) -> HttpResponse:
 @require_GET
 def overview(request: HttpRequest, code: str) -> HttpResponse:
     """How far each judge has come, and what they reported."""
+    run = _graded_run(code)
+    reports = GradeItem.objects.filter(seat__run=run, decision="").exclude(reported_at=None)
+    context = {
+        **_figures(run),
+        "rules": rules_of(code).judging,
+        "rubric": rubric_of(code),
+        "drawings": run.samples.judgeable().count(),
+        "reports": reports.select_related("seat", "sample__prompt").defer("sample__raw", "sample__answer"),
+    }
+    return render(request, "judging/grade_overview.html", context)
+
+
+def _graded_run(code: str) -> Run:
     run = get_object_or_404(Run.objects.defer("config"), code=code)
     if "rubric" not in run.protocols:
         raise Http404
-    rubric = rubric_of(code)
-    reports = GradeItem.objects.filter(seat__run=run, decision="").exclude(reported_at=None)
-    context = {
-        "run": run,
-        "rules": rules_of(code).judging,
-        "rubric": rubric,
-        "judges": grade_pages.judge_lines(run, rubric),
-        "drawings": run.samples.judgeable().count(),
-        "reports": reports.select_related("seat", "sample__prompt").defer("sample__raw", "sample__answer"),
-        "graded": sum(GradeSheet.objects.filter(seat__run=run).values_list("graded", flat=True)),
-    }
-    return render(request, "judging/grade_overview.html", context)
+    return run
+
+
+def _figures(run: Run) -> dict[str, object]:
+    graded = GradeSheet.objects.filter(seat__run=run).values_list("graded", flat=True)
+    return {"run": run, "judges": grade_pages.judge_lines(run, rubric_of(run.code)), "graded": sum(graded)}
+
+
+@curator_required
+@never_cache
+@require_GET
+def figures(request: HttpRequest, code: str) -> HttpResponse:
+    return render(request, "judging/_grade_figures.html", _figures(_graded_run(code)))
 
 
 @curator_required
@@ -200,9 +215,10 @@ def decide(request: HttpRequest, code: str, item: str) -> HttpResponse:
     found = get_object_or_404(GradeItem.objects.select_related("seat__run"), seat__run__code=code, code=item)
     exclude = request.POST.get("decision") == "exclude"
     try:
-        decide_item(item=found, exclude=exclude, by=request.user)
+        if decide_item(item=found, exclude=exclude, by=request.user, reason=reason_of(request)):
+            messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
+        else:
+            messages.info(request, "Nothing had to be changed.")
     except RunError as error:
         messages.error(request, str(error))
-    else:
-        messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
     return redirect("judging:grade_overview", code)

@@ -5,24 +5,30 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Max, QuerySet
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, now
 
+from benchsite.progress_bar import Progress, unwatched
+from generation.marks import mark_scores
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.runs import refuse_frozen
 from generation.suite import Category, Generation, ModelEntry, PromptEntry, Suite
 from generation.text import clean_text
 from judging.models import Kind, Matchup, Outcome, Seat, Vote
 from judging.tallies import rebuild_tallies
-from judging.voting import mark_changed
 
 BATCH = 500
+LONGEST_LINE = 1 << 20
+SHOWN = ("left_id", "right_id", "prompt_id", "left_sample_id", "right_sample_id")
+IMPORTED = " (imported)"  # a judge of a file who has the name of one with an account
 # By text and category, and by text alone (then the category is None).
 Prompts = dict[tuple[str | None, str | None], Prompt]
 LONGEST = {"left_model": 200, "right_model": 200, "judge": 100, "category": 80, "prompt_text": 20_000}
@@ -48,28 +54,49 @@ class Line:
     response_ms: int | None = None
     kind: str = "regular"
     withdrawn: bool = False
+    where: str = field(default="", compare=False)
 
 
-def read_lines(path: Path) -> list[Line]:
-    """Every vote of a JSONL file; the first bad line refuses the file, by number."""
-    found = []
-    with path.open(encoding="utf-8", errors="strict") as stream:
-        for number, text in enumerate(_lines(stream, path), start=1):
-            if text.strip():
-                try:
-                    found.append(_line(text))
-                except ValueError as error:
-                    raise ImportRefusedError(f"{path.name}:{number}: {error}") from None
+def read_lines(path: Path, *, progress: Progress = unwatched) -> list[Line]:
+    """Every vote of a JSONL file; the first bad line refuses the file, by number.
+
+    One judge's vote on the same drawings at the same moment is one vote: the second line with it refuses the file too.
+    """
+    found: list[Line] = []
+    seen: dict[Line, str] = {}
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        for number, raw in enumerate(_raw_lines(stream), start=1):
+            where = f"{path.name}:{number}"
+            try:
+                if text := _decoded(raw, first=number == 1):
+                    found.append(replace(_line(text), where=where))
+                    _refuse_twins(seen, found[-1])
+            except ValueError as error:
+                raise ImportRefusedError(f"{where}: {error}.") from None
+            progress(stream.tell(), size)
     if not found:
         raise ImportRefusedError(f"{path.name} holds no votes.")
     return found
 
 
-def _lines(stream: Iterator[str], path: Path) -> Iterator[str]:
+def _raw_lines(stream: BinaryIO) -> Iterator[bytes]:
+    while raw := stream.readline(LONGEST_LINE + 1):
+        yield raw
+
+
+def _decoded(raw: bytes, *, first: bool) -> str:
+    if len(raw) > LONGEST_LINE:
+        raise ValueError(f"the line is over {LONGEST_LINE} bytes")
     try:
-        yield from stream
+        return raw.decode("utf-8-sig" if first else "utf-8").strip()
     except UnicodeDecodeError:
-        raise ImportRefusedError(f"{path.name} is not UTF-8 text.") from None
+        raise ValueError("this is not UTF-8 text") from None
+
+
+def _refuse_twins(seen: dict[Line, str], line: Line) -> None:
+    if line.judge and line.voted_at and (first := seen.setdefault(line, line.where)) != line.where:
+        raise ValueError(f"this is the vote of {first} again")
 
 
 def _line(text: str) -> Line:
@@ -133,19 +160,23 @@ def moment_of(value: Any, name: str) -> datetime | None:
 
 
 @transaction.atomic
-def import_votes(*, path: Path, run: Run | None = None, title: str = "") -> tuple[Run, int]:
+def import_votes(
+    *, path: Path, run: Run | None = None, title: str = "", by: User | None = None, progress: Progress = unwatched
+) -> tuple[Run, int]:
     """Import a file into a run, or into a new one made of the names in it. The same file never counts twice in a run."""
     if run is not None:
         refuse_frozen(run)
-    lines = read_lines(path)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    run = run or _make_run(lines, title or path.stem)
+    lines = read_lines(path, progress=progress)
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    run = run or _make_run(lines, clean_text(title or path.stem)[0])
     if Event.objects.filter(run=run, verb="import votes", facts__digest=digest).exists():
         raise ImportRefusedError(f"{path.name} was imported into this run before.")
-    _store(run, lines)
-    Event.objects.create(run=run, verb="import votes", subject=path.name, facts={"digest": digest, "votes": len(lines)})
+    _store(run, lines, progress)
+    facts = {"digest": digest, "votes": len(lines)}
+    Event.objects.create(run=run, actor=by, verb="import votes", subject=clean_text(path.name)[0][:200], facts=facts)
     rebuild_tallies(run)
-    mark_changed(run.pk)
+    mark_scores(run.pk)
     return run, len(lines)
 
 
@@ -186,7 +217,7 @@ def _make_run(lines: list[Line], title: str) -> Run:
     return run
 
 
-def _store(run: Run, lines: list[Line]) -> None:
+def _store(run: Run, lines: list[Line], progress: Progress) -> None:
     entrants = {entrant.name: entrant for entrant in run.entrants.all()}
     prompts: Prompts = {}
     for prompt in run.prompts.all():
@@ -199,22 +230,40 @@ def _store(run: Run, lines: list[Line]) -> None:
         )
     }
     seats: dict[str | None, Seat] = {}
+    newest = run.votes.aggregate(newest=Max("pk"))["newest"]
     for start in range(0, len(lines), BATCH):
+        progress(start, len(lines))
         pairs = []
         for line in lines[start : start + BATCH]:
             if line.judge not in seats:
                 seats[line.judge] = _seat(run, line.judge)
             pairs.append((line, _matchup(run, seats[line.judge], line, entrants, prompts, samples)))
+        if newest is not None:
+            _refuse_known(run.votes.filter(pk__lte=newest), pairs)
         Matchup.objects.bulk_create(matchup for _, matchup in pairs)
         Vote.objects.bulk_create(_vote(run, line, matchup) for line, matchup in pairs)
     for seat in seats.values():
         seat.save(update_fields=["made", "voted"])
 
 
+def _refuse_known(votes: QuerySet[Vote], pairs: list[tuple[Line, Matchup]]) -> None:
+    """A run's own votes, exported and brought back, must not count twice: one judge, one moment, the same drawings."""
+    moments = [line.voted_at for line, _ in pairs if line.judge and line.voted_at]
+    columns = [f"matchup__{name}" for name in SHOWN]
+    known = set(votes.filter(voted_at__in=moments).values_list("voted_at", "seat__pseudonym", *columns))
+    for line, matchup in pairs:
+        shown = [getattr(matchup, name) for name in SHOWN]
+        for judge in (line.judge, f"{line.judge}{IMPORTED}"):
+            if (line.voted_at, judge, *shown) in known:
+                raise ImportRefusedError(
+                    f"{line.where}: this vote of {line.judge} is in run {matchup.run.code} already."
+                )
+
+
 def _seat(run: Run, judge: str | None) -> Seat:
     name = judge or "unknown judges"
     if Seat.objects.filter(run=run, pseudonym=name, judge__isnull=False).exists():
-        name = f"{name} (imported)"
+        name = f"{name}{IMPORTED}"
     return Seat.objects.get_or_create(run=run, pseudonym=name, defaults={"is_unknown": judge is None})[0]
 
 
@@ -228,7 +277,9 @@ def _matchup(
 ) -> Matchup:
     for name in (line.left_model, line.right_model):
         if name not in entrants:
-            raise ImportRefusedError(f"{name!r} is no entrant of this run. Import without --run to make a new one.")
+            raise ImportRefusedError(
+                f"{line.where}: {name!r} is no entrant of this run. Imported without one, the file makes a run of its own."
+            )
     left, right = entrants[line.left_model], entrants[line.right_model]
     prompt = prompts.get((line.prompt_text, line.category)) or prompts.get((line.prompt_text, None))
     order, seat.made = seat.made, seat.made + 1

@@ -38,8 +38,13 @@ class Shown:
     rows: int
 
 
+def fonts_of(run: Run) -> tuple[tuple[int, str], ...]:
+    """The fonts a drawing is shown in; none where it is a picture."""
+    return FONTS if get_format(run.format).shown_as == "text" else ()
+
+
 def shown(matchup: Matchup) -> Shown:
-    as_text = get_format(matchup.run.format).shown_as == "text"
+    as_text = bool(fonts_of(matchup.run))
     drawings = [matchup.left_sample.drawing, matchup.right_sample.drawing]
     lines = [line for drawing in drawings for line in drawing.expandtabs().splitlines()] if as_text else []
     rows = max(len(drawing.splitlines()) for drawing in drawings) if as_text else 0
@@ -62,11 +67,25 @@ def _step(value: int, step: int, most: int) -> int:
 
 
 def pair_html(request: HttpRequest, matchup: Matchup) -> str:
-    return render_to_string("judging/_pair.html", {"pair": shown(matchup), "fonts": FONTS}, request)
+    return render_to_string("judging/_pair.html", {"pair": shown(matchup), "fonts": fonts_of(matchup.run)}, request)
 
 
 def progress(seat: Seat) -> dict[str, int | None]:
     return {"done": seat.voted, "total": seat.quota, "percent": _percent(seat)}
+
+
+def bar(seat: Seat) -> dict[str, int | str]:
+    """How far the judge is, in words and as a bar: of the quota, or of a round, as many votes as there are pairs of entrants.
+
+    A round counts votes, not places in the plan: a bar that stood still would announce a repeat.
+    """
+    if seat.quota:
+        return {"words": f"{seat.voted} of {seat.quota}", "value": seat.voted, "max": seat.quota}
+    size = len(seat.plan.get("pairs", ()))
+    if size < 2:
+        return {"words": f"{seat.voted} judged"}
+    rounds, place = divmod(seat.voted, size)
+    return {"words": f"{seat.voted} judged · round {rounds + 1}: {place} of {size}", "value": place, "max": size}
 
 
 def _percent(seat: Seat) -> int | None:
@@ -108,7 +127,7 @@ def line_json(request: HttpRequest, line: Line, *, have: str = "", undo: Matchup
         "current": packed(line.current),
         "next": packed(line.upcoming),
         "undo": undo.code if undo else None,
-        "progress": progress(line.seat),
+        "progress": progress(line.seat) | bar(line.seat),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from judging import curator_views, grading_views, views
+from judging import curator_views, grading_views, import_views, views
 
 app_name = "judging"
 
@@ -30,9 +30,13 @@ grade_urls = [  # /judge/
 ]
 curator_urls = [  # /runs/<code>/
     path("runs/<slug:code>/judging/", curator_views.overview, name="overview"),
+    path("runs/<slug:code>/judging/figures/", curator_views.figures, name="figures"),
+    path("runs/<slug:code>/grading/figures/", grading_views.figures, name="grade_figures"),
     path("runs/<slug:code>/grading/", grading_views.overview, name="grade_overview"),
     path("runs/<slug:code>/grading/reports/<slug:item>/", grading_views.decide, name="decide_item"),
     path("runs/<slug:code>/judging/<slug:verb>/", curator_views.set_state, name="set_state"),
+    path("runs/import/votes/", import_views.import_run_of_votes, name="import_run_of_votes"),
+    path("runs/<slug:code>/import/votes/", import_views.import_vote_file, name="import_votes"),
     path("runs/<slug:code>/invitations/", curator_views.invitations, name="invitations"),
     path("runs/<slug:code>/invitations.csv", curator_views.invitations_csv, name="invitations_csv"),
     path("runs/<slug:code>/invitations/<int:pk>/revoke/", curator_views.revoke, name="revoke"),

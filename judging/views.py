@@ -65,7 +65,8 @@ def home(request: HttpRequest) -> HttpResponse:
         for seat in seats
         if "rubric" in seat.run.protocols
     ]
-    return render(request, "judging/home.html", {"rows": rows, "sheets": sheets})
+    fonts = any(pages.fonts_of(seat.run) for seat, *_ in rows)
+    return render(request, "judging/home.html", {"rows": rows, "sheets": sheets, "fonts": fonts})
 
 
 @judge_required
@@ -81,8 +82,8 @@ def judge(request: HttpRequest, code: str) -> HttpResponse:
         "run": seat.run,
         "rules": rules_of(seat.run.code).judging,
         "pair": pages.shown(line.current) if line.current else None,
-        "fonts": pages.FONTS,
-        "progress": pages.progress(seat),
+        "fonts": pages.fonts_of(seat.run),
+        "progress": pages.progress(seat) | pages.bar(seat),
         "undo": undo,
         "said": SAID[undo.outcome] if undo else "",
         "report": ReportForm(),
@@ -107,7 +108,15 @@ def start(request: HttpRequest, code: str) -> HttpResponse:
         body = pages.line_json(request, line, have=request.POST.get("have", ""), undo=undo and undo.matchup)
         return JsonResponse(body | {"said": SAID[undo.outcome] if undo else ""})
     if line.current is None:
-        messages.success(request, "That was all: there is nothing new for you to judge in this run. Thank you.")
+        if line.seat.voted:
+            messages.success(request, "That was all: there is nothing new for you to judge in this run. Thank you.")
+        elif line.seat.plan.get("pairs"):
+            messages.success(request, "There is nothing left to judge in this run. Thank you all the same.")
+        else:
+            messages.info(
+                request,
+                "There is no pair to judge in this run yet. Drawings may still be on their way: come back later.",
+            )
         return redirect("judging:home")
     return redirect("judging:judge", code)
 
@@ -143,15 +152,19 @@ def undo(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         raise Http404
     try:
-        line = undo_vote(judge=request.user, code=form.cleaned_data["code"])
+        undone = undo_vote(judge=request.user, code=form.cleaned_data["code"])
     except Matchup.DoesNotExist:
         raise Http404 from None
     except RefusedError as refused:
         return _refuse(request, refused, 409)
+    line = undone.line
     if wants_json(request):
         before = pages.newest_vote(line.seat, line.seat.run)
         body = pages.line_json(request, line, undo=before and before.matchup)
         return JsonResponse(body | {"said": "Vote withdrawn"})
+    if undone.put_away:
+        another = "This is another pair: that one" if line.current else "That pair"
+        messages.info(request, f"Your vote is withdrawn. {another} cannot be shown now.")
     return _go_on(request, line, line.seat.run.code)
 
 
@@ -176,7 +189,7 @@ def report(request: HttpRequest) -> HttpResponse:
 
 
 def _go_on(request: HttpRequest, line: Line, code: str) -> HttpResponse:
-    if line.current is None:
+    if line.current is None and line.seat.run.judging_state == Run.Judging.OPEN:
         messages.success(request, "That was the last pair for you in this run. Thank you.")
         return redirect("judging:home")
     return redirect("judging:judge", code)

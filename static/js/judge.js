@@ -1,7 +1,8 @@
 // The judge's page: keys, the next pair ready before it is needed, and a vote that is never lost or doubled.
 // Everything here presses what is already on the page; without it the forms work by themselves.
-import { resumePending, send } from "./judge_send.js";
+import { keep, kept, resumeKept, send } from "./judge_send.js";
 import { listenForKeys } from "./judge_keys.js";
+import { scrollTogether, showMiddle, whenLoaded } from "./judge_view.js";
 
 const at = (id) => document.getElementById(id);
 const stage = at("stage");
@@ -21,15 +22,23 @@ function parse(pair) {
   return pair && pair.html ? { code: pair.code, nodes: document.createRange().createContextualFragment(pair.html) } : null;
 }
 
-async function unlockWhenDrawn() {
+function lock() {
   shownAt = null;
+  at("unloaded").hidden = true;
   buttons.forEach((button) => { button.disabled = true; });
-  const code = ballot.code.value;
-  const pictures = [...stage.querySelectorAll("img")].map((image) => image.decode());
-  await Promise.allSettled([...FACES.map((face) => document.fonts.load(face)), ...pictures]);
+}
+
+async function unlockWhenDrawn() {
+  lock();
+  const pair = stage.querySelector(".pair");
+  const missing = () => { at("unloaded").hidden = false; };
+  const pictures = [...pair.querySelectorAll("img")].map((image) => whenLoaded(image, missing));
+  await Promise.all([Promise.allSettled(FACES.map((face) => document.fonts.load(face))), ...pictures]);
   requestAnimationFrame(() => {
-    if (ballot.code.value !== code || !stage.querySelector(".pair")) return;
+    if (!pair.isConnected) return;
+    showMiddle();
     shownAt = performance.now();
+    at("unloaded").hidden = true;
     buttons.forEach((button) => { button.disabled = false; });
   });
 }
@@ -43,8 +52,7 @@ function show(pair) {
     window.scrollTo(0, 0);
     unlockWhenDrawn();
   } else {
-    shownAt = null;
-    buttons.forEach((button) => { button.disabled = true; });
+    lock();
     const waiting = document.createElement("p");
     waiting.className = "waiting";
     waiting.textContent = "Fetching the next pair …";
@@ -57,9 +65,11 @@ function say(text) {
   at("notice").hidden = !text;
 }
 
-function showProgress({ done, total }) {
-  at("count").textContent = total ? `${done} of ${total}` : `${done} judged`;
-  if (at("bar")) at("bar").value = done;
+function showProgress({ words, value, max }) {
+  at("count").textContent = words;
+  at("bar").hidden = !max;
+  at("bar").max = max || 1;
+  at("bar").value = value || 0;
 }
 
 function showUndo(code, said) {
@@ -135,6 +145,7 @@ function vote(button) {
   button.classList.add("pressed");
   setTimeout(() => button.classList.remove("pressed"), 120);
   votesAhead += 1;
+  keep(ballot.action, fields);
   show(next);
   next = null;
   remind();
@@ -157,15 +168,14 @@ at("report").addEventListener("submit", (event) => {
   at("report-box").open = false;
   inTurn(() => ask(event.target, { code: code.value, side: side.value, reason: reason.value, note: note.value }));
 });
-stage.addEventListener("scroll", (event) => { // long art scrolls together
-  if (!event.target.matches?.(".art")) return;
-  for (const art of stage.querySelectorAll(".art")) if (art !== event.target) art.scrollLeft = event.target.scrollLeft;
-}, true);
+window.addEventListener("pageshow", ({ persisted }) => { if (persisted) inTurn(resync); }); // back, to a page that stood still
 
+scrollTogether(stage);
 listenForKeys({ vote: (key) => buttons.find((button) => button.dataset.key === key)?.click(), undo });
 document.querySelector(".judge").classList.add("scripted");
-unlockWhenDrawn();
+if (kept().length) show(null); // what the server still shows has a vote already
+else unlockWhenDrawn();
 inTurn(async () => {
-  await resumePending(say);
+  await resumeKept(say);
   return resync();
 });

@@ -1,4 +1,6 @@
 // Keys of the judge's page. Key repeat, modifiers and typing in fields are left alone.
+import { keepMiddle } from "./judge_view.js";
+
 const at = (id) => document.getElementById(id);
 const ZOOMS = 3;
 let side = "left";
@@ -7,18 +9,17 @@ let zoom = Number(sessionStorage.getItem("zoom") || 0);
 function setZoom(level) {
   zoom = Math.max(0, Math.min(ZOOMS, level));
   sessionStorage.setItem("zoom", zoom);
-  at("stage").className = zoom ? `zoom-${zoom}` : "";
+  keepMiddle(() => { at("stage").className = zoom ? `zoom-${zoom}` : ""; });
 }
 
 function chooseSide(name) {
   side = name;
   document.querySelectorAll(".half").forEach((half) => half.classList.toggle("chosen", half.dataset.side === name));
-  if (at("marks")) at("marks").open = true;
+  at("marks").open = true;
 }
 
 function markFont(number) {
   const box = document.querySelector(`#marks [name=${side}_breaks][value="${number}"]`);
-  if (!box) return;
   at("marks").open = true;
   box.checked = !box.checked;
 }
@@ -34,10 +35,13 @@ export function listenForKeys({ vote, undo }) {
   const actions = {
     a: () => vote("a"), d: () => vote("d"), s: () => vote("s"), f: () => vote("f"),
     z: undo, x: () => toggle("report-box"), "?": () => toggle("keys-box"),
-    1: () => markFont(1), 2: () => markFont(2), 3: () => markFont(3),
-    arrowleft: () => chooseSide("left"), arrowright: () => chooseSide("right"),
     "+": () => setZoom(zoom + 1), "-": () => setZoom(zoom - 1),
   };
+  const marks = { // where there are no fonts to mark, the arrows scroll
+    1: () => markFont(1), 2: () => markFont(2), 3: () => markFont(3),
+    arrowleft: () => chooseSide("left"), arrowright: () => chooseSide("right"),
+  };
+  if (at("marks")) Object.assign(actions, marks);
   document.addEventListener("keydown", (event) => {
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (event.shiftKey && !["?", "+"].includes(event.key)) return;

@@ -1,8 +1,20 @@
 // Posting a form so that a lost connection loses nothing: kept, said, tried again. The server counts a vote once, by its code.
-const KEPT = "pending-vote";
+const KEPT = "pending-votes";
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15000;
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+export const kept = () => JSON.parse(sessionStorage.getItem(KEPT) || "[]");
+const store = (votes) => sessionStorage.setItem(KEPT, JSON.stringify(votes));
+
+// From the moment a vote is given, also while others before it are under way, until it was answered.
+export function keep(url, fields) {
+  store([...kept(), { url, fields }]);
+}
+
+function letGo(code) {
+  store(kept().filter(({ fields }) => fields.code !== code));
+}
 
 function body(fields) {
   const form = new URLSearchParams();
@@ -19,12 +31,12 @@ async function once(url, fields) {
 }
 
 export async function send(url, fields, say) {
-  if (fields.outcome) sessionStorage.setItem(KEPT, JSON.stringify({ url, fields }));
   for (let wait = FIRST_WAIT; ; wait = Math.min(wait * 2, LONGEST_WAIT)) {
     try {
       const answer = await once(url, fields);
       if (answer.status !== 429 && answer.status < 500) {
-        if (fields.outcome) sessionStorage.removeItem(KEPT);
+        // Logged out: the vote stays here and goes out when the judge has logged in again.
+        if (fields.outcome && answer.status !== 403) letGo(fields.code);
         return answer;
       }
       if (answer.status >= 500) say("The server did not take that in. Your vote is kept and sent again by itself.");
@@ -35,9 +47,10 @@ export async function send(url, fields, say) {
   }
 }
 
-// A vote that was under way when the page went away is sent first; if it had arrived, nothing happens twice.
-export async function resumePending(say) {
-  const kept = JSON.parse(sessionStorage.getItem(KEPT) || "null");
-  if (kept) await send(kept.url, { ...kept.fields, have: "" }, say);
-  if (kept) say("");
+// Votes that were under way when the page went away are sent first; if one had arrived, nothing happens twice.
+export async function resumeKept(say) {
+  for (const { url, fields } of kept()) {
+    await send(url, { ...fields, have: "" }, say);
+    say("");
+  }
 }

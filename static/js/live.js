@@ -2,12 +2,26 @@
 const LOOKED_AT = 2000;
 const IN_BACKGROUND = 30000;
 
+// Never take a control away under the keyboard, nor an open form with what was typed into it.
+function inUse(element) {
+  return element.contains(document.activeElement) || element.querySelector("details[open] form") !== null;
+}
+
+// What the reader has opened stays open, and what was scrolled sideways stays there.
+function carryOver(from, to) {
+  for (const open of from.querySelectorAll("details[open][id]")) to.querySelector(`#${open.id}`)?.setAttribute("open", "");
+  return [...from.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
+}
+
 async function refresh(element) {
-  const response = await fetch(element.dataset.live, { headers: { "X-Requested-With": "fetch" } });
+  if (inUse(element)) return element;
+  const response = await fetch(element.dataset.live);
   if (!response.ok) return element;
   const fresh = new DOMParser().parseFromString(await response.text(), "text/html").body.firstElementChild;
-  if (!fresh || element.contains(document.activeElement)) return element; // never take a control away under the keyboard
+  if (!fresh || inUse(element)) return element;
+  const scrolled = carryOver(element, fresh);
   element.replaceWith(fresh);
+  fresh.querySelectorAll(".scroll").forEach((box, number) => { box.scrollLeft = scrolled[number] ?? 0; });
   return fresh;
 }
 

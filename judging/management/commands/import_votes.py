@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.management.run_commands import find_run
 from generation.runs import RunError
 from generation.text import visible
@@ -27,7 +28,9 @@ class Command(BaseCommand):
         if not file.is_file():
             raise CommandError(f"There is no file {visible(str(file))}.")
         try:
-            into, count = import_votes(path=file, run=find_run(run) if run else None, title=title)
+            with Bar(self.stderr, "Importing") as bar:
+                found = find_run(run) if run else None
+                into, count = import_votes(path=file, run=found, title=title, progress=bar.to)
         except (ImportRefusedError, RunError) as refused:
-            raise CommandError(visible(str(refused))) from None
+            raise CommandError(visible(f"Nothing was imported. {refused}")) from None
         self.stdout.write(f"{count} votes imported into run {into.code}.")

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.management.run_commands import find_run
 from generation.models import Run
 from judging.tallies import rebuild_tallies
@@ -21,4 +22,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, run: str | None, **options: Any) -> None:
         for one in [find_run(run)] if run else Run.objects.all():
-            self.stdout.write(f"{one.code}: {rebuild_tallies(one)} rows were wrong.")
+            with Bar(self.stderr, f"Counting {one.code}") as bar:
+                wrong = rebuild_tallies(one, progress=bar.to)
+            self.stdout.write(f"{one.code}: {wrong} rows were wrong.")

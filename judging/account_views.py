@@ -1,14 +1,16 @@
-"""Pages to become a judge, log in, and look after a password."""
+"""Pages where an invitation makes somebody a judge, and where a curator's link gives a new password."""
 
 from __future__ import annotations
 
+from axes.utils import reset
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as auth
+from django.contrib.auth.forms import SetPasswordForm
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path, reverse_lazy
+from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -57,36 +59,14 @@ def _let_in(request: HttpRequest, invitation: Invitation, form: SignUpForm | Non
     return redirect("judging:home")
 
 
-urlpatterns = [
-    path("join/<str:token>/", join, name="join"),
-    path(
-        "login/",
-        auth.LoginView.as_view(template_name="judging/login.html", redirect_authenticated_user=True),
-        name="login",
-    ),
-    path("logout/", auth.LogoutView.as_view(), name="logout"),
-    path(
-        "password/",
-        auth.PasswordChangeView.as_view(
-            template_name="judging/password.html", success_url=reverse_lazy("password_done")
-        ),
-        name="password_change",
-    ),
-    path(
-        "password/done/",
-        auth.PasswordChangeDoneView.as_view(template_name="judging/password_done.html"),
-        name="password_done",
-    ),
-    path(
-        "reset/<uidb64>/<token>/",
-        auth.PasswordResetConfirmView.as_view(
-            template_name="judging/reset.html", success_url=reverse_lazy("password_reset_complete")
-        ),
-        name="password_reset_confirm",
-    ),
-    path(
-        "reset/done/",
-        auth.PasswordResetCompleteView.as_view(template_name="judging/reset_done.html"),
-        name="password_reset_complete",
-    ),
-]
+class ResetView(auth.PasswordResetConfirmView):
+    """A curator's link: who chose a new password is in at once, whatever was tried with the old one and from where."""
+
+    template_name = "judging/reset.html"
+    success_url = reverse_lazy("password_reset_complete")
+    post_reset_login = True
+    post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
+
+    def form_valid(self, form: SetPasswordForm) -> HttpResponse:
+        reset(username=self.user.get_username())
+        return super().form_valid(form)
