@@ -146,9 +146,9 @@ def fleiss_kappa(table: Array) -> Estimate:
 
 
 def jackknife(
-    sums: Array, statistic: Callable[[Array], Array], *, level: float = 0.95, within: tuple[float, float] = (-1.0, 1.0)
+    sums: Array, statistic: Callable[[Array], Array], *, within: tuple[float, float] = (-1.0, 1.0)
 ) -> Estimate:
-    """A statistic of column sums over units [U, S], with Student's t interval from leaving out each unit in turn."""
+    """A statistic of column sums over units [U, S], with Student's 95 % t interval from leaving out each unit in turn."""
     units = len(sums)
     total = sums.sum(0)
     value = float(statistic(total))
@@ -156,7 +156,7 @@ def jackknife(
         return Estimate(value)
     left_out = statistic(total - sums)
     error = np.sqrt((units - 1) / units * ((left_out - left_out.mean()) ** 2).sum())
-    half = float(stdtrit(units - 1, 0.5 + level / 2) * error)
+    half = float(stdtrit(units - 1, 0.975) * error)
     return Estimate(value, max(within[0], value - half), min(within[1], value + half))
 
 

@@ -1,4 +1,4 @@
-"""Read-only JSON for analysts: a token in, pages of rows out. Rows are those of a run's archive."""
+"""Read-only JSON for analysts: a token in, pages of rows out. Rows are those of a run's archive, which is here too."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from urllib.parse import urlencode
 
 from django.core.signing import BadSignature, Signer
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.urls import reverse
 
 from generation.models import Run, Sample
 from judging.models import Grade, Vote
 from ranking.archive import dumped, run_document, run_size
 from ranking.archive_lines import Rows, entrant_rows, grade_rows, prompt_rows, sample_rows, vote_rows
+from ranking.archive_views import archive_response
 from ranking.models import Fit, Standing
 from ranking.protocols import protocols_of
 from ranking.tokens import seconds_to_wait, use_token
 
 USUAL, MOST = 100, 1000
 CURSOR = Signer(salt="ranking.api")
+PRIVATE = {"Cache-Control": "no-store", "Vary": "Authorization"}
 
 
 class ApiError(Exception):
@@ -33,19 +35,19 @@ class ApiError(Exception):
 
 
 def _json(value: Any, status: int = 200, **headers: str) -> HttpResponse:
-    private = {"Cache-Control": "no-store", "Vary": "Authorization", **headers}
-    return HttpResponse(dumped(value) + "\n", content_type="application/json", status=status, headers=private)
+    headers = PRIVATE | headers
+    return HttpResponse(dumped(value) + "\n", content_type="application/json", status=status, headers=headers)
 
 
 def _said(error: ApiError, **headers: str) -> HttpResponse:
     return _json({"error": {"code": error.code, "message": error.message}}, error.status, **headers)
 
 
-def endpoint(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
-    """A view that gives a JSON value, for a token within its limit; errors are JSON too."""
+def endpoint(view: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
+    """A view that gives a JSON value or a whole response, for a token within its limit; errors are JSON."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, **path: str) -> HttpResponse:
+    def guarded(request: HttpRequest, **path: str) -> HttpResponseBase:
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
         token = use_token(given.strip()) if scheme.lower() == "bearer" else None
         if token is None:
@@ -57,7 +59,8 @@ def endpoint(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
             error = ApiError(429, "limit", f"Too many requests; go on in {wait} seconds.")
             return _said(error, **{"Retry-After": str(wait)})
         try:
-            return _json(view(request, **path))
+            found = view(request, **path)
+            return found if isinstance(found, HttpResponseBase) else _json(found)
         except ApiError as error:
             return _said(error)
 
@@ -122,7 +125,15 @@ def run(request: HttpRequest, code: str) -> dict[str, Any]:
     }
 
 
-def _listing(table: type[Model], rows: Callable[..., Rows], **only: Any) -> Callable[..., HttpResponse]:
+@endpoint
+def archive(request: HttpRequest, code: str) -> HttpResponseBase:
+    response = archive_response(_run(code))
+    for name, value in PRIVATE.items():
+        response[name] = value
+    return response
+
+
+def _listing(table: type[Model], rows: Callable[..., Rows], **only: Any) -> Callable[..., HttpResponseBase]:
     @endpoint
     def listing(request: HttpRequest, code: str) -> dict[str, Any]:
         found = _run(code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 from django.utils.timezone import now
 
+from benchsite.progress_bar import Progress, unwatched
 from benchsite.snapshots import snapshot
 from generation.models import Run
 from ranking.archive_fields import FORMAT, MANIFEST, RUN, SCHEMA, readme
@@ -23,7 +24,6 @@ from ranking.models import Counting, Fit
 from ranking.protocols import Protocol, load, protocols_of
 
 BLOCK = 500  # lines compressed at a time
-Progress = Callable[[int, int], None]
 
 
 class _Sink:
@@ -44,7 +44,7 @@ class _Sink:
         yield from gathered
 
 
-def archive_chunks(run: Run, *, progress: Progress = lambda done, total: None) -> Iterator[bytes]:
+def archive_chunks(run: Run, *, progress: Progress = unwatched) -> Iterator[bytes]:
     """The archive's bytes, portion by portion, all of one moment of the database."""
     sink, told, done = _Sink(), {}, 0
     made = now()
@@ -69,7 +69,7 @@ def run_size(run: Run) -> tuple[int, int, int]:
     return run.samples.count(), run.matchups.count(), run.votes.count()
 
 
-def write_archive(run: Run, path: Path, *, progress: Progress = lambda done, total: None) -> int:
+def write_archive(run: Run, path: Path, *, progress: Progress = unwatched) -> int:
     """Write the archive to a file, whole or not at all; says how many bytes."""
     part = path.with_name(f".{path.name}.part")
     try:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from generation.text import markdown_cell
+
 FORMAT = "benchsite-run"
 SCHEMA = 1
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -172,6 +174,8 @@ LINES: dict[str, dict[str, Field]] = {
         claims=("whole", "how often it was asked"),
         failure=("text", "the last error's code"),
         failure_detail=("text", "the last error in words"),
+        excluded_reason=("text-", "why a curator does not count it; empty otherwise"),
+        reason=("text-", "`unfinished` where it came from a run that was exported before it ended; empty otherwise"),
     ),
     "calls.jsonl": _fields(
         sample=("text", "the sample it was made for"),
@@ -284,7 +288,7 @@ MANIFEST = "manifest.json"
 def readme(title: str, *, written: list[str]) -> str:
     """The README of an archive with these files."""
     parts = [
-        f"# {title}\n",
+        f"# {markdown_cell(title)}\n",
         "Everything about one run: what was asked, what was drawn, what judges were shown and what they said, and the",
         "leaderboard that follows. `*.jsonl` files hold one JSON object a line, UTF-8, in a stable order; times are",
         "ISO 8601 with their zone; money is in nano-dollars. Judges appear by pseudonym only.",

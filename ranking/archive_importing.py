@@ -11,26 +11,40 @@ from uuid import uuid4
 from django.db import transaction
 from django.utils.timezone import now
 
+from benchsite.progress_bar import Progress, unwatched
 from generation.config import Suite
 from generation.formats import FORMATS
-from generation.models import Entrant, Event, LanguageModel, Measurement, Prompt, ProviderCall, Reading, Run, Sample
+from generation.models import (
+    UNFINISHED,
+    Entrant,
+    Event,
+    LanguageModel,
+    Measurement,
+    Prompt,
+    ProviderCall,
+    Reading,
+    Run,
+    Sample,
+)
+from generation.text import clean_text
 from judging.tallies import rebuild_tallies
 from ranking.archive_judging import count_seats, load_grades, load_judges, load_matchups, load_votes
 from ranking.archive_reading import Archive, ArchiveError, open_archive
-from ranking.archive_storing import Desk, Progress, Where, fitting, made, store, time_of
+from ranking.archive_storing import Desk, Where, fitting, made, store, time_of
 from ranking.models import Counting
 
 PROTOCOLS = {"pairwise", "rubric", "automatic"}
 PROVIDER = "import"
 
 
-def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Progress = lambda done, total: None) -> Run:
+def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Progress = unwatched) -> Run:
     """A new run with the archive's leaderboard; with `copy` also where this site has that run already."""
     archive = open_archive(path)
     taken = Run.objects.filter(code=archive.run["code"]).exists()
     if taken and not copy:
         raise ArchiveError(
-            f"is run {archive.run['code']}, which is here already; add --copy for a second one", member=path.name
+            f"is run {archive.run['code']}, which is here already; a second one is imported as a copy (--copy)",
+            member=path.name,
         )
     total = sum(said["lines"] for said in archive.manifest["members"].values() if isinstance(said.get("lines"), int))
     with transaction.atomic():
@@ -40,7 +54,11 @@ def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Prog
             load(desk)
         count_seats(run)
         rebuild_tallies(run)
-        facts = {"run": archive.run["code"], "made_at": archive.manifest.get("made_at"), "file": path.name}
+        facts = {
+            "run": archive.run["code"],
+            "made_at": archive.manifest.get("made_at"),
+            "file": clean_text(path.name)[0],
+        }
         Event.objects.create(run=run, actor=by, verb="import_run", facts=facts)
     return run
 
@@ -134,7 +152,10 @@ def _load_samples(desk: Desk) -> None:
         )
 
     def make_undrawn(row: dict[str, Any], where: Where) -> Sample:
-        same = {name: row[name] for name in ("claims", "failure", "failure_detail")}
+        names = ("claims", "failure", "failure_detail", "excluded_reason", "reason")
+        same = {name: row[name] for name in names if name in row}
+        if row["state"] in ("pending", "asking"):  # it counts for nothing there, so it must not count as missing here
+            same["reason"] = UNFINISHED
         state = Sample.State.FAILED if row["state"] == "failed" else Sample.State.CANCELLED
         return Sample(**_place(desk, row, where), state=state, **where.fitting(Sample, same))
 

@@ -45,8 +45,7 @@ def entrant_rows(run: Run) -> Rows:
 def sample_rows(run: Run, samples: QuerySet[Sample] | None = None) -> Rows:
     """The lines of `database.jsonl` as `export samples` has them, and what an import needs besides."""
     if samples is None:
-        drawn = run.samples.filter(state=Sample.State.DRAWN)
-        samples = drawn.order_by("prompt__position", "entrant_id", "model_id", "attempt")
+        samples = run.samples.filter(state=Sample.State.DRAWN).in_order()
     samples = samples.select_related("entrant", "model", "prompt")
     more = ("detail", "facts", "earlier_answers", "imported", "format_version", "held", "excluded_reason")
     for sample in samples.iterator(chunk_size=100):
@@ -66,7 +65,7 @@ def sample_rows(run: Run, samples: QuerySet[Sample] | None = None) -> Rows:
 def undrawn_rows(run: Run) -> Rows:
     found = run.samples.exclude(state=Sample.State.DRAWN).order_by("id")
     names = {"entrant": "entrant__name", "model_id": "model__model_id", "prompt": "prompt__key"}
-    same = _same("state", "claims", "failure", "failure_detail")
+    same = _same("state", "claims", "failure", "failure_detail", "excluded_reason", "reason")
     return _rows(found, sample="code", **names, attempt_number="attempt", **same)
 
 

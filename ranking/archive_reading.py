@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import zipfile
 import zlib
 from collections import Counter
@@ -11,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from generation.json_lines import JsonError, read_object
 from generation.text import visible
 from ranking.archive_fields import DOCUMENTS, FORMAT, LINES, MANIFEST, PAPER_NAME, RUN, SCHEMA, Field
 
@@ -95,7 +95,7 @@ def _check_names(archive: zipfile.ZipFile, path: Path) -> None:
 def _document(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     if archive.getinfo(name).file_size > LARGEST_DOCUMENT:
         raise ArchiveError(f"is over {LARGEST_DOCUMENT} bytes", member=name)
-    return read_object(archive.read(name), name, 0)
+    return _object(archive.read(name), name, 0)
 
 
 def _check_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _lines(file: Any, member: str) -> Iterator[bytes]:
 
 
 def _row(line: bytes, fields: dict[str, Field], member: str, number: int) -> dict[str, Any]:
-    row = read_object(line, member, number)
+    row = _object(line, member, number)
     _check_fields(row, fields, member, number)
     return row
 
@@ -152,24 +152,10 @@ def _check_fields(row: dict[str, Any], fields: dict[str, Field], member: str, nu
             raise ArchiveError(fault, member=member, line=number, field=name)
 
 
-def read_object(data: bytes, member: str, number: int) -> dict[str, Any]:
+def _object(data: bytes, member: str, number: int) -> dict[str, Any]:
     try:
-        found = json.loads(data.decode(), parse_constant=_refuse, object_pairs_hook=_pairs)
+        return read_object(data.decode())
     except UnicodeDecodeError:
         raise ArchiveError("is not UTF-8", member=member, line=number) from None
-    except (ValueError, RecursionError) as error:
-        raise ArchiveError(f"is not JSON ({getattr(error, 'msg', error)})", member=member, line=number) from None
-    if not isinstance(found, dict):
-        raise ArchiveError("is not a JSON object", member=member, line=number)
-    return found
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a field is named twice")
-    return found
+    except JsonError as error:
+        raise ArchiveError(str(error), member=member, line=number) from None

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import DatabaseError, models, transaction
 
+from benchsite.progress_bar import Progress
 from generation.codes import ALPHABET
 from generation.models import Run, Sample
 from ranking.archive_reading import Archive, ArchiveError
@@ -19,7 +20,6 @@ BATCH = 500
 # What a database says when a row breaks a rule, and Python when a number is too large for it.
 REFUSALS = (DatabaseError, OverflowError, ValueError)
 Line = tuple[int, dict[str, Any]]
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

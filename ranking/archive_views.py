@@ -1,4 +1,4 @@
-"""A curator's one-click download of everything about a run."""
+"""The download of everything about a run: a curator's by one click, an analyst's by token."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from ranking.archive import archive_chunks
 @curator_required
 @require_GET
 def download_archive(request: HttpRequest, code: str) -> HttpResponseBase:
+    return archive_response(get_object_or_404(Run, code=code))
+
+
+def archive_response(run: Run) -> StreamingHttpResponse:
     """Streamed: the first bytes come at once, and memory stays flat."""
-    run = get_object_or_404(Run, code=code)
     name = f"{run.suite}-{run.code}.zip"
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(archive_chunks(run), content_type="application/zip", headers=headers)

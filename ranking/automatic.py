@@ -25,7 +25,7 @@ def answers_of(run: Run) -> QuerySet[Sample]:
 
 def measured_rows(run: Run, *, backend: str) -> list[dict[str, Any]]:
     """One row an answer that this backend has measured; what another backend said is not looked at."""
-    rows = answers_of(run).filter(measurements__backend=backend).order_by("id")
+    rows = answers_of(run).filter(measurements__backend=backend).in_order()
     columns = ("id", "code", "entrant__name", "model__model_id", "prompt__key", "prompt__category", "attempt")
     columns += ("verdict", "reason", "measurements__values")
     return list(rows.values(*columns))
@@ -47,7 +47,7 @@ def sample_frame(run: Run, *, backend: str) -> pd.DataFrame:
         rows = measured_rows(run, backend=backend)
     else:
         columns = ("id", "code", "entrant__name", "model__model_id", "prompt__key", "prompt__category", "attempt")
-        rows = list(answers_of(run).order_by("id").values(*columns, "verdict", "reason"))
+        rows = list(answers_of(run).in_order().values(*columns, "verdict", "reason"))
         for row in rows:
             row["measurements__values"] = {"score": float(row["verdict"] == Sample.Verdict.VALID)}
     return pd.DataFrame(

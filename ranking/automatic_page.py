@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.utils.safestring import SafeString, mark_safe
-
 from generation.models import Entrant, Run
 from judging.disclosure import drawings_are_open
 from ranking.charts import Interval, Scale, interval_axis, interval_row, tag
 from ranking.models import Fit
+from ranking.pairwise_page import safe
+from ranking.pixel_art_files import PARTS
 from ranking.sentences import joined, label, number_word, rank_words
 
 UNIT = Scale(0.0, 1.0)
-PARTS = {"json": "JSON", "render": "Render", "quality": "Quality"}
 STAGES = {
     "whole": "the whole answer was the object",
     "fence": "it was in a code fence",
@@ -44,10 +43,6 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "labels": labels,
         **people_context(fit, labels),
     }
-
-
-def safe(svg: str) -> SafeString:
-    return mark_safe(svg)  # noqa: S308 - made by charts.py, which escapes every name
 
 
 def overall_sentence(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:

@@ -147,12 +147,12 @@ def scale_ticks(scale: Scale) -> list[float]:
     return ticks(scale.low, scale.high, wanted=4)
 
 
-def interval_axis(scale: Scale, *, height: int = 22, suffix: str = "") -> str:
+def interval_axis(scale: Scale) -> str:
     words = "".join(
-        tag("text", f"{t:g}{suffix}", x=f"{scale.at(t):g}%", y=15, text_anchor="middle", font_size=12, class_="soft")
+        tag("text", f"{t:g}", x=f"{scale.at(t):g}%", y=15, text_anchor="middle", font_size=12, class_="soft")
         for t in scale_ticks(scale)
     )
-    return tag("svg", words, class_="interval axis", height=height, aria_hidden="true")
+    return tag("svg", words, class_="interval axis", height=22, aria_hidden="true")
 
 
 def interval_chart(rows: Sequence[Interval], *, label: str, unit: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from generation.models import Entrant, Run
+from generation.text import markdown_cell
 from ranking.automatic import measured_rows, unmeasured
 from ranking.leaderboard_json import rounded
 from ranking.science_birds import Competition, score_competition
@@ -61,7 +62,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, A
         "targets": sorted({*scored.chars["target"]}),
         "weights": scored.weights.to_dict("records"),
         "chars": scored.chars.to_dict("records"),
-        "run": {"md": f"# {run}\n\n{competition_markdown(scored)}", "csv": competition_csv(scored)},
+        "run": {"md": f"# {markdown_cell(str(run))}\n\n{competition_markdown(scored)}", "csv": competition_csv(scored)},
     }
     found["people"] = rounded(
         compare_with_people(

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from generation.models import Entrant
-from ranking.automatic_page import people_context, safe
+from ranking.automatic_page import people_context
 from ranking.charts import Interval, Scale, interval_axis, interval_row, interval_scale
 from ranking.models import Fit
+from ranking.pairwise_page import safe
 from ranking.sentences import joined, label
 
 LEVELS = 5  # shades of the heat map

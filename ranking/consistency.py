@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, stdtrit
+from scipy.special import stdtrit
 
 from ranking.bradley_terry import residual_table
 from ranking.votes import REPEAT, Votes
@@ -49,12 +49,6 @@ def score_consistency(scores: Array) -> Consistency:
     value = float(squares.sum() / (n - 1).sum())
     low, high = _jackknife(sums, lambda total: total[..., 0] / total[..., 1], value)
     return Consistency(value, value**0.5, low, high, _icc1(means, n, value), len(n))
-
-
-def chi_square_interval(variance: float, df: float, *, level: float = 0.95) -> tuple[float, float]:
-    """The normal-theory interval of a pooled variance."""
-    tail = (1 - level) / 2
-    return float(df * variance / chdtri(df, tail)), float(df * variance / chdtri(df, 1 - tail))
 
 
 def _icc1(means: Array, n: Array, within: float) -> float | None:

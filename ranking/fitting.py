@@ -11,6 +11,8 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.timezone import now
 
+from generation.marks import mark_scores
+from generation.measuring import LATE
 from generation.models import Event, Run
 from generation.runs import refuse_frozen
 from ranking.models import Counting, Fit, Publication, Standing
@@ -97,17 +99,19 @@ def forget_old(fit: Fit) -> None:
 def stale_fits(kind: str) -> list[tuple[Run, str]]:
     """Runs and protocols whose scores changed after their newest fit of a kind read them, or that never had one.
 
-    A protocol without a slow part has full fits only, and these count as its fast ones.
+    A protocol without a slow part has full fits only, and these count as its fast ones. A frozen run is fitted on
+    until a fit has read what was under way when it was frozen, such as a vote that committed a moment later, and then no more.
     """
     newest = Fit.objects.filter(until=None).order_by().values_list("run", "protocol", "kind").annotate(Max("read_at"))
     read = {(run, protocol, made): moment for run, protocol, made, moment in newest}
     found = []
     for run in Run.objects.exclude(scores_changed_at=None).defer("config"):
+        changed = min(run.scores_changed_at, run.frozen_at + LATE) if run.frozen_at else run.scores_changed_at
         for name, entry in protocols_of(run).items():
             if kind == Fit.Kind.FULL and not entry.slow:
                 continue
             moment = read.get((run.pk, name, kind if entry.slow else Fit.Kind.FULL))
-            if moment is None or moment < run.scores_changed_at:
+            if moment is None or moment < changed:
                 found.append((run, name))
     return found
 
@@ -127,7 +131,7 @@ def set_counting(*, run: Run, ties: str, fails: str, by: User | None, reason: st
     refuse_frozen(run)
     chosen, _ = Counting.objects.update_or_create(run=run, defaults={"ties": ties, "fails": fails})
     Event.objects.create(run=run, actor=by, verb="set counting", subject=str(chosen), reason=reason)
-    Run.objects.filter(pk=run.pk).update(scores_changed_at=now())
+    mark_scores(run.pk)
     return chosen
 
 

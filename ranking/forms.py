@@ -25,6 +25,26 @@ class PublishForm(forms.Form):
     note = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
 
+class ArchiveForm(forms.Form):
+    """A whole run from this site or another."""
+
+    file = forms.FileField(
+        help_text="The archive, as it was downloaded.", widget=forms.FileInput(attrs={"accept": ".zip"})
+    )
+    copy = forms.BooleanField(
+        required=False, label="As a copy", help_text="Where this site has that run already: import a second one."
+    )
+
+
+class GradesForm(forms.Form):
+    """Grades that were given elsewhere."""
+
+    file = forms.FileField(
+        help_text="JSON Lines, an object a line with judge, entrant, stage, subject, attempt, dimension and value.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl"}),
+    )
+
+
 class PastForm(forms.Form):
     """A moment to go back to."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Q, QuerySet, Sum
 
-from generation.models import ProviderCall, Run, Sample
-from judging.models import JudgeTally, Kind, PromptTally, Vote
+from generation.models import Entrant, ProviderCall, Run, Sample
+from judging.models import JudgeTally, Kind, Matchup, PromptTally, Vote
 from ranking.sample_files import SampleRate, sample_rate
-from ranking.votes import KINDS, OUTCOMES, Cells, Tallies, Votes, make_votes
+from ranking.votes import KINDS, OUTCOME_NUMBERS, Cells, Tallies, Votes, make_votes
 
-OUTCOME_NUMBERS = {name: number for number, name in enumerate(OUTCOMES)}
 KIND_NUMBERS = {name: number for number, name in enumerate(KINDS)}
 VOTE_COLUMNS = (
     *("matchup__left_id", "matchup__right_id", "outcome", "seat_id", "matchup__prompt_id", "matchup__category"),
@@ -152,15 +151,42 @@ def prompt_rows(run: Run, *, weighed: Mapping[int, float], by_judge: list[Any], 
     return [(*key, n) for key, n in rows if n > ROUNDING]
 
 
-def excluded_votes(run: Run, *by: str) -> dict[tuple[Any, ...], int]:
-    """Standing votes on excluded drawings, repeats apart, counted by these columns and by left, right and outcome."""
-    excluded = run.samples.exclude(excluded_reason="").order_by().values("id")
-    if not excluded.exists():
+def excluded_votes(run: Run, *by: str, between: Sequence[Entrant] = ()) -> dict[tuple[Any, ...], int]:
+    """Standing votes on excluded drawings, repeats apart, counted by these columns and by left, right and outcome.
+
+    They are looked up by the drawings, so that few of them read few votes; `between` two entrants, even fewer.
+    """
+    ids, shown = excluded_ids(run), Matchup.objects.filter(run=run).order_by()
+    if between:
+        ids, shown = ids.filter(entrant__in=between), shown.filter(left__in=between, right__in=between)
+    if not ids.exists():
         return {}
-    on_one = Q(matchup__left_sample__in=excluded) | Q(matchup__right_sample__in=excluded)
-    votes = Vote.objects.filter(on_one, run=run, withdrawn_at=None).exclude(matchup__kind=Kind.REPEAT).order_by()
+    left, right = (shown.filter(**{f"{side}_sample__in": ids}).values("id") for side in ("left", "right"))
+    votes = Vote.objects.filter(matchup__in=left.union(right), withdrawn_at=None).exclude(matchup__kind=Kind.REPEAT)
     columns = (*by, "matchup__left_id", "matchup__right_id", "outcome")
-    return {tuple(key): count for *key, count in votes.values_list(*columns).annotate(Count("id"))}
+    return {tuple(key): count for *key, count in votes.order_by().values_list(*columns).annotate(Count("id"))}
+
+
+def counts_of_pair(run: Run, one: Entrant, other: Entrant) -> Counter[tuple[Any, ...]]:
+    """Votes between two entrants by category, left, right and outcome; as in `tallies_of`, but each counts as one."""
+    rows = JudgeTally.objects.filter(run=run, is_repeat=False, seat__weight__gt=0, votes__gt=0)
+    rows = rows.filter(left__in=[one, other], right__in=[one, other]).order_by()
+    columns = ("category", "left_id", "right_id", "outcome")
+    counts = Counter({tuple(key): votes for *key, votes in rows.values_list(*columns).annotate(Sum("votes"))})
+    away = excluded_votes(run, "seat__weight", "matchup__category", between=(one, other))
+    for (weight, *key), votes in away.items():
+        counts[tuple(key)] -= votes if weight > 0 else 0
+    return +counts
+
+
+def excluded_ids(run: Run) -> QuerySet[Any]:
+    return run.samples.exclude(excluded_reason="").order_by().values("id")
+
+
+def on_excluded(run: Run) -> Q:
+    """Holds for votes in which a curator excluded one of the two drawings."""
+    ids = excluded_ids(run)
+    return Q(matchup__left_sample__in=ids) | Q(matchup__right_sample__in=ids)
 
 
 def votes_of_seats(run: Run, seats: Iterable[int]) -> QuerySet[Any]:
@@ -211,7 +237,7 @@ def sample_rates(run: Run) -> dict[str, SampleRate]:
     counts = answered.values_list("entrant__name").annotate(samples=Count("id"), good=valid)
     measures: dict[str, list[dict[str, Any]]] = defaultdict(list)
     measured = answered.filter(verdict=Sample.Verdict.VALID, measurements__backend=run.measure_backend)
-    for name, values in measured.order_by("id").values_list("entrant__name", "measurements__values"):
+    for name, values in measured.in_order().values_list("entrant__name", "measurements__values"):
         measures[name].append(values)
     return {
         name: sample_rate(samples=samples, valid=good, measures=measures[name])
@@ -222,8 +248,9 @@ def sample_rates(run: Run) -> dict[str, SampleRate]:
 def font_marks(run: Run) -> dict[str, list[int]]:
     """By entrant: votes in which a judge marked its drawing as breaking in font 1, 2 and 3. Reads marked votes only."""
     marks: dict[str, list[int]] = {}
+    counted = Vote.objects.filter(run=run, withdrawn_at=None).exclude(on_excluded(run)).order_by()
     for side in ("left", "right"):
-        votes = Vote.objects.filter(run=run, withdrawn_at=None, **{f"{side}_breaks__gt": 0}).order_by()
+        votes = counted.filter(**{f"{side}_breaks__gt": 0})
         for name, bits, count in votes.values_list(f"matchup__{side}__name", f"{side}_breaks").annotate(Count("id")):
             found = marks.setdefault(name, [0, 0, 0])
             for font in range(3):

@@ -116,7 +116,7 @@ def program(request: HttpRequest, code: str, entrant: str) -> HttpResponse:
         "standing": standing,
         "levels": drawings.program_levels(run, found, model=model.model_id) if model else [],
     }
-    return render(request, "ranking/program.html", context)
+    return page_or_json(request, "ranking/program.html", context, page_json.program)
 
 
 @require_GET

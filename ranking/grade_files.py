@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from benchsite.progress_bar import Progress, unwatched
+from generation.json_lines import JsonError, read_object
 from generation.suite import Rubric, Suite
-from generation.text import csv_cell
+from generation.text import clean_text, csv_cell, markdown_cell
 from ranking.agreement import Estimate
+from ranking.file_errors import BadField, FileError
 
 if TYPE_CHECKING:
     from ranking.rubric import RubricBoard
@@ -23,24 +26,11 @@ COLUMNS = ["judge", "entrant", "stage", "subject", "attempt", "dimension", "valu
 NAMES = ("judge", "entrant", "stage", "subject", "dimension")
 
 
-class GradeFileError(ValueError):
-    """A line that is not a grade of this suite: which file, line and field, and why."""
-
-    def __init__(self, file: str, line: int, field: str, message: str) -> None:
-        self.file, self.line, self.field, self.message = file, line, field, message
-        where = f"{file}, line {line}" if line else file
-        super().__init__(f"{where}, {field}: {message}" if field else f"{where}: {message}")
+class GradeFileError(FileError):
+    """A line that is not a grade of this suite."""
 
 
-class BadField(ValueError):
-    """A value that is not what its field holds."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-
-
-def read_grades(path: Path, *, suite: Suite) -> pd.DataFrame:
+def read_grades(path: Path, *, suite: Suite, progress: Progress = unwatched) -> pd.DataFrame:
     """One row a grade, columns `judge, entrant, stage, subject, attempt, dimension, value`.
 
     Every grade must belong to the suite: stage, subject, dimension, and a value on its scale. Further fields are ignored.
@@ -50,16 +40,19 @@ def read_grades(path: Path, *, suite: Suite) -> pd.DataFrame:
     subjects = {(p.category, name) for p in suite.prompts for name in (p.subject, p.key) if name}
     number = 0
     try:
-        for number, line in standing_lines(path):
-            row = parse_grade(line, suite.rubric, subjects)
+        for number, found in standing_rows(path):
+            row = parse_grade(found, suite.rubric, subjects)
             first = seen.setdefault(row[:-1], number)
             if first != number:
                 raise BadField("dimension", f"this judge graded it already in line {first}.")
             rows.append(row)
+            progress(len(rows), 0)
     except BadField as error:
         raise GradeFileError(path.name, number, error.field, str(error)) from None
-    except UnicodeDecodeError:
-        raise GradeFileError(path.name, 0, "", "it is not UTF-8 text.") from None
+    except UnicodeDecodeError as error:
+        raise GradeFileError(
+            path.name, error.object.count(b"\n", 0, error.start) + 1, "", "it is not UTF-8 text."
+        ) from None
     except OSError as error:
         raise GradeFileError(path.name, 0, "", error.strerror or "it cannot be read.") from None
     if not rows:
@@ -67,35 +60,27 @@ def read_grades(path: Path, *, suite: Suite) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def standing_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """(number, line) of each grade of a file; blank lines, and in an archive's file withdrawn grades, are passed over."""
+def standing_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line number, row) of each grade; blank lines, and in an archive's file withdrawn grades, are passed over."""
     for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
-        if line.strip() and not ('"withdrawn_at"' in line and _is_withdrawn(line)):
-            yield number, line
+        try:
+            row = read_object(line) if line.strip() else None
+        except JsonError as error:
+            raise GradeFileError(path.name, number, "", f"it {error}.") from None
+        if row is not None and row.get("withdrawn_at") is None:
+            yield number, row
 
 
-def _is_withdrawn(line: str) -> bool:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return False  # parse_grade says what is wrong with it
-    return isinstance(row, dict) and row.get("withdrawn_at") is not None
-
-
-def parse_grade(line: str, rubric: Rubric, subjects: set[tuple[str, str]]) -> tuple[Any, ...]:
+def parse_grade(row: dict[str, Any], rubric: Rubric, subjects: set[tuple[str, str]]) -> tuple[Any, ...]:
     """A grade in the order of COLUMNS; raises BadField."""
-    try:
-        row = json.loads(line, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        raise BadField("", "it is not JSON.") from None
-    if not isinstance(row, dict):
-        raise BadField("", "it is not a JSON object.")
     for name in COLUMNS:
         if name not in row:
             raise BadField(name, "this field is missing.")
     for name in NAMES:
         if not isinstance(row[name], str) or not row[name].strip():
             raise BadField(name, f"{_short(row[name])} is not a name.")
+        if clean_text(row[name])[0] != row[name]:
+            raise BadField(name, f"{_short(row[name])} has a character that no database can hold.")
     stages = {stage.key: stage for stage in rubric.stages}
     if row["stage"] not in stages:
         raise BadField("stage", f"{_short(row['stage'])} is none of {', '.join(stages)}.")
@@ -114,10 +99,6 @@ def check_value(value: Any, rubric: Rubric) -> float:
     if fault := rubric.fault(value):
         raise BadField("value", fault)
     return float(value)
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(name)
 
 
 def _short(value: Any) -> str:
@@ -149,7 +130,7 @@ def board_csv(board: RubricBoard, rubric: Rubric) -> str:
 
 def board_markdown(board: RubricBoard, rubric: Rubric) -> str:
     stages = [stage.key for stage in rubric.stages]
-    labels = " | ".join(_escape(stage.label) for stage in rubric.stages)
+    labels = " | ".join(markdown_cell(stage.label) for stage in rubric.stages)
     lines = [
         f"| Rank | Entrant | Total | 95 % interval | {labels} | Graded | Missing | SD across attempts |",
         f"|---:|---|---:|---|{'---:|' * len(stages)}---:|---:|---:|",
@@ -157,13 +138,13 @@ def board_markdown(board: RubricBoard, rubric: Rubric) -> str:
     for score in board.scores:
         cells = " | ".join(_number(score.stages[stage].value) for stage in stages)
         lines.append(
-            f"| {score.rank or '–'} | {_escape(score.entrant)} | {_number(score.total.value)} | {_range(score.total)} "
+            f"| {score.rank or '–'} | {markdown_cell(score.entrant)} | {_number(score.total.value)} | {_range(score.total)} "
             f"| {cells} | {score.graded} | {score.missing} | {_number(score.consistency.sd)} |"
         )
     lines += ["", "| Judge | Drawings | Mean | Offset from others |", "|---|---:|---:|---:|"]
     for judge in board.judges:
         offset = "–" if judge.offset is None else f"{judge.offset:+.2f}"
-        lines.append(f"| {_escape(judge.judge)} | {judge.drawings} | {judge.mean:.2f} | {offset} |")
+        lines.append(f"| {markdown_cell(judge.judge)} | {judge.drawings} | {judge.mean:.2f} | {offset} |")
     lines += ["", *_agreement_lines(board), *board.notes]
     return "\n".join(lines) + "\n"
 
@@ -183,10 +164,6 @@ def _number(value: float | None) -> str:
 
 def _range(estimate: Estimate) -> str:
     return "–" if estimate.low is None else f"{estimate.low:.2f} – {estimate.high:.2f}"
-
-
-def _escape(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 OUTPUTS = {"json": board_json, "markdown": board_markdown, "csv": board_csv}

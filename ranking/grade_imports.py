@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.timezone import now
 
+from benchsite.progress_bar import Progress, unwatched
+from generation.marks import mark_scores
 from generation.models import Event, Run
 from generation.runs import refuse_frozen
 from generation.suite import Suite
+from generation.text import clean_text
 from judging.imports import moment_of
 from judging.models import Grade, Seat
-from judging.voting import mark_changed
-from ranking.grade_files import GradeFileError, read_grades, standing_lines
+from ranking.grade_files import GradeFileError, read_grades, standing_rows
 
 BATCH = 500
 LONGEST_NAME = 100
 
 
 @transaction.atomic
-def import_grades(*, path: Path, run: Run) -> int:
+def import_grades(*, path: Path, run: Run, by: User | None = None, progress: Progress = unwatched) -> int:
     """Let the file's grades stand beside the run's own, and say how many are new; a bad line refuses the whole file.
 
     A judge of the file gets a seat without an account; only in the run that the file came from a seat of that name is the same
@@ -33,11 +35,11 @@ def import_grades(*, path: Path, run: Run) -> int:
     suite = Suite.from_dict(run.config)
     if suite.rubric is None:
         raise GradeFileError(path.name, 0, "", f"run {run.code} has no rubric.")
-    frame = read_grades(path, suite=suite)
-    extras = [(number, json.loads(line)) for number, line in standing_lines(path)]
+    frame = read_grades(path, suite=suite, progress=progress)
     samples, standing, seats = _drawings(run), _standing(run), {}
     made = []
-    for row, (number, extra) in zip(frame.itertuples(), extras, strict=True):
+    for row, (number, extra) in zip(frame.itertuples(), standing_rows(path), strict=True):
+        progress(row.Index, len(frame))
         where = (path.name, number)
         sample = samples.get((row.entrant, row.stage, row.subject, row.attempt))
         if sample is None:
@@ -50,8 +52,9 @@ def import_grades(*, path: Path, run: Run) -> int:
         elif stands != row.value:
             raise GradeFileError(*where, "value", f"{seat} has given {stands:g} for {row.dimension} here already.")
     Grade.objects.bulk_create(made, batch_size=BATCH)
-    Event.objects.create(run=run, verb="import grades", subject=f"{len(made)} grades", reason=path.name[:200])
-    mark_changed(run.pk)
+    facts = {"verb": "import grades", "subject": f"{len(made)} grades", "reason": clean_text(path.name)[0]}
+    Event.objects.create(run=run, actor=by, **facts)
+    mark_scores(run.pk)
     return len(made)
 
 

@@ -215,11 +215,11 @@ def arena_rank(low: Array, high: Array) -> Array:
     return 1 + (np.asarray(low)[None, :] > np.asarray(high)[:, None]).sum(1)
 
 
-def wilson(successes: float, trials: float, *, z: float = Z95) -> tuple[float, float] | tuple[None, None]:
+def wilson(successes: float, trials: float) -> tuple[float, float] | tuple[None, None]:
     """Wilson's 95 % interval for a share; (None, None) without trials."""
     if trials <= 0:
         return None, None
-    share = successes / trials
+    z, share = Z95, successes / trials
     centre = (share + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * np.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2))
     return max(0.0, float(centre - half)), min(1.0, float(centre + half))

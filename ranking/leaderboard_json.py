@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from generation.text import csv_cell
 from ranking.agreement import Estimate
 from ranking.bradley_terry import ELO, RIDGE, to_elo
 from ranking.leaderboard import CountsFit, JudgeReport, Leaderboard
 from ranking.shared_items import Agreement
 from ranking.standings import Standing
-from ranking.vote_files import FORMULA_STARTS
 
 DIGITS = 6  # beyond this digits are noise of the processor
 
@@ -243,9 +243,5 @@ def leaderboard_csv(board: Leaderboard) -> str:
     for scope, category, rows in scopes:
         for row in rows:
             cells = {"scope": scope, "category": category, **rounded(asdict(row))}
-            writer.writerow({key: _harmless(cell) for key, cell in cells.items()})
+            writer.writerow({key: csv_cell(cell) if isinstance(cell, str) else cell for key, cell in cells.items()})
     return out.getvalue()
-
-
-def _harmless(cell: Any) -> Any:
-    return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) else cell

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from generation.text import markdown_cell
 from ranking.leaderboard import CountsFit, Leaderboard
 from ranking.leaderboard_json import is_stable, leaderboard_dict, notes, votes_still_needed
 from ranking.standings import Standing
@@ -13,12 +14,12 @@ from ranking.standings import Standing
 def leaderboard_markdown(board: Leaderboard, *, title: str = "Leaderboard") -> str:
     """Plain tables that read well on a code host; every number has its n."""
     fit = board.fit
-    parts = [f"# {_cell(title)}", _opening(board), *(f"> {note}" for note in notes(board))]
+    parts = [f"# {markdown_cell(title)}", _opening(board), *(f"> {markdown_cell(note)}" for note in notes(board))]
     parts += ["## Overall Elo", _overall(board), _places(fit)]
     if fit.categories.standings:
         parts += ["## Category-specific Elo", CATEGORY_WORDS]
         for name, rows in fit.categories.standings.items():
-            parts += [f"### {_cell(name)}", _category(rows)]
+            parts += [f"### {markdown_cell(name)}", _category(rows)]
     parts += ["## Consistency score", CONSISTENCY_WORDS, _consistency(board)]
     parts += ["## How far to trust this", _trust(board), "## Method", _method(fit)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -51,7 +52,7 @@ def _overall(board: Leaderboard) -> str:
     for row in board.fit.overall:
         cells = [
             row.rank,
-            _cell(row.entrant),
+            markdown_cell(row.entrant),
             f"{row.rating:.0f}",
             _bounds(row.low, row.high),
             _range(row.rank_low, row.rank_high),
@@ -74,9 +75,11 @@ def _places(fit: CountsFit) -> str:
     lines = []
     for row in fit.overall[:10]:
         if row.rank_low == row.rank_high:
-            lines.append(f"- **{_cell(row.entrant)}** is {_ordinal(row.rank_low)}.")
+            lines.append(f"- **{markdown_cell(row.entrant)}** is {_ordinal(row.rank_low)}.")
         else:
-            lines.append(f"- **{_cell(row.entrant)}** is tied: anywhere from {_range(row.rank_low, row.rank_high)}.")
+            lines.append(
+                f"- **{markdown_cell(row.entrant)}** is tied: anywhere from {_range(row.rank_low, row.rank_high)}."
+            )
     if is_stable(fit):
         lines.append("- The ranking is **stable**: each pair of neighbours is apart or tied, however often one looks.")
     elif (needed := votes_still_needed(fit)) is not None:
@@ -91,7 +94,7 @@ def _category(rows: Iterable[Standing]) -> str:
     body = [
         [
             row.rank,
-            _cell(row.entrant),
+            markdown_cell(row.entrant),
             f"{row.rating:.0f}",
             _bounds(row.low, row.high),
             _number(row.raw_rating),
@@ -109,7 +112,7 @@ def _consistency(board: Leaderboard) -> str:
     ordered = sorted(known.items(), key=lambda item: (item[1].variance is None, item[1].variance or 0, item[0]))
     rows = [
         [
-            _cell(name),
+            markdown_cell(name),
             _number(c.variance, 4),
             _number(c.sd, 3),
             "–" if c.low is None or c.high is None else f"{c.low:.4f} – {c.high:.4f}",
@@ -159,10 +162,10 @@ def _robust_line(document: dict[str, Any]) -> str:
     said = []
     if robust["first_holds_without_any_judge"] is not None:
         holds = "stays" if robust["first_holds_without_any_judge"] else "does not stay"
-        said.append(f"{_cell(robust['first'])} {holds} first when any one judge is left out")
+        said.append(f"{markdown_cell(robust['first'])} {holds} first when any one judge is left out")
     if few := robust["fewest_votes"]:
         said.append(
-            f"leaving out {_count(few['votes'], 'vote')} ({100 * few['share']:.1f} %) would put {_cell(few['instead'])} first"
+            f"leaving out {_count(few['votes'], 'vote')} ({100 * few['share']:.1f} %) would put {markdown_cell(few['instead'])} first"
         )
     return f"- Robustness: {'; '.join(said)}." if said else ""
 
@@ -195,12 +198,6 @@ def _table(head: list[str], rows: list[list[Any]], *, left: tuple[int, ...]) -> 
     rule = ["---" if i in left else "---:" for i in range(len(head))]
     lines = [head, rule, *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    """A name that cannot break the table or act as markup."""
-    flat = " ".join(text.split())
-    return "".join("\\" + c if c in "\\|`*_[]<>#" else c for c in flat)
 
 
 def _bounds(low: float | None, high: float | None) -> str:

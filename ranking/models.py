@@ -48,7 +48,8 @@ class Fit(models.Model):
     """One leaderboard of one run by one protocol, with the choices behind it; computed once, never edited.
 
     - fast: from tallies, within seconds of a vote; full: from every vote, with agreement and consistency.
-    - `read_at` is when its votes were read: a run whose scores changed later has a newer leaderboard to come.
+    - `read_at` is when its votes were read: a run whose scores changed later has a newer leaderboard to come. It alone is put
+      right where the clock was set back since.
     """
 
     class Kind(models.TextChoices):

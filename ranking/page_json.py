@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from django.urls import reverse
 
 from generation.models import Entrant, Prompt, Run, Sample
+from ranking.models import Fit
+from ranking.people import with_labels
 
 Context = dict[str, Any]
+REPORT = ("votes", "reliability", "reliability_low", "reliability_high", "left_share", "tie_share", "repeats")
+REPORT += ("repeat_agreement", "median_ms")
+
+
+def plain(value: Any) -> Any:
+    """The same in what JSON knows: dataclasses as objects, tuples as lists."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def about_run(run: Run) -> dict[str, Any]:
@@ -50,6 +64,7 @@ def board(line: Context) -> dict[str, Any]:
         **about_run(line["run"]),
         "protocol": line["protocol"],
         "says": line["said"],
+        "state": line["state"],
         "rests_on": fit.votes if fit else None,
         "as_of": fit.read_at.isoformat() if fit else None,
         "page": reverse("ranking:protocol", args=[line["run"].code, line["protocol"]]),
@@ -127,7 +142,71 @@ def sample(context: Context) -> dict[str, Any]:
         "detail": found.detail,
         "flags": found.flags,
         "facts": found.facts,
-        "why": context["why"],
+        "why": plain(context["why"]),
         "drawing": found.drawing,
         "answer": context["answer"],
     }
+
+
+def judges(context: Context) -> dict[str, Any]:
+    """Judges as the page calls them: by number, or for curators by name."""
+    measures = {name: value for name, value in context["measures"].items() if name != "cohen"}
+    return {
+        **about_run(context["run"]),
+        "votes": context["full"].votes,
+        "as_of": context["full"].read_at.isoformat(),
+        "agreement": measures,
+        "side_bias": context["full"].result["side_bias"],
+        "judges": [
+            {"judge": line["label"], "simulated": line["simulated"], "remarks": line["flags"]}
+            | {name: line["report"][name] for name in REPORT}
+            for line in context["judges"]
+        ],
+        "not_counted_fully": [{"judge": one["label"], "weight": one["weight"]} for one in context["aside"]],
+        "own_rankings": [
+            {"judge": judge, "ranking": [_place(label, cells[place]) for label, cells in context["rankings"]["rows"]]}
+            for place, judge in enumerate(context["rankings"]["heads"])
+        ],
+        "cohen": [
+            {"judges": [one, other], "kappa": cell["kappa"], "items": cell["units"]}
+            for row, (one, cells) in enumerate(context["matrix"]["rows"])
+            for other, cell in list(zip(context["matrix"]["heads"], cells, strict=True))[row + 1 :]
+            if cell
+        ],
+    }
+
+
+def _place(label: str, cell: Context | None) -> dict[str, Any]:
+    return {"entrant": label, "rank": cell and cell["rank"], "votes": cell and cell["votes"]}
+
+
+def program(context: Context) -> dict[str, Any]:
+    found: Entrant = context["entrant"]
+    told = {"team": found.team, "baseline": found.baseline, "disqualified": found.disqualified, "turns": found.turns}
+    levels = [
+        {"letter": prompt.subject or prompt.key, **about_sample(trial["sample"]), "says": trial["words"]}
+        for prompt, trials in context["levels"]
+        for trial in trials
+    ]
+    return {
+        **about_run(context["run"]),
+        "program": about_entrant(found) | told,
+        "model": context["model"] and context["model"].model_id,
+        "standing": context["standing"],
+        "levels": levels,
+    }
+
+
+def analysis(fit: Fit, labels: dict[str, str]) -> dict[str, Any]:
+    """What a fit found, as its downloads have it."""
+    return with_labels({key: value for key, value in fit.result.items() if key != "run"}, labels)
+
+
+def without_judges(found: dict[str, Any]) -> dict[str, Any]:
+    """The same document, with nothing that tells one judge from another."""
+    kept = {key: value for key, value in found.items() if key != "judges"}
+    hidden = {"settings": "weights", "agreement": "cohen", "robustness": "leave_one_judge_out"}
+    for part, single in hidden.items():
+        if part in kept:
+            kept[part] = {key: value for key, value in kept[part].items() if key != single}
+    return kept

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import QuerySet, Sum
+from django.db.models import QuerySet
 
 from generation.models import Entrant, Run, Sample
 from generation.text import csv_cell
-from judging.models import JudgeTally
 from ranking.charts import Interval, interval_axis, interval_row, interval_scale
+from ranking.frames import counts_of_pair
 from ranking.models import Fit, Publication
 from ranking.pairwise_page import (
     as_interval,
@@ -31,12 +31,13 @@ from ranking.pairwise_page import (
     win_table,
     wins_svg,
 )
-from ranking.people import is_hidden_from
+from ranking.people import hidden_from
 from ranking.protocols import load, protocols_of
 from ranking.sentences import agreement_sentence, rank_words, side_sentence
 
 FLAGS = {
     "unreliable": "votes hardly follow the other judges'",
+    "doubtful": "votes follow the other judges' less than those of 99 in 100 honest judges",
     "one_entrant": "always for or against one entrant",
     "one_side": "one side is chosen far more often",
     "few_decisions": "nearly always undecided",
@@ -52,15 +53,26 @@ def overview(runs: QuerySet[Run], user: Any) -> list[dict[str, Any]]:
     labels: dict[int, dict[str, str]] = {}
     for run_id, name, label in Entrant.objects.filter(run__in=runs).values_list("run_id", "name", "label"):
         labels.setdefault(run_id, {})[name] = label
-    lines = []
+    hidden, lines = hidden_from(user, runs), []
     for run in runs:
-        hidden = is_hidden_from(run, user)
         for name, entry in protocols_of(run).items():
             fit = fits.get((run.pk, name))
-            tells = fit is not None and entry.sentence and not hidden
+            tells = fit is not None and entry.sentence and run.pk not in hidden
             said = load(entry.sentence)(fit.result, labels[run.pk]) if tells else ""
-            lines.append({"run": run, "protocol": name, "entry": entry, "fit": fit, "said": said, "hidden": hidden})
+            line = {"run": run, "protocol": name, "entry": entry, "fit": fit, "said": said, "hidden": run.pk in hidden}
+            lines.append(line | {"state": state_words(run, name)})
     return lines
+
+
+def state_words(run: Run, protocol: str) -> str:
+    """Whether more is to come; empty where the run says nothing of it."""
+    if run.frozen_at:
+        return "final"
+    if run.judging_state == Run.Judging.OPEN and protocol != "automatic":
+        return "judges are grading" if protocol == "rubric" else "judges are voting"
+    if run.drawing_state == Run.Drawing.OPEN and run.finished_at is None:
+        return "drawing"
+    return "closed" if run.judging_state == Run.Judging.CLOSED else ""
 
 
 def judges_context(fit: Fit, *, labels: dict[str, str]) -> dict[str, Any]:
@@ -171,10 +183,8 @@ def versus_context(fit: Fit, first: str, second: str) -> dict[str, Any] | None:
 
 def category_records(fit: Fit, one: Entrant, other: Entrant) -> list[dict[str, Any]]:
     """Wins of each, ties and fails in each category, from the tallies of the judges who count."""
-    rows = JudgeTally.objects.filter(run=fit.run, is_repeat=False, seat__weight__gt=0, votes__gt=0)
-    rows = rows.filter(left__in=[one, other], right__in=[one, other]).order_by()
     found: dict[str, dict[str, int]] = {}
-    for category, left, outcome, votes in rows.values_list("category", "left_id", "outcome").annotate(Sum("votes")):
+    for (category, left, _, outcome), votes in counts_of_pair(fit.run, one, other).items():
         record = found.setdefault(category, dict.fromkeys(("one", "other", "tie", "fail"), 0))
         if outcome in ("left", "right"):
             record["one" if (left == one.pk) == (outcome == "left") else "other"] += votes

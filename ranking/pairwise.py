@@ -21,6 +21,7 @@ from ranking.vote_files import parse_time
 from ranking.votes import REPEAT, Votes, standing_votes, tally_votes
 
 LOOKS = 24  # points of the history
+KEPT = 5  # best and worst drawings of an entrant
 
 
 def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, Any]:
@@ -146,11 +147,11 @@ def grouped(rows: Any, score: Any, won: Any) -> Any:
     return zip(keys.tolist(), n.tolist(), (sums / (n + 2)).tolist(), wins.tolist(), strict=True)
 
 
-def extremes(found: dict[str, Any], *, keep: int = 5) -> dict[str, Any]:
+def extremes(found: dict[str, Any]) -> dict[str, Any]:
     ordered = sorted(found["drawings"], key=lambda row: (-row[4], row[0], row[1]))
-    half = min(keep, (len(ordered) + 1) // 2)
+    half = min(KEPT, (len(ordered) + 1) // 2)
     return {
         "best": ordered[:half],
-        "worst": ordered[::-1][: min(keep, len(ordered) - half)],
+        "worst": ordered[::-1][: min(KEPT, len(ordered) - half)],
         "prompts": sorted(found["prompts"], key=lambda row: (-row[2], row[0])),
     }

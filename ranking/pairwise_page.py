@@ -25,7 +25,7 @@ from ranking.sentences import (
 
 FACES = {"courier": "Courier", "dejavu": "DejaVu", "fira": "Fira"}  # in the order of the judge's keys 1, 2, 3
 LANES = 6  # brackets side by side; more would say nothing
-ELO = 400.0
+POINTS_PER_DECADE = 400.0  # ratings so far apart have odds of ten to one
 SHORT = 28  # letters of a name in a chart
 LINES = 10  # entrants in the history's chart
 
@@ -223,7 +223,7 @@ def win_cell(row: dict[str, Any], other: dict[str, Any], pairs: dict[str, Any], 
         return None
     wins, losses = pairs["wins"][i][j], pairs["wins"][j][i]
     met = wins + losses + pairs["ties"][i][j] + pairs["fails"][i][j]
-    share = 1 / (1 + 10 ** ((other["rating"] - row["rating"]) / ELO))
+    share = 1 / (1 + 10 ** ((other["rating"] - row["rating"]) / POINTS_PER_DECADE))
     return {"share": share, "votes": met, "wins": wins, "losses": losses, "other": other["entrant"]}
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 
 from generation.models import Run
+from judging.disclosure import drawings_are_open
 from judging.showing import rules_of
 
 
-def is_hidden_from(run: Run, user: User | AnonymousUser) -> bool:
+def hidden_from(user: User | AnonymousUser, runs: Iterable[Run]) -> set[int]:
     """A judge sees nothing of the ranking of a run that is still being judged, unless the suite tells after each vote."""
-    if user.is_staff or not user.is_authenticated or run.judging_state == Run.Judging.CLOSED:
-        return False
-    if rules_of(run.code).judging.reveal == "after_vote":
-        return False
-    return run.seats.filter(judge=user).exists()
+    if user.is_staff or not user.is_authenticated:
+        return set()
+    judged = set(user.seats.values_list("run_id", flat=True))
+    closed = (run for run in runs if run.pk in judged and not drawings_are_open(run))
+    return {run.pk for run in closed if rules_of(run.code).judging.reveal != "after_vote"}
+
+
+def is_hidden_from(run: Run, user: User | AnonymousUser) -> bool:
+    return run.pk in hidden_from(user, [run])
 
 
 def judge_labels(run: Run, *, curator: bool) -> dict[str, str]:
@@ -30,7 +36,7 @@ def judge_labels(run: Run, *, curator: bool) -> dict[str, str]:
 
 
 def with_labels(result: dict[str, Any], labels: dict[str, str]) -> dict[str, Any]:
-    """A pairwise document with its judges renamed everywhere they occur."""
+    """A document with its judges renamed everywhere they occur."""
 
     def label(name: str) -> str:
         return labels.get(name, "a judge")
@@ -38,6 +44,8 @@ def with_labels(result: dict[str, Any], labels: dict[str, str]) -> dict[str, Any
     renamed = dict(result)
     if isinstance(result.get("judges"), dict):
         renamed["judges"] = {label(name): report for name, report in result["judges"].items()}
+    if isinstance(result.get("judges"), list):  # of grades
+        renamed["judges"] = [report | {"judge": label(report["judge"])} for report in result["judges"]]
     settings = result.get("settings", {})
     if "weights" in settings:
         weights = {label(name): weight for name, weight in settings["weights"].items()}

@@ -50,8 +50,8 @@ class Scores:
     level: float = LEVEL
 
 
-def clustered_mean(values: np.ndarray, clusters: np.ndarray, *, level: float = LEVEL) -> tuple[float, float, float]:
-    """Mean of values [n] with its interval (mean, low, high) when values of one cluster [n] are not independent.
+def clustered_mean(values: np.ndarray, clusters: np.ndarray) -> tuple[float, float, float]:
+    """Mean of values [n] with its 95 % interval (mean, low, high) when values of one cluster [n] are not independent.
 
     V = G/(G−1) · Σ_g (Σ_{i∈g} (x_i − x̄))² / n² over the G clusters (the CR1 sandwich of a mean), t with G − 1 degrees
     of freedom, cut to [0, 1]. One cluster says nothing about others: then low and high are NaN.
@@ -63,7 +63,7 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray, *, level: float = L
         return mean, float("nan"), float("nan")
     sums = np.bincount(codes, weights=values - mean)
     error = np.sqrt(count / (count - 1) * (sums**2).sum()) / len(values)
-    reach = stdtrit(count - 1, (1 + level) / 2) * error
+    reach = stdtrit(count - 1, (1 + LEVEL) / 2) * error
     return mean, float(max(mean - reach, 0.0)), float(min(mean + reach, 1.0))
 
 

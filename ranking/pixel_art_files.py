@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from generation.json_lines import JsonError, read_object
 from generation.suite import Suite
-from generation.text import csv_cell, decode
+from generation.text import clean_text, csv_cell, decode, markdown_cell
+from ranking.file_errors import FileError
 
 if TYPE_CHECKING:
     from ranking.pixel_art import Scores
@@ -22,13 +24,8 @@ PARTS = {"json": "JSON", "render": "Render", "quality": "Quality"}
 NEEDED = {"model_id": str, "prompt_text": str, "attempt_number": int, "raw_output": str}
 
 
-class SampleFileError(ValueError):
-    """A line that cannot be read: which file, line and field, and why."""
-
-    def __init__(self, file: str, line: int, field: str, message: str) -> None:
-        self.file, self.line, self.field, self.message = file, line, field, message
-        where = f"{file}, line {line}" if line else file
-        super().__init__(f"{where}, {field}: {message}" if field else f"{where}: {message}")
+class SampleFileError(FileError):
+    """A line that is not an answer."""
 
 
 def read_samples(path: Path, *, suite: Suite) -> Iterator[dict[str, Any]]:
@@ -54,10 +51,10 @@ def read_samples(path: Path, *, suite: Suite) -> Iterator[dict[str, Any]]:
         yield {
             "model": key[0],
             "prompt": key[1],
-            "category": str(category),
+            "category": clean_text(str(category))[0],
             "attempt": key[2],
             "raw_output": row["raw_output"],
-            "finish_reason": reason if isinstance(reason, str) else "",
+            "finish_reason": clean_text(reason)[0] if isinstance(reason, str) else "",
         }
     if not seen:
         raise SampleFileError(path.name, 0, "", "there is no answer in it.")
@@ -73,11 +70,9 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def _row(file: str, line: int, text: str) -> dict[str, Any]:
     try:
-        row = json.loads(text)
-    except (ValueError, RecursionError):
-        raise SampleFileError(file, line, "", "this is not JSON.") from None
-    if not isinstance(row, dict):
-        raise SampleFileError(file, line, "", "this is not an object.")
+        row = read_object(text)
+    except JsonError as error:
+        raise SampleFileError(file, line, "", f"this {error}.") from None
     for field, kind in NEEDED.items():
         if row.get(field) is None:
             # A model that said nothing at all has still been asked.
@@ -87,6 +82,8 @@ def _row(file: str, line: int, text: str) -> dict[str, Any]:
             raise SampleFileError(file, line, field, "is missing.")
         if type(row[field]) is not kind:
             raise SampleFileError(file, line, field, f"must be {'text' if kind is str else 'a whole number'}.")
+        if kind is str:
+            row[field] = clean_text(row[field])[0]  # as a run stores it
     return row
 
 
@@ -106,10 +103,6 @@ def to_json(scores: Scores, *, slug: str, title: str) -> str:
     return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
 
 
-def _cell(text: str) -> str:
-    return re.sub(r"([\\|`*_<>\[\]])", r"\\\1", " ".join(text.split()))
-
-
 def _span(row: dict[str, Any]) -> str:
     return "one prompt" if row["low"] is None else f"{row['low']:.3f} – {row['high']:.3f}"
 
@@ -117,7 +110,7 @@ def _span(row: dict[str, Any]) -> str:
 def to_markdown(scores: Scores, *, slug: str, title: str) -> str:
     parts = [part for part in PARTS if part in scores.models]
     lines = [
-        f"# {_cell(title)}",
+        f"# {markdown_cell(title)}",
         "",
         f"{scores.samples} answers. Intervals are 95 %, clustered by prompt. Spread is the standard deviation across attempts.",
         "",
@@ -128,18 +121,21 @@ def to_markdown(scores: Scores, *, slug: str, title: str) -> str:
         shown = "".join(f"{row[part]:.3f} | " for part in parts)
         spread = "–" if row["sd"] is None else f"{row['sd']:.3f}"
         lines.append(
-            f"| {row['rank']} | {_cell(row['model'])} | {row['score']:.3f} | {_span(row)} | {shown}"
+            f"| {row['rank']} | {markdown_cell(row['model'])} | {row['score']:.3f} | {_span(row)} | {shown}"
             f"{row['valid']:.0%} | {spread} | {row['samples']} |"
         )
     lines += ["", "## By category", "", "| Category | Model | Score | Interval | Answers |", "|---|---|---:|---|---:|"]
     for row in sorted(records(scores.categories), key=lambda row: (row["category"], -row["score"])):
         lines.append(
-            f"| {_cell(row['category']) or '–'} | {_cell(row['model'])} | {row['score']:.3f} | {_span(row)} | {row['samples']} |"
+            f"| {markdown_cell(row['category']) or '–'} | {markdown_cell(row['model'])} | {row['score']:.3f} | {_span(row)} | {row['samples']} |"
         )
     lines += ["", "## How answers were read", "", "| Model | Stage or reason | Answers |", "|---|---|---:|"]
-    lines += [f"| {_cell(row['model'])} | {row['stage']} | {row['samples']} |" for row in records(scores.stages)]
     lines += [
-        f"| {_cell(row['model'])} | no drawing: {row['reason']} | {row['samples']} |" for row in records(scores.reasons)
+        f"| {markdown_cell(row['model'])} | {row['stage']} | {row['samples']} |" for row in records(scores.stages)
+    ]
+    lines += [
+        f"| {markdown_cell(row['model'])} | no drawing: {row['reason']} | {row['samples']} |"
+        for row in records(scores.reasons)
     ]
     return "\n".join(lines) + "\n"
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from xml.sax.saxutils import escape
 
 from ranking.charts import (
     ACCENT,
@@ -25,6 +26,9 @@ from ranking.charts import (
 )
 
 MARKS = ("circle", "square", "diamond", "triangle", "cross")  # told apart without colour
+LETTER = 7.2  # width of a letter of 13 px, on average
+SHIFTS = (-6, 5, 16, -20, 30, -34)  # where a name's line may stand, from its dot
+Box = tuple[float, float, float, float]  # left, top, right, bottom
 SERIES = ("#0b5cad", "#8a5300", "#1d6b3a", "#7a3e9d", "#a8251d", "#4a5a6a")
 
 
@@ -54,8 +58,13 @@ def scatter(points: Sequence[Point], *, label: str, x_label: str, y_label: str) 
         place = xs.at(math.log10(value) if logarithmic else value)
         parts.append(line(place, 330, place, 335, kind="axis", colour="#8f8a80"))
         parts.append(text(place, 350, f"{value:.6g}", anchor="middle", soft=True, size=12))
-    for point, at in zip(points, across, strict=True):
-        parts.append(scatter_point(point, xs.at(at), ys, right=xs.at(at) < width - 200))
+    places = [(xs.at(at), ys.at(point.y)) for point, at in zip(points, across, strict=True)]
+    lines = [
+        (x - 2, ys.at(high), x + 2, ys.at(low)) for (x, _), (low, high) in zip(places, reaches(points, ys), strict=True)
+    ]
+    labels = place_labels([point.label for point in points], places, (60, 16, width - 4, 326), avoid=lines)
+    for point, (x, _), put in zip(points, places, labels, strict=True):
+        parts.append(scatter_point(point, x, ys, put))
     parts += [text(width / 2, 372, x_label, anchor="middle", soft=True), text(8, 12, y_label, soft=True, size=12)]
     return picture(width, height, label, "".join(parts))
 
@@ -71,13 +80,61 @@ def x_ticks(scale: Scale, *, logarithmic: bool) -> list[float]:
     return [v for p in powers for v in (10.0**p, 3 * 10.0**p) if scale.low <= math.log10(v) <= scale.high]
 
 
-def scatter_point(point: Point, x: float, ys: Scale, *, right: bool) -> str:
-    y = ys.at(point.y)
-    low, high = (ys.low if point.low is None else point.low), (ys.high if point.high is None else point.high)
+def scatter_point(point: Point, x: float, ys: Scale, put: tuple[float, float, str] | None) -> str:
+    """A dot with its interval; its name stands at `put` (x, y, anchor), or only on hover where there is no room."""
+    [(low, high)] = reaches([point], ys)
     parts = [line(x, ys.at(low), x, ys.at(high), kind="reach", colour=INK, width=1.5)]
-    parts.append(tag("circle", cx=x, cy=y, r=5, class_="dot", fill=ACCENT))
-    parts.append(text(x + 10 if right else x - 10, y - 6, point.label, anchor="start" if right else "end"))
+    named = tag("title", escape(f"{point.label}: {point.y:.0f}"))
+    parts.append(tag("circle", named, cx=x, cy=ys.at(point.y), r=5, class_="dot", fill=ACCENT))
+    if put:
+        parts.append(text(put[0], put[1], point.label, anchor=put[2]))
     return "".join(parts)
+
+
+def reaches(points: Sequence[Point], ys: Scale) -> list[tuple[float, float]]:
+    """Both ends of each interval; one without a limit goes to the edge."""
+    return [(ys.low if p.low is None else p.low, ys.high if p.high is None else p.high) for p in points]
+
+
+def place_labels(
+    labels: Sequence[str], places: Sequence[tuple[float, float]], frame: Box, *, avoid: Sequence[Box] = ()
+) -> list[tuple[float, float, str] | None]:
+    """(x, y, anchor) for the name of each dot, so that none lies on another, on a dot or on what is to be avoided.
+
+    None where no place is free.
+
+    Tried around the dot: right and left of it, then ever further above and below; `frame` is left, top, right, bottom.
+    """
+    taken = [*avoid, *((x - 6, y - 6, x + 6, y + 6) for x, y in places)]
+    found: list[tuple[float, float, str] | None] = []
+    for label, (x, y) in zip(labels, places, strict=True):
+        wide = LETTER * len(label)
+        tries = [(side, shift) for shift in SHIFTS for side in ("start", "end")]
+        boxes = {(side, s): label_box(x, y + s, wide, side) for side, s in tries}
+        free = (
+            key for key, box in boxes.items() if inside(box, frame) and not any(touch(box, other) for other in taken)
+        )
+        key = next(free, None)
+        if key:
+            taken.append(boxes[key])
+        found.append((x + 10 if key[0] == "start" else x - 10, y + key[1], key[0]) if key else None)
+    return found
+
+
+def label_box(x: float, baseline: float, wide: float, side: str) -> Box:
+    return (
+        (x + 10, baseline - 11, x + 10 + wide, baseline + 4)
+        if side == "start"
+        else (x - 10 - wide, baseline - 11, x - 10, baseline + 4)
+    )
+
+
+def inside(box: Box, frame: Box) -> bool:
+    return box[0] >= frame[0] and box[1] >= frame[1] and box[2] <= frame[2] and box[3] <= frame[3]
+
+
+def touch(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 @dataclass(frozen=True)

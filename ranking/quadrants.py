@@ -9,8 +9,9 @@ from statistics import median
 from xml.sax.saxutils import escape
 
 from ranking.charts import ACCENT, INK, LINE, SOFT, Scale, line, padded, picture, tag, text, ticks
-from ranking.plots import spread_labels
+from ranking.plots import place_labels
 
+SHORT = 28  # letters of a name
 WIDTH, HEIGHT = 820, 460
 LEFT, RIGHT, TOP, BOTTOM = 60, 790, 30, 400
 CORNERS = {
@@ -52,8 +53,11 @@ def quadrant_chart(dots: Sequence[Dot], entrants: Sequence[Dot]) -> str:
     parts = [*axes(xs, ys), *middle_lines(xs.at(math.log10(1 + anchors)), ys.at(visual), anchors, visual)]
     parts += [text(x, y, name, anchor=at, soft=True, size=14) for name, (x, y, at) in CORNERS.items()]
     parts += [small_dot(dot, xs, ys) for dot in dots]
-    heights = spread_labels([ys.at(dot.visual) for dot in entrants], gap=16)
-    parts += [named_dot(dot, xs, ys, height) for dot, height in zip(entrants, heights, strict=True)]
+    names = [dot.name if len(dot.name) <= SHORT else f"{dot.name[: SHORT - 1]}…" for dot in entrants]
+    places = [(xs.at(math.log10(1 + dot.anchors)), ys.at(dot.visual)) for dot in entrants]
+    labels = place_labels(names, places, (LEFT, TOP, WIDTH - 4, BOTTOM))
+    parts += [large_dot(dot, *place) for dot, place in zip(entrants, places, strict=True)]
+    parts += [name_of_dot(name, *put) for name, put in zip(names, labels, strict=True) if put]
     drawn = picture(WIDTH, HEIGHT, "Anchors against visual score", "".join(parts))
     # An image may hold no links for a screen reader; a group may.
     return drawn.replace('role="img"', 'role="group"', 1) if any(dot.link for dot in dots) else drawn
@@ -89,20 +93,10 @@ def small_dot(dot: Dot, xs: Scale, ys: Scale) -> str:
     return tag("a", shape, href=dot.link, aria_label=dot.said) if dot.link else shape
 
 
-def named_dot(dot: Dot, xs: Scale, ys: Scale, height: float) -> str:
-    """A large dot with its name beside it, at a height where no other name is."""
-    x, y = xs.at(math.log10(1 + dot.anchors)), ys.at(dot.visual)
-    left = x > RIGHT - 180
-    shape = tag("circle", tag("title", escape(dot.said)), cx=x, cy=y, r=7, class_="dot", fill=ACCENT, stroke=INK)
-    label = tag(
-        "text",
-        escape(dot.name),
-        x=x - 12 if left else x + 12,
-        y=height + 4,
-        text_anchor="end" if left else "start",
-        font_size=13,
-        font_weight=600,
-        fill=INK,
-        class_="ink named",
-    )
-    return shape + label
+def large_dot(dot: Dot, x: float, y: float) -> str:
+    return tag("circle", tag("title", escape(dot.said)), cx=x, cy=y, r=7, class_="dot", fill=ACCENT, stroke=INK)
+
+
+def name_of_dot(name: str, x: float, y: float, anchor: str) -> str:
+    place = {"x": x, "y": y, "text_anchor": anchor, "font_size": 13, "font_weight": 600}
+    return tag("text", escape(name), **place, fill=INK, class_="ink named")

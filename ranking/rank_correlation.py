@@ -77,8 +77,9 @@ def disagreements(first: Mapping[str, float], second: Mapping[str, float], *, mo
     """The names on which two scores disagree most: name, first, second, first_place, second_place, gap; widest first.
 
     A place is the share of names scored lower (ties count half), between 0 and 1; gap = first_place − second_place.
+    Names of equal gaps come in the order of `first`.
     """
-    names = sorted(name for name in first if name in second)
+    names = [name for name in first if name in second]
     table = pd.DataFrame({"name": names, "first": [first[n] for n in names], "second": [second[n] for n in names]})
     for column in ("first", "second"):
         table[f"{column}_place"] = (table[column].rank() - 0.5) / max(len(names), 1)

@@ -8,7 +8,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from generation.models import Entrant
+from generation.models import Entrant, Run
 from judging.disclosure import drawings_are_open
 from judging.grade_sheets import rubric_of
 from ranking.charts import Interval, Scale, interval_axis, interval_row
@@ -143,7 +143,8 @@ def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[
     points = fit.result["run"].get("points", [])
     if scope or len(points) < 2:
         return {}
-    linked = drawings_are_open(fit.run)  # a name beside its picture would end blind judging
+    # A name beside its picture would end blind judging, and a private run's pictures are not for everybody.
+    linked = drawings_are_open(fit.run) and fit.run.visibility == Run.Visibility.PUBLISHED
     dots = [
         Dot(
             anchors=point["anchors"],

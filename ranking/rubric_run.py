@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 from django.db.models import Q
 
-from generation.models import Measurement, Run, Sample
+from generation.models import UNFINISHED, Measurement, Run, Sample
+from generation.text import markdown_cell
 from judging.grade_sheets import rubric_of
 from judging.models import Grade, Seat
 from ranking.grade_files import COLUMNS, board_csv, board_json, board_markdown
@@ -30,7 +31,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, A
     board = score_rubric(grades, rubric=rubric, expected=expected_of(run))
     stages = {stage.key: [(score, score.stages[stage.key]) for score in board.scores] for stage in rubric.stages}
     facts = {
-        "md": f"# {run}\n\n{board_markdown(board, rubric)}",
+        "md": f"# {markdown_cell(str(run))}\n\n{board_markdown(board, rubric)}",
         "csv": board_csv(board, rubric),
         "simulated": Seat.objects.filter(run=run, is_simulated=True, grades__isnull=False).distinct().count(),
         "waiting": run.samples.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING]).count(),
@@ -51,7 +52,7 @@ def grades_of(run: Run, *, weights: Mapping[str, float] | None = None, until: st
     if moment:
         stood = Q(graded_at__lte=moment) & (stood | Q(withdrawn_at__gt=moment))
     out = [name for name, weight in (weights or {}).items() if weight == 0]
-    rows = Grade.objects.filter(stood, run=run).exclude(seat__pseudonym__in=out).order_by("id")
+    rows = Grade.objects.filter(stood, run=run).exclude(seat__pseudonym__in=out).order_by("graded_at", "id")
     names = ("seat__pseudonym", "sample__entrant__name", "sample__prompt__category", "sample__prompt__subject")
     more = ("sample__prompt__key", "sample__attempt", "dimension", "value")
     found = [
@@ -66,7 +67,8 @@ def expected_of(run: Run) -> pd.DataFrame:
     ended = Q(state__in=[Sample.State.DRAWN, Sample.State.FAILED, Sample.State.CANCELLED])
     stages = [stage.key for stage in rubric_of(run.code).stages]
     samples = run.samples.filter(ended, held=False, excluded_reason="", entrant__disqualified="")
-    rows = samples.filter(prompt__category__in=stages, entrant__approved=True).order_by("id")
+    samples = samples.exclude(state=Sample.State.CANCELLED, reason=UNFINISHED)
+    rows = samples.filter(prompt__category__in=stages, entrant__approved=True).in_order()
     names = ("entrant__name", "prompt__category", "prompt__subject", "prompt__key", "attempt", "verdict")
     found = [
         (entrant, stage, subject or key, attempt, verdict == Sample.Verdict.VALID)

@@ -67,13 +67,13 @@ def read_samples(path: Path) -> dict[str, SampleRate]:
                     if valid and measures:
                         counts[2].append(measures)
     except OSError as error:
-        raise VoteFileError(file=str(path), line=0, field="", message=error.strerror or "cannot be read") from error
+        raise VoteFileError(str(path), 0, "", error.strerror or "cannot be read") from error
     return {name: sample_rate(samples=n, valid=v, measures=m) for name, (n, v, m) in sorted(seen.items())}
 
 
 def _sample(row: Any, line: int, path: Path) -> tuple[str, bool, dict[str, Any]]:
     def refuse(field: str, message: str) -> VoteFileError:
-        return VoteFileError(file=str(path), line=line, field=field, message=message)
+        return VoteFileError(str(path), line, field, message)
 
     if isinstance(row, VoteFileError):
         raise row

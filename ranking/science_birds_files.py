@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ranking.vote_files import FORMULA_STARTS
+from generation.json_lines import JsonError, read_json
+from generation.text import csv_cell, markdown_cell
+from ranking.file_errors import BadField, FileError
 
 if TYPE_CHECKING:
     from ranking.science_birds import Competition
@@ -23,21 +25,8 @@ KNOWN = (*NEEDED, "vector", "diversity", "baseline", "disqualified", "prompt_len
 YES, NO = ("1", "true", "yes"), ("", "0", "false", "no")
 
 
-class TrialFileError(ValueError):
-    """A row that cannot be read: which file, line and column, and why."""
-
-    def __init__(self, file: str, line: int, column: str, message: str) -> None:
-        self.file, self.line, self.column, self.message = file, line, column, message
-        where = f"{file}, line {line}" if line else file
-        super().__init__(f"{where}, {column}: {message}" if column else f"{where}: {message}")
-
-
-class BadValue(ValueError):
-    """A value that is not what its column holds."""
-
-    def __init__(self, column: str, message: str) -> None:
-        super().__init__(message)
-        self.column = column
+class TrialFileError(FileError):
+    """A row that is not a trial."""
 
 
 @dataclass
@@ -61,8 +50,8 @@ def read_trials(path: Path, *, trials: int | None = None) -> TrialFile:
             row = parse_row(raw)
             check_repeats(row, seen, trials)
             note_program(row, read)
-        except BadValue as error:
-            raise TrialFileError(path.name, line, error.column, str(error)) from None
+        except BadField as error:
+            raise TrialFileError(path.name, line, error.field, str(error)) from None
         rows.append({key: row[key] for key in (*NEEDED, "vector", "diversity") if key in row})
     if not rows:
         raise TrialFileError(path.name, 0, "", "there is no trial in it.")
@@ -114,14 +103,14 @@ def parse_row(raw: dict[str, str]) -> dict[str, Any]:
 
 def parse_name(raw: dict[str, str], column: str) -> str:
     if not raw[column].strip():
-        raise BadValue(column, "it is empty.")
+        raise BadField(column, "it is empty.")
     return raw[column].strip()
 
 
 def parse_whole(raw: dict[str, str], column: str) -> int:
     text = raw[column].strip()
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise BadValue(column, f"{text[:40]!r} is not a whole number.")
+        raise BadField(column, f"{text[:40]!r} is not a whole number.")
     return int(text)
 
 
@@ -132,7 +121,7 @@ def parse_share(raw: dict[str, str], column: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= 1:
-        raise BadValue(column, f"{text[:40]!r} is not a number from 0 to 1.")
+        raise BadField(column, f"{text[:40]!r} is not a number from 0 to 1.")
     return value
 
 
@@ -141,20 +130,20 @@ def parse_vector(text: str) -> tuple[float, ...] | None:
     if not text.strip():
         return None
     try:
-        values = json.loads(text)
-    except (ValueError, RecursionError):
-        raise BadValue("vector", "it is not JSON.") from None
+        values = read_json(text)
+    except JsonError as error:
+        raise BadField("vector", f"it {error}.") from None
     if values is None:
         return None
     numbers = isinstance(values, list) and all(type(value) in (int, float) and 0 <= value <= 1 for value in values)
     if not numbers or not any(values):
-        raise BadValue("vector", "it is not a list of numbers from 0 to 1 with some number above 0.")
+        raise BadField("vector", "it is not a list of numbers from 0 to 1 with some number above 0.")
     return tuple(map(float, values))
 
 
 def parse_yes(text: str) -> bool:
     if text.strip().lower() not in (*YES, *NO):
-        raise BadValue("baseline", f"{text[:40]!r} is neither true nor false.")
+        raise BadField("baseline", f"{text[:40]!r} is neither true nor false.")
     return text.strip().lower() in YES
 
 
@@ -162,15 +151,15 @@ def check_repeats(row: dict[str, Any], seen: dict[tuple[Any, ...], Any], trials:
     """A trial occurs once, a group has at most T of them and one diversity, and all vectors are equally long."""
     group = (row["program"], row["model"], row["target"])
     if (*group, row["trial"]) in seen:
-        raise BadValue("trial", f"trial {row['trial']} of this program, model and target occurs twice.")
+        raise BadField("trial", f"trial {row['trial']} of this program, model and target occurs twice.")
     seen[(*group, row["trial"])] = True
     seen[group] = seen.get(group, 0) + 1
     if trials and seen[group] > trials:
-        raise BadValue("trial", f"this program, model and target has more than {trials} trials.")
+        raise BadField("trial", f"this program, model and target has more than {trials} trials.")
     if seen.setdefault(("diversity", *group), row.get("diversity")) != row.get("diversity"):
-        raise BadValue("diversity", "it differs within one program, model and target.")
+        raise BadField("diversity", "it differs within one program, model and target.")
     if row.get("vector") and seen.setdefault(("length",), len(row["vector"])) != len(row["vector"]):
-        raise BadValue("vector", f"it has {len(row['vector'])} numbers, others have {seen[('length',)]}.")
+        raise BadField("vector", f"it has {len(row['vector'])} numbers, others have {seen[('length',)]}.")
 
 
 def note_program(row: dict[str, Any], read: TrialFile) -> None:
@@ -181,7 +170,7 @@ def note_program(row: dict[str, Any], read: TrialFile) -> None:
         read.disqualified.setdefault(name, row["disqualified"])
     length = row["prompt_length"]
     if length is not None and read.lengths.setdefault(name, length) != length:
-        raise BadValue("prompt_length", f"it differs within {name!r}.")
+        raise BadField("prompt_length", f"it differs within {name!r}.")
 
 
 def competition_json(scored: Competition) -> str:
@@ -214,17 +203,13 @@ def competition_csv(scored: Competition) -> str:
         "high",
     ]
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*map(harmless, columns), "note"])
+    writer.writerow([*map(csv_cell, columns), "note"])
     for row in scored.programs.to_dict("records"):
         record = program_record(scored, row)
         prompts = [record["prompt"][model] if record["prompt"] else None for model in scored.prompts]
         numbers = [record[key] for key in ("total", "normalised", "low", "high")]
-        writer.writerow([record["rank"], harmless(record["program"]), *prompts, *numbers, harmless(record["note"])])
+        writer.writerow([record["rank"], csv_cell(record["program"]), *prompts, *numbers, csv_cell(record["note"])])
     return out.getvalue()
-
-
-def harmless(text: str) -> str:
-    return "'" + text if text.startswith(FORMULA_STARTS) else text
 
 
 def competition_markdown(scored: Competition) -> str:
@@ -233,6 +218,6 @@ def competition_markdown(scored: Competition) -> str:
         known = not math.isnan(row["normalised"])
         score, total = (f"{row['normalised']:.2f}", f"{row['total']:.6f}") if known else ("–", "–")
         interval = f"{row['low']:.2f} – {row['high']:.2f}" if known and not math.isnan(row["low"]) else "–"
-        name, note = (row[key].replace("|", "\\|").replace("\n", " ") for key in ("program", "note"))
+        name, note = (markdown_cell(row[key]) for key in ("program", "note"))
         lines.append(f"| {row['rank'] or '–'} | {name} | {score} | {interval} | {total} | {note} |")
     return "\n".join(lines) + "\n"

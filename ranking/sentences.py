@@ -22,15 +22,29 @@ def leading_sentence(result: Mapping[str, Any], labels: Mapping[str, str], *, sc
         return f"The entrants fall into {len(islands)} groups that never met, so nobody leads them all."
     leaders = [row for row in rows if row["rank_low"] == 1]
     if len(leaders) < 2:
-        second = rows[1]
-        gap = rows[0]["rating"] - second["rating"]
-        return f"{named(rows[0], labels)} leads, {gap:.0f} points ahead of {named(second, labels)}."
+        return lead_sentence(result, rows, labels, open_to_doubt=not scope and is_open(result, rows[0], rows[1]))
     if len(leaders) == len(rows) > 2:
         said = f"Nobody leads yet: the votes so far separate none of the {len(rows)} entrants from the first."
     else:
         said = f"{number_word(len(leaders)).capitalize()} share first place: {joined(leaders, labels)}."
     down_to = rows.index(leaders[-1]) + 1  # a close fourth may stand between the leaders
     return said if scope else f"{said} {separation(result, rows[:down_to])}".strip()
+
+
+def lead_sentence(
+    result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str], *, open_to_doubt: bool
+) -> str:
+    """A lead that the stricter bound, which allows for looking after every vote, does not grant yet is called open."""
+    first, second, gap = named(rows[0], labels), named(rows[1], labels), rows[0]["rating"] - rows[1]["rating"]
+    if not open_to_doubt:
+        return f"{first} leads, {gap:.0f} points ahead of {second}."
+    said = f"{first} is {gap:.0f} points ahead of {second}, but that is not decided yet."
+    return f"{said} {separation(result, rows[:2])}".strip()
+
+
+def is_open(result: Mapping[str, Any], upper: Mapping[str, Any], lower: Mapping[str, Any]) -> bool:
+    wanted = {upper["entrant"], lower["entrant"]}
+    return any({p["upper"], p["lower"]} == wanted and p["status"] == "open" for p in result["stability"]["pairs"])
 
 
 def separation(result: Mapping[str, Any], top: Sequence[Mapping[str, Any]]) -> str:

@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 SIZE = (1200, 630)
 MARGIN, TOP, STEP, MOST = 60, 250, 58, 6
+LINES = 3  # of the sentence
 NAMES, LEFT, RIGHT = 400, 480, 1040
 PAPER, INK, SOFT, LINE, ACCENT, WARN = "#fbfaf7", "#1d1c1a", "#5d5a54", "#d9d5cc", "#0b5cad", "#8a5300"
 FONT = Path(__file__).resolve().parent.parent / "static" / "fonts" / "dejavu-sans-mono.woff2"
@@ -34,10 +35,11 @@ def draw_share_picture(title: str, sentence: str, rows: Sequence[Row], *, label:
     picture = Image.new("RGB", SIZE, PAPER)
     pen = ImageDraw.Draw(picture)
     pen.text((MARGIN, 50), _fitted(title, 44, 1080), fill=INK, font=_font(44))
-    for number, line in enumerate(_wrapped(sentence, 26, 1080)[:3]):
+    for number, line in enumerate(_shortened(_wrapped(sentence, 26, 1080), LINES)):
         pen.text((MARGIN, 118 + 36 * number), line, fill=SOFT, font=_font(26))
     _draw_rows(pen, rows[:MOST])
-    pen.text((MARGIN, 582), "Benchsite · 95 % intervals", fill=SOFT, font=_font(22))
+    first = f" · the first {MOST} of {len(rows)}" if len(rows) > MOST else ""
+    pen.text((MARGIN, 582), f"Benchsite · 95 % intervals{first}", fill=SOFT, font=_font(22))
     if label:
         pen.text((SIZE[0] - MARGIN, 582), label, fill=WARN, font=_font(22), anchor="ra")
     body = BytesIO()
@@ -64,6 +66,11 @@ def _draw_rows(pen: ImageDraw.ImageDraw, rows: Sequence[Row]) -> None:
         pen.ellipse([x - 9, y - 9, x + 9, y + 9], fill=ACCENT)
         score = f"{row.score:.0f}" if abs(row.score) >= 100 else f"{row.score:.1f}"
         pen.text((SIZE[0] - MARGIN, y), score, fill=INK, font=_font(26), anchor="rm")
+
+
+def _shortened(lines: Sequence[str], most: int) -> list[str]:
+    """The first lines; an ellipsis says that there were more."""
+    return [*lines] if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1].rstrip('.,;')} …"]
 
 
 def _font(size: int) -> ImageFont.FreeTypeFont:

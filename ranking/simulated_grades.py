@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from benchsite.progress_bar import Progress, unwatched
 from generation.models import Event, Run
 from judging.grade_sheets import next_item, open_sheet, rubric_of, stage_of
 from judging.grading import grade_sample
@@ -12,7 +15,7 @@ BEST, WORST = 0.8, 0.35  # shares of the scale for the first and the last entran
 SPREAD = {"drawing": 0.08, "subject": 0.06, "dimension": 0.05, "severity": 0.06, "luck": 0.05}
 
 
-def simulate_grades(run: Run, *, judges: int = 5, seed: int = 1) -> int:
+def simulate_grades(run: Run, *, judges: int = 5, seed: int = 1, progress: Progress = unwatched) -> int:
     """Seat the judges, let each grade the whole of a list, and say how many drawings were graded.
 
     Entrants get weaker in the order of the suite's file, drawings and subjects differ, and judges are more or less strict.
@@ -24,7 +27,11 @@ def simulate_grades(run: Run, *, judges: int = 5, seed: int = 1) -> int:
     step = (WORST - BEST) / max(len(entrants) - 1, 1)
     truth = Truth(seed, {pk: BEST + step * place for place, pk in enumerate(entrants)}, {})
     severity = {seat.pk: SPREAD["severity"] * truth.chance("severity", number) for number, seat in enumerate(seats)}
-    done = sum(grade_list(seat, truth, severity[seat.pk]) for seat in seats)
+    done = 0
+    for seat in seats:
+        for _ in grade_list(seat, truth, severity[seat.pk]):
+            done += 1
+            progress(done, 0)
     Event.objects.create(
         run=run,
         verb="simulate grades",
@@ -38,13 +45,12 @@ def simulate_grades(run: Run, *, judges: int = 5, seed: int = 1) -> int:
     return done
 
 
-def grade_list(seat: Seat, truth: Truth, severity: float) -> int:
+def grade_list(seat: Seat, truth: Truth, severity: float) -> Iterator[GradeItem]:
+    """Grade all of a judge's list, drawing by drawing."""
     open_sheet(seat.pk)
-    done = 0
     while item := next_item(seat):
         grade_sample(judge=seat.judge, code=item.code, values=choose(item, truth, severity))
-        done += 1
-    return done
+        yield item
 
 
 def choose(item: GradeItem, truth: Truth, severity: float) -> dict[str, float]:

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from django.contrib.auth.models import User
 from django.utils.timezone import now
 
+from benchsite.progress_bar import Progress, unwatched
 from generation.models import Event, Run
 from judging.models import Matchup, Outcome, Seat
 from judging.serving import take_seat
@@ -45,7 +46,9 @@ class Truth:
         )
 
 
-def simulate_judges(run: Run, *, judges: int = 8, votes: int = 400, seed: int = 1) -> int:
+def simulate_judges(
+    run: Run, *, judges: int = 8, votes: int = 400, seed: int = 1, progress: Progress = unwatched
+) -> int:
     """Seat the judges, cast up to `votes` votes in all, in turn; and say how many were cast.
 
     Fewer are cast where the schedule has no more pairs. The truth is kept in the run's history.
@@ -64,6 +67,7 @@ def simulate_judges(run: Run, *, judges: int = 8, votes: int = 400, seed: int = 
                 continue
             waiting[pk] = (seat, cast_simulated(seat, matchup, truth, luck))
             cast += 1
+            progress(cast, votes)
     Event.objects.create(
         run=run,
         verb="simulate judges",

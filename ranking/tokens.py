@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -52,8 +51,8 @@ def use_token(token: str) -> AnalystToken | None:
     return found.first()
 
 
-def seconds_to_wait(token: AnalystToken, moment: datetime | None = None) -> int:
+def seconds_to_wait(token: AnalystToken) -> int:
     """0 while the token is within its limit; else until its next minute."""
     if token.requests <= PER_MINUTE:
         return 0
-    return 60 - (moment or now()).second
+    return 60 - now().second

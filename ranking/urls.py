@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from ranking import api_views, archive_views, share_views, token_views, views
+from ranking import api_views, archive_views, import_views, share_views, token_views, views
 
 app_name = "ranking"
 
 run_urls = [  # /runs/<code>/
+    path("runs/import/archive/", import_views.import_archive, name="import_run"),
+    path("runs/<slug:code>/import/grades/", import_views.import_grade_file, name="import_grades"),
     path("runs/<slug:code>/archive.zip", archive_views.download_archive, name="archive"),
     path("runs/<slug:code>/leaderboard.png", share_views.share_picture, name="share_picture"),
     path("runs/<slug:code>/leaderboard.<str:form>", views.download, name="download"),
@@ -28,6 +30,7 @@ api_urls = [  # /api/v1/
     path("api/v1/", api_views.index, name="api"),
     path("api/v1/runs", api_views.runs, name="api_runs"),
     path("api/v1/runs/<slug:code>", api_views.run, name="api_run"),
+    path("api/v1/runs/<slug:code>/archive.zip", api_views.archive, name="api_archive"),
     path("api/v1/runs/<slug:code>/samples", api_views.samples, name="api_samples"),
     path("api/v1/runs/<slug:code>/votes", api_views.votes, name="api_votes"),
     path("api/v1/runs/<slug:code>/grades", api_views.grades, name="api_grades"),
@@ -40,6 +43,7 @@ urlpatterns = [
     path("analysts/<slug:code>/revoke/", token_views.revoke, name="revoke_token"),
     *api_urls,
     path("leaderboards/", views.leaderboards, name="leaderboards"),
+    path("leaderboards/<slug:code>.png", share_views.publication_picture, name="publication_picture"),
     path("leaderboards/<slug:code>/", views.publication, name="publication"),
     *run_urls,
 ]

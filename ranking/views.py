@@ -25,7 +25,7 @@ from ranking.forms import CountingForm, PastForm, PublishForm
 from ranking.jobs import ring_for_past
 from ranking.models import Counting, Fit, Publication
 from ranking.pairwise_page import category_tabs
-from ranking.people import is_hidden_from, judge_labels, with_labels
+from ranking.people import is_hidden_from, judge_labels
 from ranking.protocols import load, protocol_of, protocols_of
 
 FORMS = {"json": "application/json", "md": "text/markdown", "csv": "text/csv", "svg": "image/svg+xml"}
@@ -63,10 +63,10 @@ def leaderboards(request: HttpRequest) -> HttpResponse:
 def leaderboard(request: HttpRequest, run: Run, protocol: str = "") -> HttpResponse:
     protocol = protocol or next(iter(protocols_of(run)), "")
     if not protocol:
-        return render(request, "ranking/empty.html", {"run": run})
+        return _nothing_yet(request, run)
     fit = _fit(run, protocol)
     if fit is None:
-        return render(request, "ranking/empty.html", {"run": run})
+        return _nothing_yet(request, run)
     return _show(request, fit)
 
 
@@ -98,7 +98,13 @@ def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
             "counting": CountingForm(instance=Counting.objects.filter(run=fit.run).first()),
             "publish": PublishForm(initial={"title": str(fit.run)}),
         }
-    return render(request, entry.template, context)
+    return page_or_json(request, entry.template, context, lambda shown: _document(request, fit, shown))
+
+
+def _nothing_yet(request: HttpRequest, run: Run) -> HttpResponse:
+    about = page_json.about_run(run) | {"overall": []}
+    context = {"run": run, "measured_only": run.protocols == ["automatic"]}
+    return page_or_json(request, "ranking/empty.html", context, lambda shown: about)
 
 
 @require_GET
@@ -111,7 +117,9 @@ def past(request: HttpRequest, run: Run, fit: str) -> HttpResponse:
 def publication(request: HttpRequest, code: str) -> HttpResponse:
     """A frozen leaderboard: whoever has the link may see it."""
     found = get_object_or_404(Publication.objects.select_related("fit__run"), code=code)
-    return _show(request, found.fit, publication=found, frozen=True)
+    run = found.fit.run
+    shown = Run.objects.visible_to(request.user).filter(pk=run.pk).exists() and not is_hidden_from(run, request.user)
+    return _show(request, found.fit, publication=found, frozen=True, run_hidden=not shown)
 
 
 @require_GET
@@ -121,25 +129,28 @@ def download(request: HttpRequest, run: Run, form: str) -> HttpResponse:
     if fit is None or form not in ("json", "md", "csv"):
         raise Http404
     if form == "json":
-        return JsonResponse(_document(request, fit), json_dumps_params={"ensure_ascii": False})
+        return JsonResponse(_document(request, fit, {}), json_dumps_params={"ensure_ascii": False})
     text = fit.result.get("run", {}).get(form)
     if text is None:
         raise Http404
     return _file(text, f"LEADERBOARD-{run.suite}.{form}" if form == "csv" else "LEADERBOARD.md", form)
 
 
-def _document(request: HttpRequest, fit: Fit) -> dict[str, Any]:
-    result = {key: value for key, value in fit.result.items() if key != "run"}
-    named = with_labels(result, judge_labels(fit.run, curator=request.user.is_staff))
-    simulated = fit.result.get("run", {}).get("simulated", 0)
+def _document(request: HttpRequest, fit: Fit, shown: dict[str, Any]) -> dict[str, Any]:
+    """The whole analysis, its judges by number. A frozen leaderboard's page says nothing of single judges, nor does this."""
     about = {"code": fit.code, "kind": fit.kind, "protocol": fit.protocol, "read_at": fit.read_at.isoformat()}
-    return named | {
+    found = {
+        **page_json.analysis(fit, judge_labels(fit.run, curator=request.user.is_staff)),
         "run": fit.run.code,
         "suite": fit.run.suite,
         "demo": fit.run.is_demo,
-        "simulated_judges": simulated,
+        "simulated_judges": fit.result.get("run", {}).get("simulated", 0),
         "fit": about,
     }
+    if not shown.get("publication"):
+        return found
+    title = {"title": shown["publication"].title, "frozen_at": shown["publication"].at.isoformat()}
+    return page_json.without_judges(found) | title
 
 
 def _file(text: str, name: str, form: str) -> HttpResponse:
@@ -163,9 +174,9 @@ def chart(request: HttpRequest, run: Run, name: str, form: str) -> HttpResponse:
 def judges(request: HttpRequest, run: Run) -> HttpResponse:
     fit = _fit(run, "pairwise")
     if fit is None:
-        return render(request, "ranking/empty.html", {"run": run})
+        return _nothing_yet(request, run)
     context = pages.judges_context(fit, labels=judge_labels(run, curator=request.user.is_staff))
-    return render(request, "ranking/judges.html", {**_tabs(request, fit), **context})
+    return page_or_json(request, "ranking/judges.html", {**_tabs(request, fit), **context}, page_json.judges)
 
 
 @require_http_methods(["GET", "POST"])
@@ -178,7 +189,7 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
         messages.info(request, "That leaderboard is being made; it will be listed here in a few seconds.")
         return redirect("ranking:history", run.code)
     if fit is None:
-        return render(request, "ranking/empty.html", {"run": run})
+        return _nothing_yet(request, run)
     context = {**_tabs(request, fit), "form": form, **pages.history_context(fit)}
     return page_or_json(request, "ranking/history.html", context, page_json.history)
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ranking.votes import KINDS, OUTCOMES
+from generation.json_lines import json_type
+from ranking.votes import KINDS, OUTCOME_NUMBERS
 
 MAX_NAME = 10_000
-OUTCOME_NUMBERS = {name: number for number, name in enumerate(OUTCOMES)}
 KIND_NUMBERS = {None: 0, "": 0} | {name: number for number, name in enumerate(KINDS)}
 WITHDRAWN = {None: math.inf, False: math.inf, True: -math.inf, "": math.inf}
 WITHDRAWN |= dict.fromkeys(("false", "False"), math.inf) | dict.fromkeys(("true", "True"), -math.inf)
@@ -76,11 +76,6 @@ def name_fault(name: Any) -> str:
     except UnicodeEncodeError:
         return "is not valid UTF-8"
     return ""
-
-
-def json_type(value: Any) -> str:
-    names = {dict: "an object", list: "a list", bool: "true or false", type(None): "null", str: "text"}
-    return names.get(type(value), "a number")
 
 
 def columns_of(rows: list[Any], tables: dict[str, Names]) -> dict[str, Any]:

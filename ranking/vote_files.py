@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from benchsite.progress_bar import Progress, unwatched
+from generation.json_lines import FAST, JsonError, json_type, read_json, read_object
+from generation.text import csv_uncell
+from ranking.file_errors import FileError
 from ranking.vote_columns import (
     KIND_NUMBERS,
     Names,
     columns_of,
     durations,
-    json_type,
     name_fault,
     parse_time,
     times_of,
@@ -27,7 +29,6 @@ from ranking.vote_columns import (
 from ranking.votes import KINDS, OUTCOMES, Votes, make_votes
 
 __all__ = [
-    "FORMULA_STARTS",
     "ReadVotes",
     "VoteFileError",
     "json_chunks",
@@ -38,16 +39,10 @@ __all__ = [
 ]
 
 CHUNK = 250  # lines read at a time: many enough for columns to pay, few enough to stay in the processor's cache
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-class VoteFileError(ValueError):
-    """A line that is not a vote: which file, line and field, and why."""
-
-    def __init__(self, *, file: str, line: int, field: str, message: str) -> None:
-        self.file, self.line, self.field, self.message = file, line, field, message
-        where = f"{file}:{line}" if line else file
-        super().__init__(f"{where}: {field}: {message}" if field else f"{where}: {message}")
+class VoteFileError(FileError):
+    """A line that is not a vote."""
 
 
 @dataclass(frozen=True)
@@ -58,19 +53,20 @@ class ReadVotes:
     skipped: tuple[VoteFileError, ...] = ()
 
 
-def read_votes(path: Path, *, skip_bad: bool = False) -> ReadVotes:
+def read_votes(path: Path, *, skip_bad: bool = False, progress: Progress = unwatched) -> ReadVotes:
     """Votes of a .jsonl or .csv file; raises VoteFileError at the first bad line, or counts them with `skip_bad`."""
     try:
         with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
             chunks = csv_chunks(file, path) if path.suffix.lower() == ".csv" else json_chunks(file, path)
-            return _collect(chunks, path, skip_bad=skip_bad)
+            size = path.stat().st_size
+            return _collect(chunks, path, skip_bad=skip_bad, chunk_read=lambda: progress(file.buffer.tell(), size))
     except OSError as error:
-        raise VoteFileError(file=str(path), line=0, field="", message=error.strerror or "cannot be read") from error
+        raise VoteFileError(str(path), 0, "", error.strerror or "cannot be read") from error
 
 
 def json_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
     """Lists of line numbers and parsed lines; a line that is no JSON object becomes its VoteFileError."""
-    scan = json.JSONDecoder(parse_constant=_refuse_constant).scan_once
+    scan = FAST.scan_once
     first = 1
     while lines := list(islice(file, CHUNK)):
         numbers, rows = list(range(first, first + len(lines))), []
@@ -87,24 +83,11 @@ def json_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
         yield numbers, rows
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
 def _parse_line(line: str, number: int, path: Path) -> Any:
     try:
-        row = json.loads(line, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", "") or str(error)
-        return VoteFileError(file=str(path), line=number, field="", message=f"is not a JSON object ({reason})")
-    if not isinstance(row, dict):
-        return VoteFileError(
-            file=str(path),
-            line=number,
-            field="",
-            message=f"is {json_type(row)}, not a JSON object with a vote's fields",
-        )
-    return row
+        return read_object(line, decoder=FAST)
+    except JsonError as error:
+        return VoteFileError(str(path), number, "", str(error))
 
 
 def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
@@ -113,10 +96,10 @@ def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
     try:
         header = reader.fieldnames or []
     except csv.Error as error:
-        raise VoteFileError(file=str(path), line=1, field="", message=str(error)) from error
+        raise VoteFileError(str(path), 1, "", str(error)) from error
     missing = [name for name in ("left_model", "right_model", "outcome") if name not in header]
     if header and missing:
-        raise VoteFileError(file=str(path), line=1, field=missing[0], message="is missing from the header")
+        raise VoteFileError(str(path), 1, missing[0], "is missing from the header")
     numbers: list[int] = []
     rows: list[Any] = []
     while True:
@@ -126,7 +109,7 @@ def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
             break
         except csv.Error as error:
             numbers.append(reader.line_num)
-            rows.append(VoteFileError(file=str(path), line=reader.line_num, field="", message=str(error)))
+            rows.append(VoteFileError(str(path), reader.line_num, "", str(error)))
             continue
         numbers.append(reader.line_num)
         rows.append({key: _csv_value(key, cell) for key, cell in cells.items() if key and isinstance(cell, str)})
@@ -139,13 +122,15 @@ def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
 def _csv_value(key: str, cell: str) -> Any:
     if key in ("left_attempt", "right_attempt", "response_ms"):
         try:
-            return json.loads(cell) if cell else None
-        except ValueError:
+            return read_json(cell) if cell else None
+        except JsonError:
             return cell
-    return cell[1:] if cell[:1] == "'" and cell[1:2] in FORMULA_STARTS else cell
+    return csv_uncell(cell)
 
 
-def _collect(chunks: Iterator[tuple[list[int], list[Any]]], path: Path, *, skip_bad: bool) -> ReadVotes:
+def _collect(
+    chunks: Iterator[tuple[list[int], list[Any]]], path: Path, *, skip_bad: bool, chunk_read: Callable[[], None]
+) -> ReadVotes:
     tables = {
         "left_model": Names(optional=False),
         "judge": Names(optional=True),
@@ -155,6 +140,7 @@ def _collect(chunks: Iterator[tuple[list[int], list[Any]]], path: Path, *, skip_
     parts: list[dict[str, Any]] = []
     skipped: list[VoteFileError] = []
     for numbers, rows in chunks:
+        chunk_read()
         known = {name: len(table.names) for name, table in tables.items()}
         try:
             parts.append(columns_of(rows, tables))
@@ -176,13 +162,13 @@ def row_fault(row: Any, line: int, path: Path) -> VoteFileError | None:
         return row
     for field, fault in _faults(row):
         if fault:
-            return VoteFileError(file=str(path), line=line, field=field, message=fault)
+            return VoteFileError(str(path), line, field, fault)
     return None
 
 
 def _faults(row: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(row, dict):
-        yield "", f"is {json_type(row)}, not a JSON object with a vote's fields"
+        yield "", f"is {json_type(row)}, not a JSON object"
         return
     for field in ("left_model", "right_model"):
         yield field, name_fault(row[field]) if field in row else "is missing"

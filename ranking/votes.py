@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 OUTCOMES = ("left", "right", "tie", "fail")
+OUTCOME_NUMBERS = {name: number for number, name in enumerate(OUTCOMES)}
 KINDS = ("regular", "shared", "repeat")
 LEFT, RIGHT, TIE, FAIL = range(4)
 REPEAT = 2

@@ -145,10 +145,17 @@ def add_oddities(run: Run) -> None:
     set_counting(run=run, ties="drop", fails="half", by=None)
 
 
-def leaderboard(run: Run) -> dict:
+def leaderboard(run: Run, protocol: str = "") -> dict:
     out = io.StringIO()
-    call_command("leaderboard", run.code, "--format", "json", stdout=out)
+    call_command("leaderboard", run.code, "--format", "json", "--protocol", protocol, stdout=out)
     return json.loads(out.getvalue())
+
+
+def forget_all(run: Run) -> None:
+    """As on another site, which never had the run."""
+    Vote.objects.filter(run=run).delete()
+    run.matchups.all().delete()
+    run.delete()
 
 
 def members(path) -> dict[str, bytes]:

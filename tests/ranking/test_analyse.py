@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -36,6 +37,13 @@ def test_markdown_has_the_three_parts(votes_file, tmp_path):
         assert heading in text
     assert "| 1 | model/000 |" in text
     assert "100 %" in text
+
+
+def test_markdown_holds_no_markup_of_names_in_tables_or_notes(tmp_path):
+    row = {"left_model": "<img src=x>", "right_model": "b", "outcome": "left", "judge": "j", "prompt_text": "p"}
+    text = analyse(write_lines(tmp_path / "votes.jsonl", [row] * 3), "--format", "md")
+    assert "no limit that way: \\<img src=x\\>" in text
+    assert "<img" not in text.replace("\\<img", "")
 
 
 def test_csv_has_a_line_for_each_standing(votes_file):
@@ -90,11 +98,11 @@ def test_a_bad_line_is_exit_2_and_can_be_skipped(votes_file, capsys):
     with pytest.raises(CommandError) as caught:
         analyse(votes_file)
     assert caught.value.returncode == 2
-    assert f"{votes_file}:401: outcome: must be one of left, right, tie, fail" in str(caught.value)
+    assert f"{votes_file}, line 401, outcome: must be one of left, right, tie, fail" in str(caught.value)
     found = json.loads(analyse(votes_file, "--skip-bad"))
     assert (found["votes"], found["settings"]["skipped_lines"]) == (400, 1)
     assert "1 bad line was passed over." in found["notes"]
-    assert ":401: outcome" in capsys.readouterr().err
+    assert ", line 401, outcome: " in capsys.readouterr().err
 
 
 def test_hostile_names_do_not_break_the_tables(tmp_path):
@@ -107,6 +115,13 @@ def test_hostile_names_do_not_break_the_tables(tmp_path):
     assert {line[2] for line in cells[1:]} == {"'=a|b\n<script>", "'@c"}
 
 
+def test_names_in_the_csv_are_guarded_as_in_every_other(tmp_path):
+    row = {"left_model": "＝1+1", "right_model": "'c", "outcome": "tie", "judge": "j", "prompt_text": "p"}
+    path = write_lines(tmp_path / "votes.jsonl", [row] * 3)
+    cells = list(csv.reader(io.StringIO(analyse(path, "--format", "csv"))))
+    assert {line[2] for line in cells[1:]} == {"'＝1+1", "''c"}
+
+
 def test_until_says_how_many_votes_have_no_time(tmp_path, capsys):
     vote = {"left_model": "a", "right_model": "b", "outcome": "left"}
     path = write_lines(tmp_path / "votes.jsonl", [vote, {**vote, "voted_at": "2026-05-01T10:00:00Z"}])
@@ -116,6 +131,14 @@ def test_until_says_how_many_votes_have_no_time(tmp_path, capsys):
 
 def test_a_voted_suite_is_read_as_votes(votes_file):
     assert analyse(votes_file, "--suite", "ascii") == analyse(votes_file)
+
+
+def test_a_suite_is_looked_for_where_the_suites_are(votes_file, settings, tmp_path):
+    shutil.copytree(settings.SUITES_DIR / "ascii", tmp_path / "elsewhere" / "kittens")
+    settings.SUITES_DIR = tmp_path / "elsewhere"
+    assert analyse(votes_file, "--suite", "kittens") == analyse(votes_file)
+    with pytest.raises(CommandError, match="There is no suite 'ascii' in elsewhere/"):
+        analyse(votes_file, "--suite", "ascii")
 
 
 TRIALS = """program,model,target,trial,stability,similarity,diversity

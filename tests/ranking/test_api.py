@@ -8,14 +8,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils.timezone import now
 
 from judging.models import Vote
+from ranking.archive_importing import import_run
 from ranking.fitting import fit_run
 from ranking.models import AnalystToken, Fit
 from ranking.tokens import PER_MINUTE, create_token, revoke_token
 from tests.judging.make import make_curator, make_judge
-from tests.ranking.archive_run import make_judged_run
+from tests.ranking.archive_run import leaderboard, make_judged_run, members
 
 pytestmark = pytest.mark.django_db
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "api.md"
@@ -75,10 +77,11 @@ def shape_faults(documented, found, where="$"):
 EXAMPLES = re.findall(
     r'```sh\ncurl -H "Authorization: Bearer \$TOKEN" "([^"]+)"\n```\n\n```json\n(.*?)```', DOCS.read_text(), re.S
 )
+DOWNLOADS = re.findall(r'```sh\ncurl -H "Authorization: Bearer \$TOKEN" -o run.zip "([^"]+)"\n```', DOCS.read_text())
 
 
 def test_documentation_has_an_example_of_every_list():
-    assert len(EXAMPLES) == 7 == DOCS.read_text().count("```sh")
+    assert len(EXAMPLES) + len(DOWNLOADS) == 7 + 1 == DOCS.read_text().count("```sh")
 
 
 @pytest.mark.parametrize(("address", "answer"), EXAMPLES, ids=[address.rpartition("/")[2] for address, _ in EXAMPLES])
@@ -87,6 +90,20 @@ def test_examples_are_answered_as_documented(run, ask, address, answer):
     assert status == 200
     assert shape_faults(json.loads(answer), found) == []
     assert found.get("data", True), "an empty list would prove nothing"
+
+
+def test_a_whole_run_is_downloaded_as_documented(run, client, token, tmp_path):
+    seat = run.seats.exclude(judge=None).first()
+    User.objects.filter(pk=seat.judge_id).update(username="alice-real-name")
+    [address] = DOWNLOADS
+    path = address.replace("https://bench.example.org", "").replace("RUN", run.code)
+    response = client.get(path, headers={"Authorization": f"Bearer {token}"})
+    assert response.streaming and response["Content-Disposition"] == f'attachment; filename="tiny-{run.code}.zip"'
+    assert response["Cache-Control"] == "no-store" and response["Vary"] == "Authorization"
+    file = tmp_path / "run.zip"
+    file.write_bytes(b"".join(response))
+    assert b"alice-real-name" not in b"".join(members(file).values())
+    assert leaderboard(import_run(file, copy=True)) == leaderboard(run)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -126,7 +143,12 @@ def test_queries_do_not_grow_with_the_page(run, ask, django_assert_num_queries):
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer wrong", "Basic x", "Token bench_x", "Bearer \u00e9"])
 def test_no_token_no_data(client, run, header):
-    for address in ("/api/v1/", "/api/v1/runs", f"/api/v1/runs/{run.code}/votes"):
+    for address in (
+        "/api/v1/",
+        "/api/v1/runs",
+        f"/api/v1/runs/{run.code}/votes",
+        f"/api/v1/runs/{run.code}/archive.zip",
+    ):
         response = client.get(address, headers={"Authorization": header})
         assert response.status_code == 401 and response["WWW-Authenticate"] == "Bearer"
         assert json.loads(response.content)["error"]["code"] == "token"
@@ -177,6 +199,7 @@ def test_bad_questions_are_told_why(run, ask, query, code):
 
 def test_what_is_not_there(run, ask, client):
     assert ask("/api/v1/runs/nowhere")[0] == 404
+    assert ask("/api/v1/runs/nowhere/archive.zip")[1]["error"]["code"] == "not_found"
     assert ask("/api/v1/nothing")[0] == 404
     assert ask("/api/v2/runs")[0] == 404
     assert ask(f"/api/v1/runs/{run.code}/leaderboard?protocol=rubric")[1]["error"]["code"] == "protocol"

@@ -7,20 +7,25 @@ import hashlib
 import io
 import json
 import zipfile
+from uuid import uuid4
 
 import pytest
 import yaml
 from django.core.management import CommandError, call_command
+from django.utils.timezone import now
 
-from generation.models import Event, ProviderCall, Run, Sample
-from judging.models import Vote
+from generation.drawing import sweep
+from generation.models import Event, ProviderCall, Sample
+from judging.models import Grade, Vote
 from judging.tallies import differences
 from ranking.archive import archive_chunks, write_archive
 from ranking.archive_fields import LINES
 from ranking.archive_importing import import_run
 from ranking.fitting import fit_run
 from tests.judging.make import make_curator
-from tests.ranking.archive_run import leaderboard, lines, make_judged_run, members
+from tests.ranking.answered_run import make_answered_run
+from tests.ranking.archive_run import add_votes, forget_all, leaderboard, lines, make_judged_run, members
+from tests.ranking.graded_run import make_graded_run
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +41,7 @@ def file(run, tmp_path):
     return tmp_path / "run.zip"
 
 
-def test_leaderboard_is_the_same_on_the_other_side(run, file):
+def test_leaderboard_is_the_same_in_a_copy(run, file):
     before = leaderboard(run)
     assert before["votes"] > 50 and before["settings"]["ties"] == "drop" and before["settings"]["weights"]
     copy = import_run(file, copy=True)
@@ -44,12 +49,53 @@ def test_leaderboard_is_the_same_on_the_other_side(run, file):
     assert leaderboard(copy) == before
 
 
+def make_half_graded_run():
+    """With drawings still to come, one that failed and one that failed and is not to count."""
+    run = make_graded_run(attempts=3)
+    first, *more = run.samples.filter(attempt=3).exclude(grades=None).order_by("-id")[:4]
+    Grade.objects.filter(sample__in=[first, *more]).delete()
+    undrawn = run.samples.filter(pk__in=[sample.pk for sample in (first, *more)])
+    undrawn.update(state="pending", drawn_at=None, verdict="", drawing="")
+    Sample.objects.filter(pk=more[0].pk).update(state="asking", token=uuid4(), lease_until=now())
+    Sample.objects.filter(pk=more[1].pk).update(state="failed", failure="timeout")
+    Sample.objects.filter(pk=more[2].pk).update(state="failed", failure="timeout", excluded_reason="our own mistake")
+    return run
+
+
+def make_pixel_run():
+    run = make_answered_run(models=["demo/master", "demo/apprentice", "demo/beginner"], attempts=2, protocols=BOTH)
+    add_votes(run, judges=3, votes=60)
+    return run
+
+
+BOTH = ("automatic", "pairwise")
+KINDS = {
+    "votes": make_judged_run,
+    "grades": make_half_graded_run,
+    "pixel art": make_pixel_run,
+    "science birds": lambda: make_answered_run("science-birds", prompts=["A", "B"]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_leaderboard_is_the_same_on_the_other_side(kind, tmp_path):
+    run = KINDS[kind]()
+    before = {protocol: leaderboard(run, protocol) for protocol in run.protocols}
+    write_archive(run, tmp_path / "run.zip")
+    forget_all(run)
+    copy = import_run(tmp_path / "run.zip")
+    sweep()
+    assert {protocol: leaderboard(copy, protocol) for protocol in copy.protocols} == before
+    write_archive(copy, tmp_path / "again.zip")
+    forget_all(copy)
+    again = import_run(tmp_path / "again.zip")
+    assert {protocol: leaderboard(again, protocol) for protocol in again.protocols} == before
+
+
 def test_run_keeps_its_ids_where_they_are_free(run, file):
     before, codes = leaderboard(run), set(Sample.objects.values_list("code", flat=True))
     votes = list(Vote.objects.order_by("id").values("outcome", "voted_at", "response_ms", "withdrawn_at"))
-    Vote.objects.all().delete()
-    run.matchups.all().delete()
-    Run.objects.all().delete()
+    forget_all(run)
     copy = import_run(file)
     assert copy.code == run.code and set(Sample.objects.values_list("code", flat=True)) == codes
     assert leaderboard(copy) == before

@@ -136,10 +136,10 @@ def test_encrypted_zip(file):
 
 BAD_LINES = {
     b"{": "votes.jsonl:1: is not JSON",
-    b"[1]": "votes.jsonl:1: is not a JSON object",
+    b"[1]": "votes.jsonl:1: is a list, not a JSON object",
     b"\xff\xfe": "votes.jsonl:1: is not UTF-8",
     b'{"run": NaN}': "votes.jsonl:1: is not JSON (NaN is no number)",
-    b'{"run": 1, "run": 2}': "votes.jsonl:1: is not JSON (a field is named twice)",
+    b'{"run": 1, "run": 2}': "votes.jsonl:1: names the same field twice",
     b"[" * 100_000: "votes.jsonl:1: is not JSON",
     b"{}": "votes.jsonl:1: run is missing",
     b"\n{}": "votes.jsonl:1: is not JSON",

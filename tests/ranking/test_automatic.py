@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pandas as pd
 import pytest
+import time_machine
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
 from generation.formats.pixel_grid import SIDE
+from generation.marks import move_mark
+from generation.measuring import LATE, mark_new_scores
 from generation.models import Entrant, Measurement, Run, Sample
+from generation.publishing import freeze_runs, thaw_runs
 from judging.models import Matchup, Vote
 from judging.tallies import rebuild_tallies
 from ranking.automatic_page import leading_sentence, people_sentence
@@ -138,8 +144,6 @@ def test_a_format_without_a_score_counts_answers_with_a_drawing():
 
 
 def test_new_answers_make_the_leaderboard_stale():
-    from generation.measuring import mark_new_scores
-
     run = make_answered_run(say=lambda s: PERFECT if s.attempt == 1 else None, models=MODELS)
     assert mark_new_scores() == 1
     fit_run(run)
@@ -149,6 +153,36 @@ def test_new_answers_make_the_leaderboard_stale():
 
     assert mark_new_scores() == 1
     assert stale_fits("fast") == [(run, "automatic")]
+
+
+def test_a_frozen_leaderboard_takes_in_what_came_before_and_nothing_later():
+    run = make_answered_run(say=lambda s: PERFECT if s.attempt == 1 else None, models=MODELS)
+    freeze_runs([run], by=None, reason="the term is over")
+    assert stale_fits("fast") == [(run, "automatic")], "answers that nobody had noticed yet are still ranked"
+    with time_machine.travel(now() + LATE, tick=False):
+        fit_run(run)
+    marked = Run.objects.get(pk=run.pk).scores_changed_at
+
+    answer_samples(run, by_model)  # what was in flight
+    Sample.objects.filter(run=run).update(drawn_at=now() + timedelta(minutes=1))
+
+    assert mark_new_scores() == 0
+    assert Run.objects.get(pk=run.pk).scores_changed_at == marked
+    with time_machine.travel(now() + timedelta(minutes=1), tick=False):
+        move_mark(run.pk)  # by something that was under way
+        assert stale_fits("fast") == []
+
+        thaw_runs([Run.objects.get(pk=run.pk)], by=None, reason="one more week")
+    assert stale_fits("fast") == [(run, "automatic")]
+
+
+def test_answers_of_the_future_are_not_new_at_every_sweep():
+    """Drawn before the clock was set back, and scored since."""
+    run = make_answered_run(say=by_model, models=MODELS)
+    run.samples.update(drawn_at=now() + timedelta(hours=1))
+    Run.objects.filter(pk=run.pk).update(scores_changed_at=now() - timedelta(minutes=1))
+
+    assert mark_new_scores() == 0
 
 
 def judged_run(**shape):

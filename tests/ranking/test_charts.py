@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ranking.charts import Interval, Scale, heat_map, interval_chart, interval_row, interval_scale, ticks
-from ranking.plots import Point, Series, history_chart, scatter, spread_labels
+from ranking.plots import Point, Series, history_chart, inside, label_box, place_labels, scatter, spread_labels, touch
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<script>alert("1")</script> & "x" \' ]]>'
@@ -100,3 +100,29 @@ def test_costs_that_spread_tenfold_get_a_log_scale():
 
     xs = [float(c.get("cx")) for c in root.iter(f"{SVG}circle")]
     assert xs[1] - xs[0] == pytest.approx(xs[2] - xs[1], abs=0.1)
+
+
+def test_names_of_close_dots_do_not_lie_on_each_other():
+    close = [(300.0 + n % 2, 200.0 + 3 * n) for n in range(6)]
+    frame = (60.0, 16.0, 716.0, 326.0)
+    names = [f"Entrant number {n}" for n in range(6)]
+
+    put = place_labels(names, close, frame)
+
+    boxes = [
+        label_box(x, at[1], 7.2 * len(name), at[2]) for name, (x, _), at in zip(names, close, put, strict=True) if at
+    ]
+    assert len(boxes) == 6
+    assert all(inside(box, frame) for box in boxes)
+    assert not any(touch(one, other) for one, other in combinations(boxes, 2))
+
+
+def test_a_dot_without_room_keeps_its_name_for_the_pointer():
+    crowd = [Point(f"A name that is long {n}", 1, 1000, 900, 1100) for n in range(40)]
+
+    root = parse(scatter(crowd, label="l", x_label="x", y_label="y"))
+
+    written = [node.text for node in root.iter() if node.tag.endswith("text") and node.text.startswith("A name")]
+    hovered = [node.text for node in root.iter() if node.tag.endswith("title") and node.text.startswith("A name")]
+    assert 0 < len(written) < 40
+    assert len(hovered) == 40

@@ -12,10 +12,12 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from generation.formats import get_format
 from generation.formats.base import BackendMissing
 from generation.jobs import measure
 from generation.measuring import ring_for_unmeasured, unmeasured
 from generation.models import Entrant, Event, Measurement, Run, Sample
+from generation.publishing import freeze_runs, thaw_runs
 from generation.reading import measure_run
 from generation.runs import use_backend
 from judging.epochs import eligible_table
@@ -147,6 +149,8 @@ def test_a_backend_that_is_not_installed_says_what_to_do(run, monkeypatch):
         call_command("measure", run.code, backend="vit")
 
     run.refresh_from_db()
+    assert run.measure_backend == "glyphs"  # the leaderboard stays as it was
+    use_backend(run, "vit")
     assert ring_for_unmeasured() == 1
     for _ in range(2):
         measure(run.pk, "vit")
@@ -154,6 +158,37 @@ def test_a_backend_that_is_not_installed_says_what_to_do(run, monkeypatch):
     assert [event.reason[:33] for event in said] == ["The `vit` backend needs its weigh"]
     with pytest.raises(BackendMissing):
         measure_run(run)
+
+
+def test_the_run_is_not_scored_by_a_backend_that_measured_nothing(run, monkeypatch):
+    def broken(*arguments, **named):
+        raise ValueError("no classifier reads this")
+
+    monkeypatch.setattr(type(get_format(run.format)), "measure", broken)
+    monkeypatch.setattr(type(get_format(run.format)), "measure_invalid", broken)
+
+    with pytest.raises(CommandError, match="The backend vit measured nothing"):
+        call_command("measure", run.code, backend="vit")
+
+    run.refresh_from_db()
+    assert run.measure_backend == "glyphs"
+    use_backend(run, "vit")
+    call_command("measure", run.code, backend="glyphs")
+    run.refresh_from_db()
+    assert run.measure_backend == "glyphs", "the way back is open: its measurements are there"
+
+
+def test_a_frozen_run_waits_with_what_is_still_to_be_measured(run, monkeypatch):
+    monkeypatch.delenv("BENCHSITE_VIT_DIR", raising=False)
+    use_backend(run, "vit")
+    freeze_runs([run], by=None, reason="the term is over")
+
+    assert ring_for_unmeasured() == 0
+    measure(run.pk, "vit")  # rung before the freeze
+    assert not Event.objects.filter(run=run, verb="measure_failed").exists()
+
+    thaw_runs([Run.objects.get(pk=run.pk)], by=None, reason="one more week")
+    assert ring_for_unmeasured() == 1
 
 
 def test_the_run_page_says_what_is_still_to_be_measured(run, client):

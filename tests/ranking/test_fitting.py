@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
-from django.core.management import CommandError, call_command
+import time_machine
+from django.core.management import call_command
+from django.utils.timezone import now
 
+from generation.marks import AHEAD, move_mark
 from generation.models import Event, Sample
-from judging.models import JudgeTally, Seat, Vote
-from judging.tallies import differences
+from generation.publishing import freeze_runs
+from judging.models import Seat, Vote
+from judging.tallies import differences, rebuild_tallies
 from judging.voting import undo_vote
 from ranking.fitting import fit_run, publish_fit, refit_fast, refit_fully, set_counting, stale_fits
 from ranking.frames import tallies_of
@@ -146,17 +151,6 @@ def test_the_markdown_holds_the_three_parts_of_the_seed(run, capsys):
     ]
 
 
-def test_check_tallies_finds_a_wrong_count(run, capsys):
-    call_command("check_tallies", run.code)
-    assert "equal their standing votes" in capsys.readouterr().out
-
-    tally = JudgeTally.objects.filter(run=run).first()
-    JudgeTally.objects.filter(pk=tally.pk).update(votes=tally.votes + 1)
-
-    with pytest.raises(CommandError, match="1 rows"):
-        call_command("check_tallies")
-
-
 def test_standings_are_stored_for_every_scope(run):
     fit = fit_run(run)
 
@@ -243,3 +237,28 @@ def test_refit_makes_what_is_stale(run):
 
     kinds = Fit.objects.order_by("kind").values_list("kind", flat=True)
     assert list(kinds) == ["fast", "full"]
+
+
+def test_a_vote_that_commits_around_the_freeze_is_in_the_final_leaderboard(run):
+    """A judge's transaction began while judging was open and ends after the freeze: votes wait for nobody."""
+    frozen = now()
+
+    def after(seconds):
+        return time_machine.travel(frozen + timedelta(seconds=seconds), tick=False)
+
+    with after(0):
+        freeze_runs([run], by=None, reason="the term is over")
+    with after(1):
+        early = refit_fast(run, "pairwise")
+    with after(2):
+        Vote.objects.filter(pk=run.votes.exclude(matchup__kind="repeat").first().pk).update(withdrawn_at=now())
+        rebuild_tallies(run)
+        move_mark(run.pk, AHEAD)
+
+    assert stale_fits("fast") == [(run, "pairwise")]
+    with after(6):
+        assert refit_fast(run, "pairwise").votes == early.votes - 1
+        refit_fully(run.pk)
+    with after(60):
+        move_mark(run.pk)
+    assert stale_fits("fast") == stale_fits("full") == []

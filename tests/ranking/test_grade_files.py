@@ -56,6 +56,15 @@ def test_it_works(tmp_path):
     assert "| ann | 30 | 6.25 | -1.00 |" in text
 
 
+def test_markdown_holds_no_markup_of_entrants_and_judges(tmp_path):
+    path = write(tmp_path, *all_grades("<img src=x>", 8, judge="[ann](//x)"))
+
+    text = analyse_file(path, suite=SUITE, out_format="markdown")
+
+    assert "| 1 | \\<img src=x\\> | 80.00 |" in text
+    assert "| \\[ann\\](//x) | 15 |" in text
+
+
 def test_csv_has_a_row_for_each_entrant_and_no_formula(tmp_path):
     lines = analyse_file(write(tmp_path, *all_grades("=m", 8)), suite=SUITE, out_format="csv").splitlines()
 
@@ -77,6 +86,9 @@ def test_csv_has_a_row_for_each_entrant_and_no_formula(tmp_path):
         ({"stage": "s4"}, "stage", "none of s1, s2, s3"),
         ({"subject": "Voltorb"}, "subject", "no subject of stage s2"),
         ({"judge": " "}, "judge", "is not a name"),
+        ({"judge": "a\x00b"}, "judge", r"'a\x00b' has a character that no database can hold"),
+        ({"judge": "\ud800"}, "judge", r"'\ud800' has a character that no database can hold"),
+        ({"entrant": "\udfff"}, "entrant", "has a character that no database can hold"),
         ({"attempt": 1.0}, "attempt", "is not a whole number"),
         ({"attempt": -1}, "attempt", "is not a whole number"),
     ],
@@ -92,7 +104,9 @@ def test_bad_line_is_named(tmp_path, change, field, words):
     assert str(raised.value).startswith(f"grades.jsonl, line 3, {field}: ")
 
 
-@pytest.mark.parametrize("line", ["{", "[]", "7", "NaN", "[" * 100_000, '{"value": NaN}'])
+@pytest.mark.parametrize(
+    "line", ["{", "[]", "7", "NaN", "[" * 100_000, '{"value": NaN}', '{"judge": "a", "judge": "b"}']
+)
 def test_line_that_is_no_object_is_named(tmp_path, line):
     with pytest.raises(GradeFileError, match="line 2"):
         analyse_file(write(tmp_path, GOOD, line), suite=SUITE)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ranking.judges import entrant_record, fit_judges, judge_behaviour, judge_flags, side_bias
+from ranking.judges import DOUBTFUL, accord, entrant_record, fit_judges, judge_behaviour, judge_flags, side_bias
 from ranking.leaderboard import analyse_votes
 from ranking.robustness import fewest_votes
 from ranking.scopes import Settings, fit_overall
@@ -140,3 +140,39 @@ def test_a_runaway_first_place_takes_many_votes():
         for s in (0.3, 2.0)
     )
     assert near.votes < far.votes
+
+
+def test_accord_is_standard_normal_for_honest_judges_of_their_own_taste():
+    scores = np.concatenate(
+        [
+            fit_judges(*fitted(simulate(40 * 40, judges=40, judge_sd=0.3, spread=1.2, seed=seed))).accord
+            for seed in range(50)
+        ]
+    )
+    assert abs(scores.mean()) < 0.15
+    assert 0.85 < scores.std() < 1.15
+    assert 0.002 < (scores < DOUBTFUL).mean() < 0.02  # 1 in 100, of 2000
+
+
+def test_few_judges_are_not_blamed_for_ratings_that_are_unsure():
+    fits = [fit_judges(*fitted(simulate(120, judges=4, entrants=10, spread=1.2, seed=seed))) for seed in range(100)]
+    blamed = sum(
+        bool({"doubtful", "unreliable"} & set(judge_flags(fit, j, None, None))) for fit in fits for j in range(4)
+    )
+    assert blamed <= 16  # of 400; held against ratings taken for exact, 44 would be
+
+
+def test_many_random_clickers_are_doubtful_after_thirty_votes_and_no_clear_case_turns_round():
+    found, scores = 0, []
+    for seed in range(60):
+        votes = with_clicker(simulate(2400, judges=24, spread=1.2, seed=seed), judge=4, seed=seed)
+        own = np.flatnonzero(votes.judge == 4)[30:]
+        fits = fit_judges(*fitted(votes.take(~np.isin(np.arange(2400), own))))
+        found += bool({"doubtful", "unreliable"} & set(judge_flags(fits, 4, None, None)))
+    assert found > 20
+    theta, sure = np.linspace(1.5, -1.5, 4)[None], np.zeros((1, 4, 4))
+    for votes in (10, 100, 1000):
+        backwards = votes * np.tril(np.ones((1, 4, 4)), -1)  # the weaker one wins every time
+        scores.append(float(accord(backwards, theta, sure, 8.0)[0]))
+    assert DOUBTFUL > scores[0] > scores[1] > scores[2]
+    assert accord(np.zeros((1, 4, 4)), theta, sure, 8.0).tolist() == [0.0]

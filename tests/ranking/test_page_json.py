@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from django.urls import reverse
+from django.urls import NoReverseMatch, get_resolver, reverse
+from django.utils.timezone import now
 
 from generation.models import Run
-from ranking.fitting import fit_run
+from ranking.fitting import fit_run, publish_fit
 from tests.judging.make import make_judge
 from tests.ranking.answered_run import make_answered_run
 from tests.ranking.graded_run import make_graded_run
 from tests.ranking.voted_run import make_voted_run
+from tests.url_roles import walk
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 @pytest.fixture
@@ -27,7 +29,14 @@ def run():
 
 def test_each_page_links_to_its_json(client, run):
     entrant = run.entrants.first()
-    pages = ["/", "/leaderboards/", "/suites/ascii/", f"/runs/{run.code}/gallery/"]
+    frozen = publish_fit(fit=run.fits.first(), by=None, title="Midterm")
+    pages = ["/", "/leaderboards/", "/suites/ascii/", "/about/numbers/", f"/runs/{run.code}/gallery/"]
+    pages += [
+        f"/runs/{run.code}/leaderboard/",
+        f"/runs/{run.code}/leaderboard/pairwise/",
+        f"/leaderboards/{frozen.code}/",
+    ]
+    pages += [f"/runs/{run.code}/leaderboard/judges/", f"/runs/{run.code}/leaderboard/fits/{run.fits.first().code}/"]
     pages += [f"/runs/{run.code}/leaderboard/history/", f"/runs/{run.code}/leaderboard/versus/"]
     pages += [f"/runs/{run.code}/entrants/{entrant.code}/", f"/gallery/{run.samples.first().code}/"]
 
@@ -51,6 +60,78 @@ def test_an_entrant_and_its_drawings(client, run):
     assert all(client.get(row["page"]).status_code == 200 for row in found["best"])
 
 
+def test_every_page_that_strangers_may_open_has_its_json(client, run):
+    """Whatever answers a stranger with a page; ways in and pages that say only that something was done are forms."""
+    birds = make_answered_run("science-birds", models=["demo/master"], prompts=["A"], attempts=1)
+    fit_run(birds)
+    forms = {"login", "join", "password_reset_confirm", "password_reset_complete", "admin:login"}
+    parts = {
+        "slug": run.suite,
+        "code": run.code,
+        "protocol": "pairwise",
+        "fit": run.fits.first().code,
+        "entrant": run.entrants.first().code,
+    }
+    found = {}
+    for name, pattern in walk(get_resolver()):
+        names = list(pattern.pattern.converters)
+        special = {
+            "gallery:sample": {"code": run.samples.first().code},
+            "gallery:program": {"code": birds.code, "entrant": birds.entrants.first().code},
+            "ranking:publication": {"code": publish_fit(fit=run.fits.first(), by=None, title="Midterm").code},
+        }.get(name, parts)
+        if name in forms or not set(names) <= set(special):
+            continue
+        try:
+            address = reverse(name, kwargs={part: special[part] for part in names})
+        except NoReverseMatch:
+            continue
+        page = client.get(address)
+        if page.status_code == 200 and page.headers["Content-Type"].startswith("text/html"):
+            found[name] = client.get(f"{address}?format=json").headers["Content-Type"]
+
+    assert len(found) >= 13, found
+    assert set(found.values()) == {"application/json"}, found
+
+
+def test_judges_are_numbers_in_json_too(client, run):
+    found = client.get(f"/runs/{run.code}/leaderboard/judges/?format=json")
+
+    assert [line["judge"] for line in found.json()["judges"]] == [f"Judge {n}" for n in range(1, 7)]
+    assert found.json()["agreement"]["units"] > 0
+    assert {len(pair["judges"]) for pair in found.json()["cohen"]} == {2}
+    assert not any(seat.pseudonym in found.content.decode() for seat in run.seats.all())
+
+
+def test_a_frozen_leaderboard_tells_no_judge_from_another(client, run):
+    frozen = publish_fit(fit=run.fits.first(), by=None, title="Midterm")
+
+    found = client.get(f"/leaderboards/{frozen.code}/?format=json").json()
+
+    assert found["title"] == "Midterm" and found["overall"]
+    assert "judges" not in found and "cohen" not in found["agreement"]
+    assert "leave_one_judge_out" not in found["robustness"] and "weights" not in found["settings"]
+
+
+def test_grades_are_by_numbered_judges_in_json(client):
+    graded = make_graded_run()
+    Run.objects.filter(pk=graded.pk).update(visibility="published")
+    fit_run(graded, protocol="rubric")
+
+    found = client.get(f"/runs/{graded.code}/leaderboard/?format=json").json()
+
+    assert [line["judge"] for line in found["judges"]] == ["Judge 1", "Judge 2", "Judge 3"]
+    assert client.get(f"/runs/{graded.code}/leaderboard.json?protocol=rubric").json()["judges"] == found["judges"]
+
+
+def test_a_scored_drawing_says_why_in_json(client):
+    scored = make_answered_run(models=["demo/beginner"], attempts=1)
+
+    found = client.get(f"/gallery/{scored.samples.first().code}/?format=json").json()
+
+    assert {part["label"] for part in found["why"]["parts"]} and found["why"]["score"] is not None
+
+
 def test_head_to_head_keeps_the_chosen_two(client, run):
     one, other = run.entrants.order_by("name")[:2]
 
@@ -60,6 +141,35 @@ def test_head_to_head_keeps_the_chosen_two(client, run):
     assert (found["one"]["code"], found["other"]["code"]) == (other.code, one.code)
     cell = found["direct"]
     assert cell["votes"] == cell["wins"] + cell["losses"] + cell["ties"] + cell["fails"]
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        ({"drawing_state": "open", "judging_state": "not_open"}, "drawing"),
+        ({"drawing_state": "open", "judging_state": "open"}, "judges are voting"),
+        ({"drawing_state": "open", "judging_state": "closed", "finished_at": now()}, "closed"),
+        ({"drawing_state": "paused", "judging_state": "closed", "frozen_at": now()}, "final"),
+        ({"drawing_state": "paused", "judging_state": "not_open"}, ""),
+    ],
+)
+def test_a_list_of_leaderboards_says_whether_more_is_to_come(client, run, state, says):
+    Run.objects.update(**state)
+
+    for address in ("/", "/leaderboards/"):
+        assert client.get(f"{address}?format=json").json()["leaderboards"][0]["state"] == says
+        text = client.get(address).content.decode()
+        words = {"Drawing.", "Judges are voting.", "Closed.", "Final."}
+        assert {word for word in words if f'<span class="soft">{word}</span>' in text} == (
+            {f"{says.capitalize()}."} & words
+        )
+
+
+def test_what_judges_do_with_a_rubric_is_grading(client):
+    run = make_graded_run()
+    Run.objects.filter(pk=run.pk).update(visibility="published")
+
+    assert client.get("/?format=json").json()["leaderboards"][0]["state"] == "judges are grading"
 
 
 def test_json_is_hidden_where_the_page_is(client, run):

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 
 import pytest
 from django.urls import reverse
 from django.utils.timezone import now
 
 from generation.models import Measurement, Run, Sample
-from judging.models import Seat
-from ranking.fitting import fit_run
+from judging.models import Seat, Vote
+from ranking.automatic_page import overall_sentence
+from ranking.fitting import fit_run, publish_fit
 from ranking.models import Counting, Fit, Publication
+from ranking.sentences import leading_sentence
+from ranking.share_picture import Row, draw_share_picture
 from tests.judging.make import make_curator, make_judge, make_run
+from tests.ranking.answered_run import make_answered_run
 from tests.ranking.voted_run import make_voted_run
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 @pytest.fixture
@@ -185,6 +191,49 @@ def test_a_curator_freezes_a_leaderboard_under_a_link_that_does_not_change(clien
     text = client.get(link).content.decode()
     assert "Midterm" in text and "these numbers do not change" in text
     assert f"{fit.result['overall'][0]['rating']:.0f}" in text
+
+
+def linked_picture(client, address):
+    """What comes along with a link to this page."""
+    text = client.get(address).content.decode()
+    found = re.search(r'<meta property="og:image" content="http://testserver([^"]+)">', text)
+    return client.get(unescape(found.group(1))).content
+
+
+def drawn(fit, title):
+    labels = dict(fit.run.entrants.values_list("name", "label"))
+    rows = [
+        Row(labels[row["entrant"]], *(row[key] for key in ("rating", "low", "high"))) for row in fit.result["overall"]
+    ]
+    return draw_share_picture(title, leading_sentence(fit.result, labels), rows)
+
+
+def test_a_link_to_a_frozen_leaderboard_brings_the_frozen_numbers(client, run):
+    old = Fit.objects.get()
+    frozen = publish_fit(fit=old, by=None, title="Midterm")
+    Vote.objects.filter(run=run).update(outcome="right")
+    new = fit_run(run)
+    live, past = (reverse("ranking:leaderboard", args=[run.code]), reverse("ranking:past", args=[run.code, old.code]))
+    assert linked_picture(client, live) == drawn(new, str(run)) != drawn(old, str(run))
+    assert linked_picture(client, past) == drawn(old, str(run))
+
+    Run.objects.update(visibility=Run.Visibility.PRIVATE)
+
+    address = reverse("ranking:publication", args=[frozen.code])
+    assert linked_picture(client, address) == drawn(old, "Midterm")
+    assert '<meta property="og:title" content="Midterm">' in client.get(address).content.decode()
+
+
+def test_a_link_to_a_protocol_brings_its_picture(client):
+    run = make_answered_run(models=["demo/master", "demo/beginner"], attempts=1, protocols=("pairwise", "automatic"))
+    fit = fit_run(run, protocol="automatic")
+    labels = dict(run.entrants.values_list("name", "label"))
+    rows = [Row(labels[row["entrant"]], row["score"], row["low"], row["high"]) for row in fit.result["overall"]]
+
+    picture = linked_picture(client, reverse("ranking:protocol", args=[run.code, "automatic"]))
+
+    said = overall_sentence(fit.result, labels)
+    assert picture == draw_share_picture(str(run), said, rows, label="demo players")
 
 
 def test_a_curator_chooses_how_ties_count(client, run):

@@ -168,6 +168,16 @@ def test_analyse_file_knows_a_prompt_with_a_broken_dash(tmp_path):
     assert found["prompts"][0]["prompt"] == "mario"
 
 
+@pytest.mark.parametrize("out_format", ["json", "markdown", "csv"])
+def test_analyse_file_can_write_whatever_it_read(tmp_path, out_format):
+    odd = {**line("a\ud800"), "prompt_text": "\udfff", "category": "\ud800", "finish_reason": "\ud800"}
+
+    text = analyse_file(write(tmp_path / "a.jsonl", [odd]), suite=SUITE, out_format=out_format)
+
+    assert "a\ufffd" in text
+    assert text.encode().decode() == text
+
+
 def test_analyse_file_as_markdown_escapes_names(tmp_path):
     text = analyse_file(write(tmp_path / "a.jsonl", [line("a|b<i>")]), suite=SUITE, out_format="markdown")
 
@@ -183,9 +193,12 @@ def test_analyse_file_as_csv_neutralises_formulas(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([line(), "{"], "a.jsonl, line 2: this is not JSON."),
-        (["[" * 100_000], "a.jsonl, line 1: this is not JSON."),
-        (["[]"], "a.jsonl, line 1: this is not an object."),
+        (
+            [line(), "{"],
+            "a.jsonl, line 2: this is not JSON (Expecting property name enclosed in double quotes at character 2).",
+        ),
+        (["[" * 100_000], "a.jsonl, line 1: this is not JSON that can be read (it nests too deep)."),
+        (["[]"], "a.jsonl, line 1: this is a list, not a JSON object."),
         ([{"model_id": "m"}], "a.jsonl, line 1, prompt_text: is missing."),
         ([line(attempt=True)], "a.jsonl, line 1, attempt_number: must be a whole number."),
         ([line(), line()], "a.jsonl, line 2, attempt_number: this model's attempt at this prompt came before."),

@@ -13,9 +13,10 @@ from generation.models import Run, Sample
 from judging.grade_dumps import write_grades
 from judging.grade_sheets import next_item
 from judging.models import Grade, Seat
-from ranking.fitting import fit_run, stale_fits
+from ranking.fitting import fit_run, publish_fit, stale_fits
 from ranking.rubric_run import expected_of
 from ranking.simulated_grades import simulate_grades
+from tests.benchsite.test_progress_bar import Screen
 from tests.judging.graded import grade, grade_all, make_rubric_run, seat_with_list
 from tests.judging.make import make_curator, make_judge
 
@@ -131,6 +132,17 @@ def test_the_page_shows_scores_agreement_structure_and_the_scatter(client):
     assert f'href="{link}"' in client.get(reverse("ranking:leaderboard", args=[run.code])).text
 
 
+def test_a_frozen_leaderboard_says_nothing_of_single_judges(client):
+    run = make_graded_run()
+    frozen = publish_fit(fit=fit_run(run), by=None, title="Midterm")
+
+    page = client.get(reverse("ranking:publication", args=[frozen.code])).content.decode()
+
+    assert "Consistency across attempts" in page
+    assert "Severity" not in page
+    assert "Judge 1" not in page
+
+
 def test_a_judge_of_an_open_run_does_not_see_the_ranking(client):
     run = make_graded_run()
     seat_with_list(run)
@@ -194,6 +206,8 @@ def test_an_imported_name_is_not_taken_for_a_judge_of_this_run(tmp_path):
         ({"graded_at": "yesterday"}, "line 2, graded_at"),
         ({"graded_at": "0001-01-01T00:00:00+14:00"}, "line 2, graded_at"),
         ({"judge": "x" * 101}, "line 2, judge"),
+        ({"judge": "a\x00b"}, "line 2, judge"),
+        ({"judge": "\ud800"}, "line 2, judge"),
     ],
 )
 def test_a_bad_line_refuses_the_whole_file(tmp_path, change, said):
@@ -210,6 +224,43 @@ def test_a_bad_line_refuses_the_whole_file(tmp_path, change, said):
         call_command("import_grades", str(path), "--run", run.code)
 
     assert Grade.objects.count() == 0
+
+
+def test_damaged_files_are_refused_by_line(tmp_path):
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+    grade(seat, next_item(seat))
+    path = exported(run, tmp_path / "grades.jsonl")
+    good = path.read_bytes()
+    first = good.splitlines(keepends=True)[0]
+    Grade.objects.all().delete()
+
+    for data, said in (
+        (good + first, "grades.jsonl, line 4, dimension: this judge graded it already in line 1."),
+        (first + first[:3], "grades.jsonl, line 2: it is not JSON (Unterminated string starting at character 2)."),
+        (first + b"\xff\n", "grades.jsonl, line 2: it is not UTF-8 text."),
+        (b"PK\x03\x04" + bytes(9), "grades.jsonl, line 1: it is not JSON (Expecting value at character 1)."),
+        (b"\xef\xbb\xbf\r\n", "grades.jsonl: there is no grade in it."),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(CommandError) as refused:
+            call_command("import_grades", str(path), "--run", run.code)
+        assert str(refused.value) == f"Nothing was imported. {said}"
+        assert not Grade.objects.exists()
+
+    path.write_bytes(b"\xef\xbb\xbf" + good.replace(b"\n", b"\r\n"))
+    call_command("import_grades", str(path), "--run", run.code, stdout=io.StringIO())
+    assert Grade.objects.count() == 3
+
+
+def test_grading_commands_show_how_far_they_are(eager, tmp_path):
+    run, screen = make_rubric_run(entrants=2, subjects=1), Screen()
+
+    call_command("simulate_grades", run.code, "--judges", "1", stdout=io.StringIO(), stderr=screen)
+    path = exported(run, tmp_path / "grades.jsonl")
+    call_command("import_grades", str(path), "--run", run.code, stdout=io.StringIO(), stderr=screen)
+
+    assert "\rGrading 1, 0 s" in screen.getvalue() and "\rImporting 1, 0 s" in screen.getvalue()
 
 
 def test_a_contradiction_is_refused(tmp_path):

@@ -297,6 +297,15 @@ def test_file_gives_the_scores_of_the_frame(tmp_path):
     assert "| 1 | a | 45.45 |" in analyse_file(path, out_format="markdown")
 
 
+def test_table_as_markdown_holds_no_markup(tmp_path):
+    lines = ["<img src=x>,m,A,1,1,1,[1],,,", "b,m,A,1,1,1,[1],,*Late* <b>,"]
+
+    text = analyse_file(write_csv(tmp_path, *lines), out_format="markdown")
+
+    assert "| \\<img src=x\\> |" in text
+    assert "Disqualified: \\*Late\\* \\<b\\>" in text
+
+
 def test_table_as_csv_holds_no_formula(tmp_path):
     path = write_csv(tmp_path, '=HYPERLINK("x"),m,A,1,1,0.5,,,,'.replace('"', ""), "late,m,A,1,1,1,,,Came late,3")
 
@@ -305,6 +314,14 @@ def test_table_as_csv_holds_no_formula(tmp_path):
     assert lines[0] == "rank,program,prompt m,total,normalised,low,high,note"
     assert lines[1].startswith("1,'=HYPERLINK(x),0.0,0.0,0.0,,,")
     assert lines[2] == ",late,,,,,,Disqualified: Came late"
+
+
+def test_names_in_the_csv_are_guarded_as_in_every_other(tmp_path):
+    path = write_csv(tmp_path, "＝1+1,m,A,1,1,0.5,,,,", "'a,m,A,1,1,1,,,Came late,3")
+
+    lines = analyse_file(path, out_format="csv").splitlines()
+
+    assert [line.split(",")[1] for line in lines] == ["program", "'＝1+1", "''a"]
 
 
 def test_command_reads_a_file_of_trials(tmp_path, capsys):
@@ -342,10 +359,10 @@ GOOD = "a,m,A,1,1,0.5,,,,"
         ([GOOD, GOOD], "line 3, trial", "occurs twice"),
         ([GOOD, ",m,A,2,1,1,,,,"], "line 3, program", "empty"),
         ([GOOD, "a,m,A,2,1,1,[1],,,", 'a,m,A,3,1,1,"[1, 0]",,,'], "line 4, vector", "others have 1"),
-        ([GOOD, "a,m,A,2,1,1,[NaN],,,"], "line 3, vector", "list of numbers"),
+        ([GOOD, "a,m,A,2,1,1,[NaN],,,"], "line 3, vector", "NaN is no number"),
         ([GOOD, "a,m,A,2,1,1,[0],,,"], "line 3, vector", "above 0"),
         ([GOOD, "a,m,A,2,1,1,{,,,"], "line 3, vector", "not JSON"),
-        ([GOOD, f"a,m,A,2,1,1,{'[' * 5000},,,"], "line 3, vector", "not JSON"),
+        ([GOOD, f"a,m,A,2,1,1,{'[' * 5000},,,"], "line 3, vector", "nests too deep"),
         ([GOOD, "a,m,A,2,1,1,,maybe,,"], "line 3, baseline", "neither true nor false"),
         ([GOOD, "a,m,A,2,1,1,,,,-4"], "line 3, prompt_length", "whole number"),
         ([GOOD, "a,m,A,2,1"], "line 3", "as many fields"),

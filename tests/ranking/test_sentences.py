@@ -44,6 +44,20 @@ def test_one_leader_is_named_with_its_lead():
     assert leading_sentence(found, LABELS) == "Alpha leads, 100 points ahead of Beta."
 
 
+def test_a_lead_that_is_still_open_is_called_so():
+    found = board(
+        [row("a", 1100, 1, 1), row("b", 1000, 2, 3), row("c", 900, 2, 3)],
+        [pair("a", "b", "open", 310), pair("b", "c", "open", 20)],
+    )
+
+    said = leading_sentence(found, LABELS)
+
+    assert said == (
+        "Alpha is 100 points ahead of Beta, but that is not decided yet. About 310 more votes would settle their order."
+    )
+    assert leading_sentence(found, LABELS, scope="animal") == "Alpha leads, 100 points ahead of Beta."
+
+
 def test_a_shared_first_place_says_how_many_votes_would_part_it():
     rows = [row("a", 1100, 1, 2), row("b", 1090, 1, 2), row("c", 900, 3, 3)]
     found = board(rows, [pair("a", "b", "open", 1240), pair("b", "c", "separated", 0)])

@@ -6,7 +6,7 @@ from io import BytesIO
 
 from PIL import Image
 
-from ranking.share_picture import Row, draw_share_picture
+from ranking.share_picture import Row, _shortened, draw_share_picture
 
 ROWS = [Row("Master", 1154, 1085, 1223), Row("Journeyman", 1086, 981, 1191), Row("Nobody", 900, None, None)]
 
@@ -44,3 +44,8 @@ def test_long_names_and_no_rows_do_no_harm():
     body = draw_share_picture("W" * 300, "word " * 200, [Row("M" * 200, 1.5, None, None)] * 40)
 
     assert opened(body).size == opened(draw_share_picture("", "", [])).size == (1200, 630)
+
+
+def test_a_sentence_that_is_cut_says_so():
+    assert _shortened(["one", "two"], 3) == ["one", "two"]
+    assert _shortened(["one", "two", "three,", "four"], 3) == ["one", "two", "three …"]

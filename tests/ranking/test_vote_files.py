@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judging.dumps import write_records
 from ranking import vote_files
 from ranking.sample_files import read_samples
 from ranking.vote_files import VoteFileError, read_votes
@@ -65,19 +66,23 @@ def test_three_fields_are_enough(tmp_path):
         ({**GOOD, "voted_at": 12}, "voted_at", "must be a time"),
         ({**GOOD, "withdrawn": "maybe"}, "withdrawn", "true, false"),
         ({**GOOD, "withdrawn": 3}, "withdrawn", "true, false"),
-        ("{not json", "", "is not a JSON object"),
-        ('{"left_model": "a"} {"b": 1}', "", "is not a JSON object"),
+        ("{not json", "", "is not JSON (Expecting property name"),
+        ('{"left_model": "a"} {"b": 1}', "", "is not JSON (Extra data at character 21)"),
         ("[1, 2]", "", "is a list"),
         ("17", "", "is a number"),
-        ('{"left_model": "a", "right_model": "b", "outcome": "left", "response_ms": NaN}', "", "NaN is not JSON"),
-        ("[" * 100_000, "", "is not a JSON object"),
+        (
+            '{"left_model": "a", "right_model": "b", "outcome": "left", "response_ms": NaN}',
+            "",
+            "is not JSON (NaN is no number)",
+        ),
+        ("[" * 100_000, "", "it nests too deep"),
     ],
 )
 def test_a_bad_line_is_named_by_file_line_and_field(tmp_path, line, field, words):
     with pytest.raises(VoteFileError) as caught:
         read_one(tmp_path, line)
     assert (caught.value.line, caught.value.field) == (2, field)
-    assert str(caught.value).startswith(f"{tmp_path / 'votes.jsonl'}:2: {field}")
+    assert str(caught.value).startswith(f"{tmp_path / 'votes.jsonl'}, line 2{f', {field}' if field else ''}: ")
     assert words in str(caught.value)
     skipping = read_one(tmp_path, line, skip_bad=True)
     assert len(skipping.votes) == 2
@@ -85,10 +90,18 @@ def test_a_bad_line_is_named_by_file_line_and_field(tmp_path, line, field, words
     assert skipping.votes.entrants == ("a", "b")
 
 
+def test_a_bad_line_is_told_in_one_short_line_that_no_terminal_obeys(tmp_path):
+    name = "\x1b[2J\n" * 1000
+    with pytest.raises(VoteFileError, match=r"votes␛\[2J\.jsonl, line 1, right_model: ") as caught:
+        read_votes(write_lines(tmp_path / "votes\x1b[2J.jsonl", [{**GOOD, "left_model": name, "right_model": name}]))
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) <= 600
+
+
 def test_bytes_that_are_no_utf8_are_a_bad_line(tmp_path):
     path = tmp_path / "votes.jsonl"
     path.write_bytes(json.dumps(GOOD).encode() + b'\n{"left_model": "\xff", "right_model": "b", "outcome": "tie"}\n')
-    with pytest.raises(VoteFileError, match=r":2: left_model: is not valid UTF-8"):
+    with pytest.raises(VoteFileError, match=", line 2, left_model: is not valid UTF-8"):
         read_votes(path)
 
 
@@ -135,6 +148,19 @@ def test_csv_formula_guards_come_off(tmp_path):
     assert read.votes.entrants == ("'quoted'", "@cf/meta")
 
 
+@pytest.mark.parametrize("start", ["'", "''", "'=", "=", "\n", "\r", "\t", "＝", "＋", "－", "＠"])
+def test_names_come_back_from_the_csv_that_the_exporter_writes(tmp_path, start):
+    name, row = f"{start}x", vote_rows(simulate(1))[0]
+    row |= {"judge": name, "prompt_text": name, "category": name, "left_model": name, "right_model": "b"}
+    with (tmp_path / "votes.csv").open("w", encoding="utf-8", newline="") as stream:
+        write_records([row], FIELDS, stream, format="csv")
+
+    read = read_votes(tmp_path / "votes.csv").votes
+
+    assert (read.judges, read.prompts, read.categories) == ((name,),) * 3
+    assert read.entrants == tuple(sorted((name, "b")))
+
+
 @pytest.mark.parametrize(
     ("text", "line", "field"),
     [
@@ -142,6 +168,9 @@ def test_csv_formula_guards_come_off(tmp_path):
         ("left_model,right_model,outcome\na,b,left\na,b,best\n", 3, "outcome"),
         ("left_model,right_model,outcome\na,b\n", 2, "outcome"),
         ("left_model,right_model,outcome,left_attempt\na,b,tie,two\n", 2, "left_attempt"),
+        (f"left_model,right_model,outcome,left_attempt\na,b,tie,{'[' * 9999}\n", 2, "left_attempt"),
+        (f"left_model,right_model,outcome,right_attempt\na,b,tie,{'9' * 9999}\n", 2, "right_attempt"),
+        ("left_model,right_model,outcome,response_ms\na,b,tie,NaN\n", 2, "response_ms"),
     ],
 )
 def test_bad_csv_is_named_by_line_and_field(tmp_path, text, line, field):
@@ -185,5 +214,5 @@ def test_samples_give_valid_rates_and_robustness(tmp_path):
     assert (rates["a"].measured, rates["a"].fonts) == (2, {"dejavu": 1.0, "fira": 0.75})
     assert (rates["b"].valid_rate, rates["b"].robustness, rates["b"].fonts) == (2 / 3, None, {})
     assert rates["a"].low < 2 / 3 < rates["a"].high
-    with pytest.raises(VoteFileError, match=r":1: model_id: is missing"):
+    with pytest.raises(VoteFileError, match=", line 1, model_id: is missing"):
         read_samples(write_lines(tmp_path / "bad.jsonl", [{"valid": True}]))

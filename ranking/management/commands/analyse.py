@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,11 @@ from typing import Any
 import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
+from benchsite.progress_bar import Bar
 from ranking.leaderboard import Leaderboard, Settings, analyse_votes
 from ranking.leaderboard_json import leaderboard_csv, leaderboard_dict
 from ranking.leaderboard_markdown import leaderboard_markdown
+from ranking.protocols import load
 from ranking.sample_files import read_samples
 from ranking.vote_files import parse_time, read_votes
 from ranking.votes import standing_votes
@@ -50,7 +50,8 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         try:
-            text = analyse_suite(options) if options["suite"] else analyse_vote_file(options)
+            with Bar(self.stderr, "Reading") as bar:
+                text = analyse_suite(options, bar) if options["suite"] else analyse_vote_file(options, bar)
             if options["out"]:
                 options["out"].write_text(text, encoding="utf-8")
             else:
@@ -59,15 +60,15 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=BAD_INPUT) from error
 
 
-def analyse_vote_file(options: dict[str, Any]) -> str:
+def analyse_vote_file(options: dict[str, Any], bar: Bar) -> str:
     until = read_until(options["until"])
-    read = read_votes(options["file"], skip_bad=options["skip_bad"])
+    read = read_votes(options["file"], skip_bad=options["skip_bad"], progress=bar.to)
     for fault in read.skipped[:10]:
-        sys.stderr.write(f"{fault}\n")
+        bar.say(str(fault))
     votes = standing_votes(read.votes, until=until)
     timeless = int(np.isnan(read.votes.time).sum()) if until is not None else 0
     if timeless:
-        sys.stderr.write(f"{timeless} votes have no voted_at, so --until leaves them out.\n")
+        bar.say(f"{timeless} votes have no voted_at, so --until leaves them out.")
     unknown = [name for name in options["exclude_judge"] if name not in read.votes.judges]
     if unknown:
         raise ValueError(f"No vote in {options['file']} is by the judge {unknown[0]!r}.")
@@ -78,6 +79,7 @@ def analyse_vote_file(options: dict[str, Any]) -> str:
         until=options["until"],
     )
     samples = read_samples(options["samples"]) if options["samples"] else None
+    bar.begin("Fitting")
     return written(
         analyse_votes(votes, settings=settings, samples=samples, skipped=len(read.skipped)), options["format"]
     )
@@ -100,37 +102,28 @@ def read_until(text: str | None) -> float | None:
         raise ValueError(f"--until must be a time such as 2026-05-01T12:00:00Z, not {text!r}.") from None
 
 
-def analyse_suite(options: dict[str, Any]) -> str:
+def analyse_suite(options: dict[str, Any], bar: Bar) -> str:
     """The file analysis of a suite: its format's own where there is one, else its protocol's."""
     from django.conf import settings
 
     from generation.config import load_suite
 
-    folder = Path(settings.BASE_DIR) / "config" / options["suite"]
+    folder = settings.SUITES_DIR / options["suite"]
     if not folder.is_dir() or Path(options["suite"]).name != options["suite"]:
         raise ValueError(f"There is no suite {options['suite']!r} in {folder.parent.name}/.")
     suite = load_suite(folder)
     if suite.protocols == ("pairwise",):
-        return analyse_vote_file(options | {"suite": None})
+        return analyse_vote_file(options | {"suite": None}, bar)
     target = next((FILE_ANALYSES[key] for key in (suite.format, *suite.protocols) if key in FILE_ANALYSES), None)
-    analyse_file = load_analysis(target) if target else None
-    if analyse_file is None:
+    if target is None:
         raise ValueError(f"The suite {options['suite']!r} has no analysis of files.")
+    analyse_file = load(target)
     accepted = signature(analyse_file).parameters
     if options["trials"] is not None and ("trials" not in accepted or options["trials"] < 1):
         raise ValueError(f"--trials {options['trials']} has no meaning for the suite {options['suite']!r}.")
     if options["skip_bad"] and "skip_bad" not in accepted:
         raise ValueError(f"--skip-bad is not known for the suite {options['suite']!r}: every line counts there.")
+    bar.begin("Reading and scoring")
     offered = {key: options[key] for key in ("skip_bad", "trials")}
     offered |= {"out_format": LONG_NAMES[options["format"]], "suite": suite}
     return analyse_file(options["file"], **{name: offered[name] for name in offered if name in accepted})
-
-
-def load_analysis(target: str) -> Any:
-    module, _, name = target.rpartition(".")
-    try:
-        return getattr(import_module(module), name, None)
-    except ModuleNotFoundError as error:
-        if error.name != module:
-            raise
-        return None

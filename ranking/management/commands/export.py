@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.progress_bar import Bar
+from benchsite.progress_bar import Bar, Progress
 from generation.dumps import write_samples
 from generation.management.run_commands import find_run
 from generation.models import Run
@@ -19,10 +22,10 @@ from ranking.archive import write_archive
 Writer = Callable[..., int]
 
 
-def _samples(run: Run, stream: TextIO, *, format: str, names: bool) -> int:
+def _samples(run: Run, stream: TextIO, *, format: str, names: bool, progress: Progress) -> int:
     if format != "jsonl":
         raise CommandError("Samples come as jsonl only: a drawing does not survive a spreadsheet.")
-    return write_samples(run, stream)
+    return write_samples(run, stream, progress=progress)
 
 
 # What each kind is called as a file, and who writes it.
@@ -31,6 +34,16 @@ KINDS: dict[str, tuple[str, Writer]] = {
     "votes": ("votes", write_votes),
     "grades": ("grades", write_grades),
 }
+
+
+@contextmanager
+def quiet_pipe() -> Iterator[None]:
+    """A reader that has seen enough, as `head` has, is no error."""
+    try:
+        yield
+    except BrokenPipeError:
+        # Python flushes once more when it ends, and would complain then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class Command(BaseCommand):
@@ -51,22 +64,26 @@ class Command(BaseCommand):
         if kind == "all":
             self.write_all(found, out or Path(f"{found.suite}-{found.code}.zip"))
         elif out is None:
-            KINDS[kind][1](found, self.stdout._out, **asked)
+            # On a screen that shows the lines themselves a bar would only get between them.
+            with Bar(self.stderr, "Exporting", wanted=not self.stdout.isatty()) as bar, quiet_pipe():
+                KINDS[kind][1](found, self.stdout._out, **asked, progress=bar.to)
+                self.stdout.flush()
         else:
             self.write_file(found, kind, out, **asked)
 
     def write_all(self, run: Run, path: Path) -> None:
         """The zip that `import_run` reads; judges are in it by pseudonym only."""
-        bar = Bar(self.stderr, "Exporting")
         try:
-            size = write_archive(run, path, progress=bar.to)
+            with Bar(self.stderr, "Exporting") as bar:
+                size = write_archive(run, path, progress=bar.to)
         except OSError as error:
             raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
-        finally:
-            bar.end()
         self.stderr.write(f"Run {run.code}: {size / 1e6:.1f} MB written to {path}.")
 
     def write_file(self, run: Run, kind: str, path: Path, **asked: Any) -> None:
-        with path.open("w", encoding="utf-8", newline="") as stream:
-            count = KINDS[kind][1](run, stream, **asked)
+        try:
+            with path.open("w", encoding="utf-8", newline="") as stream, Bar(self.stderr, "Exporting") as bar:
+                count = KINDS[kind][1](run, stream, **asked, progress=bar.to)
+        except OSError as error:
+            raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
         self.stderr.write(f"{count} {kind} written to {path}.")

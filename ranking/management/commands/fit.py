@@ -6,10 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.management.run_commands import RunCommand
 from generation.models import Run
 from ranking.fitting import fit_run
-from ranking.protocols import protocols_of
+from ranking.protocols import protocol_of, protocols_of
 
 
 class Command(RunCommand):
@@ -24,10 +25,14 @@ class Command(RunCommand):
 
     def act(self, run: Run, *, protocol: str, fast: bool, **options: Any) -> str:
         try:
-            fits = [
-                fit_run(run, protocol=name, full=not fast) for name in ([protocol] if protocol else protocols_of(run))
-            ]
+            with Bar(self.stderr, "Fitting") as bar:
+                fits = []
+                for name in [protocol] if protocol else protocols_of(run):
+                    bar.begin(f"Fitting {name}")
+                    fits.append(fit_run(run, protocol=name, full=not fast))
         except ValueError as error:
             raise CommandError(str(error)) from None
-        told = ", ".join(f"{fit.protocol} ({fit.kind}, {fit.votes} votes or samples)" for fit in fits)
+        told = ", ".join(
+            f"{fit.protocol} ({fit.kind}, {fit.votes} {protocol_of(run, fit.protocol).rests_on})" for fit in fits
+        )
         return f"Run {run.code}: {told or 'nothing to fit'}."

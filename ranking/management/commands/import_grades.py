@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.management.run_commands import find_run
 from generation.runs import RunError
 from generation.text import visible
@@ -28,7 +29,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, file: Path, run: str, **options: Any) -> None:
         into = find_run(run)
         try:
-            count = import_grades(path=file, run=into)
+            with Bar(self.stderr, "Importing") as bar:
+                count = import_grades(path=file, run=into, progress=bar.to)
         except (GradeFileError, RunError) as refused:
-            raise CommandError(visible(str(refused))) from None
+            raise CommandError(visible(f"Nothing was imported. {refused}")) from None
         self.stdout.write(f"{count} grades imported into run {into.code}.")

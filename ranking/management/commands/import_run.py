@@ -22,12 +22,10 @@ class Command(BaseCommand):
         parser.add_argument("--copy", action="store_true", help="import it again where this site has that run already")
 
     def handle(self, *args: Any, file: Path, copy: bool, **options: Any) -> None:
-        bar = Bar(self.stderr, "Importing")
         try:
-            run = import_run(file, copy=copy, progress=bar.to)
+            with Bar(self.stderr, "Importing") as bar:
+                run = import_run(file, copy=copy, progress=bar.to)
         except ArchiveError as error:
             raise CommandError(f"Nothing was imported. {error}") from None
-        finally:
-            bar.end()
         counts = f"{run.samples.count()} samples, {run.votes.count()} votes"
         self.stdout.write(f"Run {run.code} ({run}): {counts}.")

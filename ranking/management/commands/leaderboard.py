@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.management.run_commands import find_run
 from ranking.fitting import fit_options
 from ranking.protocols import load, protocol_of, protocols_of
@@ -42,7 +43,8 @@ class Command(BaseCommand):
                 f"--until must be a time such as 2026-05-01T12:00:00Z, not {options['until']!r}."
             ) from None
         chosen = fit_options(found, **{name: options[name] for name in ("until", "ties", "fails")})
-        text = written(load(entry.analyse)(found, options=chosen, full=True), options["format"])
+        with Bar(self.stderr, f"Fitting {protocol}"):
+            text = written(load(entry.analyse)(found, options=chosen, full=True), options["format"])
         if options["out"]:
             options["out"].write_text(text, encoding="utf-8")
         else:

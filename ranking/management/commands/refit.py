@@ -6,21 +6,24 @@ import signal
 import threading
 import time
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError, OperationalError, close_old_connections, connection
 
+from benchsite.progress_bar import Bar, Progress
 from judging.voting import mark_missed
 from ranking.fitting import refit_fast, refit_fully, stale_fits
 from ranking.jobs import ring_for_refit
 from ranking.models import Fit
+from ranking.set_back import follow_clock, forget_future
 
 log = structlog.get_logger(__name__)
 EVERY = 2.0  # seconds between looks: votes that come in between share one fit
 RING_AGAIN = 20.0  # seconds before a full fit that is still missing is asked for again
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Command(BaseCommand):
@@ -34,10 +37,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, forever: bool, **options: Any) -> None:
         if not forever:
-            mark_missed()
-            fast = [refit_fast(run, protocol) for run, protocol in stale_fits(Fit.Kind.FAST)]
-            full = [fit for pk in {run.pk for run, _ in stale_fits(Fit.Kind.FULL)} for fit in refit_fully(pk)]
-            self.stdout.write(f"{len(fast) + len(full)} leaderboards made.")
+            with Bar(self.stderr, "Fitting") as bar:
+                made = refit_once(bar.to)
+            self.stdout.write(f"{made} leaderboards made.")
             return
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -53,16 +55,33 @@ class Command(BaseCommand):
             stop.wait(EVERY)
 
 
+def refit_once(progress: Progress) -> int:
+    """Make every fit that is stale, the fast ones first; says how many."""
+    forget_future()
+    mark_missed()
+    fast, full = stale_fits(Fit.Kind.FAST), {run.pk for run, _ in stale_fits(Fit.Kind.FULL)}
+    for made, (run, protocol) in enumerate(fast, start=1):
+        refit_fast(run, protocol)
+        progress(made, len(fast) + len(full))
+    made = len(fast)
+    for place, pk in enumerate(full, start=1):
+        made += len(refit_fully(pk))
+        progress(len(fast) + place, len(fast) + len(full))
+    return made
+
+
 @dataclass
 class Memory:
-    """When full fits were last asked for, and which runs could not be fitted as they were then."""
+    """When full fits were last asked for, which runs could not be fitted as they were then, and what the clock has shown."""
 
     rung: dict[int, float] = field(default_factory=dict)
     failed: dict[tuple[int, str], datetime | None] = field(default_factory=dict)
+    latest: datetime = EVER
 
 
 def look(memory: Memory) -> None:
     """Make the fast fits here, and ring for the full ones, each run at most once in a while."""
+    memory.latest = follow_clock(memory.latest)
     mark_missed()
     for run, protocol in stale_fits(Fit.Kind.FAST):
         if memory.failed.get((run.pk, protocol)) == run.scores_changed_at:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.management.run_commands import find_run
 from ranking.simulated_grades import simulate_grades
 
@@ -25,7 +26,8 @@ class Command(BaseCommand):
         if "rubric" not in found.protocols:
             raise CommandError(f"Run {found.code} is not graded by a rubric.")
         try:
-            done = simulate_grades(found, judges=judges, seed=seed)
+            with Bar(self.stderr, "Grading") as bar:
+                done = simulate_grades(found, judges=judges, seed=seed, progress=bar.to)
         except ValueError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(f"{done} drawings graded by {judges} simulated judges.")

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from benchsite.progress_bar import Bar
 from generation.management.run_commands import RunCommand
 from generation.models import Run
 from ranking.simulated_judges import simulate_judges
@@ -26,7 +27,8 @@ class Command(RunCommand):
         if judges < 1 or votes < 1:
             raise CommandError("Use at least one judge and one vote.")
         try:
-            cast = simulate_judges(run, judges=judges, votes=votes, seed=seed)
+            with Bar(self.stderr, "Voting") as bar:
+                cast = simulate_judges(run, judges=judges, votes=votes, seed=seed, progress=bar.to)
         except ValueError as error:
             raise CommandError(str(error)) from None
         return f"{cast} simulated votes by {judges} judges on run {run.code}."
