@@ -1,15 +1,24 @@
-"""The admin's own diary of what superusers did to users, groups and locked logins: to read, for superusers only."""
+"""For superusers only: users, and the admin's own diary of what was done to users, groups and locked logins."""
 
 from __future__ import annotations
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
 
 from benchsite.fact_admin import FactAdmin
 
 admin.site.site_title = "Benchsite"
 admin.site.index_title = "Curation"
 admin.site.enable_nav_sidebar = False  # the lists need the width for drawings
+
+admin.site.unregister(User)
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):
+    readonly_fields = ("last_login", "date_joined")  # the site writes these two; nobody types them
 
 
 @admin.register(LogEntry)

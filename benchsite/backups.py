@@ -13,8 +13,9 @@ import sqlite3
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -23,14 +24,17 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils.timezone import now
 
+from benchsite.progress_bar import Progress, unwatched
+from benchsite.snapshots import snapshot
 from generation.models import ProviderCall, Run
 
 FORMAT = "benchsite-backup"
 VERSION = 1
 PAYLOAD = {"sqlite": "database.sqlite3", "postgresql": "database.pgdump"}
 BLOCK = 1 << 20
+# What a damaged zip, or a manifest that is none, raises; an encrypted member and JSON without end are RuntimeErrors.
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, TypeError, KeyError, AttributeError)
 PAGES = 2048
-Progress = Callable[[int, int], None]
 
 
 class BackupError(Exception):
@@ -52,7 +56,7 @@ class Manifest:
     calls: int
 
 
-def back_up(path: Path, *, overwrite: bool = False, progress: Progress = lambda done, total: None) -> Manifest:
+def back_up(path: Path, *, overwrite: bool = False, progress: Progress = unwatched) -> Manifest:
     """Write a backup to `path`, whole or not at all, while the site runs."""
     if path.exists() and not overwrite:
         raise BackupError(f"{path} exists; name another file, or add --yes to replace it.")
@@ -64,7 +68,7 @@ def back_up(path: Path, *, overwrite: bool = False, progress: Progress = lambda 
         part.unlink(missing_ok=True)
         part.touch(mode=0o600)  # it holds e-mail addresses and password hashes
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive, _dumped(progress) as source:
-            sha256, size = _copy_in(archive, source)
+            sha256, size = _copy_in(archive, source, progress)
             manifest = Manifest(FORMAT, VERSION, connection.vendor, **facts, sha256=sha256, size=size)
             archive.writestr("manifest.json", json.dumps(asdict(manifest), indent=1))
         part.replace(path)
@@ -85,13 +89,15 @@ def _facts() -> dict[str, Any]:
     }
 
 
-def _copy_in(archive: zipfile.ZipFile, source: IO[bytes]) -> tuple[str, int]:
+def _copy_in(archive: zipfile.ZipFile, source: IO[bytes], progress: Progress) -> tuple[str, int]:
     digest, size = hashlib.sha256(), 0
+    whole = os.fstat(source.fileno()).st_size  # 0 for a pipe: pg_dump does not say how much is to come
     with archive.open(PAYLOAD[connection.vendor], "w", force_zip64=True) as member:
         while block := source.read(BLOCK):
             digest.update(block)
             size += len(block)
             member.write(block)
+            progress(size, whole)
     return digest.hexdigest(), size
 
 
@@ -101,8 +107,9 @@ def _dumped(progress: Progress) -> Iterator[IO[bytes]]:
         with tempfile.TemporaryDirectory(prefix="benchsite-backup-") as folder:
             copy = Path(folder) / "copy.sqlite3"
             connection.ensure_connection()
-            # SQLite's online backup: a consistent copy, while others read and write.
-            with closing(sqlite3.connect(copy)) as target:
+            # SQLite's online backup begins anew at each write of others between two steps, unless one moment is held.
+            with closing(sqlite3.connect(copy)) as target, snapshot():
+                MigrationRecorder.Migration.objects.exists()  # a deferred transaction begins with what it reads
                 copy_pages(connection.connection, target, progress)
             with copy.open("rb") as file:
                 yield file
@@ -110,7 +117,7 @@ def _dumped(progress: Progress) -> Iterator[IO[bytes]]:
     with tempfile.TemporaryFile() as said, run_tool("pg_dump", ["--format=custom"], stdout=True, stderr=said) as tool:
         yield tool.stdout
         if tool.wait():
-            raise BackupError(f"pg_dump failed: {last_line(said)}")
+            raise BackupError(f"pg_dump failed: {complaint(said)}")
 
 
 def copy_pages(source: sqlite3.Connection, target: sqlite3.Connection, progress: Progress) -> None:
@@ -139,7 +146,8 @@ def run_tool(
             tool.kill()
         for stream in (tool.stdin, tool.stdout):
             if stream:
-                stream.close()
+                with suppress(BrokenPipeError):  # what was still to be sent to a tool that has ended
+                    stream.close()
         tool.wait()
 
 
@@ -156,10 +164,11 @@ def by_hand(name: str) -> str:
     return f"pg_restore --clean --if-exists --no-owner --single-transaction --dbname={database} {database}.pgdump"
 
 
-def last_line(file: IO[bytes]) -> str:
+def complaint(file: IO[bytes]) -> str:
+    """The line that names the error; what follows it are only details and hints."""
     file.seek(0)
     lines = file.read().decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
+    return next((line for line in lines if "error:" in line.lower()), lines[-1] if lines else "it said nothing")
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -177,6 +186,6 @@ def read_manifest(path: Path) -> Manifest:
                     raise BackupError(f"{path} is damaged: its checksum differs. Take another backup.")
     except OSError as error:
         raise BackupError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (zipfile.BadZipFile, ValueError, TypeError, KeyError, AttributeError, EOFError) as error:
+    except BROKEN as error:
         raise BackupError(f"{path} is not a whole backup ({type(error).__name__}); it may be cut short.") from error
     return manifest

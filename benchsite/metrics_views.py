@@ -8,6 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
+from benchsite.addresses import client_address
 from benchsite.metrics import CONTENT_TYPE, metrics_text
 from generation.profiles import is_loopback
 
@@ -30,4 +31,4 @@ def may_see_metrics(request: HttpRequest) -> bool:
         return scheme.lower() == "bearer" and compare_digest(token.encode(), settings.METRICS_TOKEN.encode())
     # A proxy on this machine also comes from 127.0.0.1, so anything that hints at one counts as a stranger.
     forwarded = any(name in request.headers for name in FORWARDING)
-    return not (settings.PROXIES or settings.SITE_URL or forwarded) and is_loopback(request.META.get("REMOTE_ADDR", ""))
+    return not (settings.PROXIES or settings.SITE_URL or forwarded) and is_loopback(client_address(request))

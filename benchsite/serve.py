@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from benchsite import valkey
+from benchsite.environment import env_str
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
@@ -39,6 +40,10 @@ def read_address(environment: dict[str, str]) -> tuple[str, int]:
     if not port_is_free(host, int(port)):
         sys.exit(f"Port {port} on {host} is in use. Stop what uses it, or choose another: PORT=8001 script/server")
     return host, int(port)
+
+
+def var_folder() -> Path:
+    return Path(env_str("VAR_DIR", str(ROOT / "var"))).resolve()
 
 
 def lock_folder(folder: Path) -> None:
@@ -141,7 +146,7 @@ def supervisor_config(children: dict[str, list[str]], folder: Path) -> str:
 
 def start_queue(folder: Path) -> list[str] | None:
     """The embedded queue's command, unless REDIS_URL names another; its address is left in `var/redis_url`."""
-    if os.environ.get("REDIS_URL"):
+    if env_str("REDIS_URL"):
         return None
     server = valkey.find_server() or sys.exit(valkey.MISSING)
     port, password = free_port(), secrets.token_urlsafe(24)
@@ -154,7 +159,7 @@ def start_queue(folder: Path) -> list[str] | None:
 
 def main() -> None:
     host, port = read_address(dict(os.environ))
-    folder = Path(os.environ.get("VAR_DIR", ROOT / "var")).resolve()
+    folder = var_folder()
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     lock_folder(folder)

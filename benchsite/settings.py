@@ -104,8 +104,7 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 AXES_LOCKOUT_TEMPLATE = "judging/locked.html"
-# A proxy's word for the client's address is taken only from as many proxies as the operator says stand in front.
-AXES_IPWARE_PROXY_COUNT = PROXIES or None
+AXES_CLIENT_IP_CALLABLE = "benchsite.addresses.client_address"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
@@ -160,9 +159,8 @@ if SITE_URL.startswith("https://"):
 LOGGING_CONFIG = None
 LOGGING = logging_config(level=env_str("LOG_LEVEL", "INFO"), as_json=env_bool("LOG_JSON", False))
 # The demo profile in config/providers.yaml reads this variable; no Django there.
-os.environ.setdefault(
-    "DEMO_PROVIDER_URL", left_behind("DEMO_PROVIDER_URL", VAR_DIR / "demo_url", "http://127.0.0.1:8765/v1")
-)
+if not os.environ.get("DEMO_PROVIDER_URL"):
+    os.environ["DEMO_PROVIDER_URL"] = left_behind("DEMO_PROVIDER_URL", VAR_DIR / "demo_url", "http://127.0.0.1:8765/v1")
 
 METRICS_TOKEN = env_str("METRICS_TOKEN")  # without one, /metrics answers this machine alone
 

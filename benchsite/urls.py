@@ -20,7 +20,7 @@ urlpatterns = [
     path("", include("ranking.gallery_urls")),
     path("", include("ranking.urls")),
     path("favicon.ico", RedirectView.as_view(url=f"/{settings.STATIC_URL.strip('/')}/icon.svg")),
-    path("", include("judging.accounts")),
+    path("", include("judging.account_urls")),
     path("", include("judging.urls")),
     path("admin/", admin.site.urls),
 ]

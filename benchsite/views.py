@@ -10,7 +10,6 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django_rq import get_connection
 from redis.exceptions import RedisError
@@ -20,7 +19,9 @@ from benchsite.front import demo_runs_are_coming, live_numbers, shown_runs
 from benchsite.json_pages import page_or_json
 from generation.config import Suite, load_suites
 from ranking import page_json
-from ranking.pages import overview
+from ranking.pages import FLAGS, overview
+from ranking.people import hidden_from
+from ranking.sentences import ALPHA_WORDS
 
 SHOWN = 12  # runs on the home page; the rest are under Leaderboards
 
@@ -62,10 +63,12 @@ def suite(request: HttpRequest, slug: str) -> HttpResponse:
     if found is None:
         raise Http404
     prompts = {category.key: [p for p in found.prompts if p.category == category.key] for category in found.categories}
+    runs = shown_runs(request.user).filter(suite=slug)
+    hidden = hidden_from(request.user, runs)
     context = {
         "suite": found,
         "groups": [(category, prompts[category.key]) for category in found.categories] or [(None, found.prompts)],
-        "runs": shown_runs(request.user).filter(suite=slug),
+        "runs": [(run, run.pk in hidden) for run in runs],
     }
     return page_or_json(request, "site/suite.html", context, _suite_document)
 
@@ -78,13 +81,32 @@ def _suite_document(context: dict[str, Any]) -> dict[str, Any]:
     return {
         **{name: whole.get(name) for name in told},
         **{name: whole["generation"].get(name) for name in asked},
-        "runs": [page_json.about_run(run) for run in context["runs"]],
+        "runs": [page_json.about_run(run) for run, _ in context["runs"]],
     }
 
 
 @require_safe
 def numbers(request: HttpRequest) -> HttpResponse:
-    return render(request, "site/numbers.html")
+    return page_or_json(request, "site/numbers.html", {}, _numbers_document)
+
+
+def _numbers_document(context: dict[str, Any]) -> dict[str, Any]:
+    """The constants behind the page's words, from the code that uses them (loaded here: it brings scipy along)."""
+    from ranking.bradley_terry import ELO, MEAN_RATING, RIDGE
+    from ranking.scopes import Settings
+
+    unless_set = Settings()
+    return {
+        "rating": {"mean": MEAN_RATING, "points_a_logit": float(ELO), "ridge": RIDGE},
+        "preferred": {str(gap): round(1 / (1 + 10 ** (-gap / 400)), 4) for gap in (100, 200, 400)},
+        "interval": unless_set.level,
+        "tied_within": unless_set.margin,
+        "ties_count": unless_set.ties,
+        "fails_count": unless_set.fails,
+        "own_ranking_from_votes": unless_set.judge_minimum,
+        "agreement_words": [{"alpha_from": limit, "says": words} for limit, words in ALPHA_WORDS],
+        "remarks_on_judges": FLAGS,
+    }
 
 
 @require_safe

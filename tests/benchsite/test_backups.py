@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import zipfile
@@ -17,6 +18,8 @@ from benchsite.backups import BackupError, back_up, read_manifest
 from benchsite.restoring import restore
 from generation import runs
 from generation.models import Event, ProviderCall, Run, Sample
+from tests.benchsite.test_progress_bar import Screen
+from tests.benchsite.test_snapshots import write_elsewhere
 from tests.generation.drawing_room import ask, claim, draw_some, make_suite, settle
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,13 +59,28 @@ def test_restore_gives_back_every_row(run, file):
 def test_a_backup_in_the_making_is_readable_by_its_owner_alone(run, file, monkeypatch):
     seen, facts = [], backups._copy_in
 
-    def look(archive, source):
+    def look(archive, source, progress):
         seen.extend(path.stat().st_mode & 0o077 for path in file.parent.iterdir())
-        return facts(archive, source)
+        return facts(archive, source, progress)
 
     monkeypatch.setattr(backups, "_copy_in", look)
     back_up(file)
     assert seen == [0]
+
+
+def test_a_site_that_writes_all_the_time_is_backed_up_as_it_was_at_the_start(run, file, monkeypatch):
+    monkeypatch.setattr(backups, "PAGES", 50)
+    steps = []
+
+    def write(done, total):
+        steps.append(done)
+        assert len(steps) < 100, "the copy begins anew at each write"
+        write_elsewhere("meanwhile")
+
+    back_up(file, progress=write)
+    assert Event.objects.filter(verb="meanwhile").count() == len(steps) > 0
+    restore(file, overwrite=True)
+    assert Event.objects.filter(verb="meanwhile").count() == 0
 
 
 def test_rows_can_be_added_after_a_restore(run, file):
@@ -122,7 +140,18 @@ def test_nothing_is_replaced_without_a_word(run, file):
 
 
 @pytest.mark.parametrize(
-    "damage", ["cut", "text", "no_manifest", "flipped", "other_format", "later_version", "newer", "other_engine"]
+    "damage",
+    [
+        "cut",
+        "text",
+        "no_manifest",
+        "deep_manifest",
+        "flipped",
+        "other_format",
+        "later_version",
+        "newer",
+        "other_engine",
+    ],
 )
 def test_damaged_backup_changes_nothing(run, file, damage):
     back_up(file)
@@ -134,6 +163,9 @@ def test_damaged_backup_changes_nothing(run, file, damage):
     if damage == "no_manifest":
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("x", "y")
+    if damage == "deep_manifest":
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("manifest.json", '{"a":' * 100_000)
     if damage == "flipped":
         rewritten(file, sha256="0" * 64)
     if damage == "other_format":
@@ -165,7 +197,20 @@ def test_commands_say_what_they_did(run, file, capsys):
     )
     call_command("restore", str(file), "--yes")
     said = capsys.readouterr().out
-    assert "1 runs" in said and "Since then 1 calls" in said and "1 runs were drawing and are paused" in said
+    assert "1 runs" in said and "Since then 1 calls" in said and "1 run was drawing and is paused" in said
+
+
+def test_commands_show_how_far_they_are(run, file, eager):
+    for words, label in ((["backup", str(file)], "Backing up"), (["restore", str(file), "--yes"], "Restoring")):
+        screen = Screen()
+        call_command(*words, stderr=screen)
+        assert f"\r{label} " in screen.getvalue() and "\n" not in screen.getvalue()
+
+
+def test_the_error_is_told_and_not_the_hint_after_it():
+    said = io.BytesIO(b"psql:<stdin>:2: ERROR:  deadlock detected\nDETAIL:  Process 1\nHINT:  See server log.\n")
+    assert backups.complaint(said) == "psql:<stdin>:2: ERROR:  deadlock detected"
+    assert backups.complaint(io.BytesIO(b"one\ntwo\n")) == "two"
 
 
 def test_missing_tools_are_named_with_the_command(run, file, monkeypatch):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
@@ -27,3 +31,15 @@ def test_a_wrong_database_url_is_a_sentence_without_the_password(monkeypatch, va
         env_database("sqlite://")
 
     assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("left", [None, "http://127.0.0.1:9999/v1"])
+def test_an_empty_address_of_the_demo_provider_is_none(tmp_path, left):
+    if left:
+        (tmp_path / "demo_url").write_text(left)
+    asked = "import os, benchsite.settings; print(os.environ['DEMO_PROVIDER_URL'])"
+    environment = {**os.environ, "VAR_DIR": str(tmp_path), "DEMO_PROVIDER_URL": ""}
+
+    done = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, text=True)
+
+    assert done.stdout.strip() == (left or "http://127.0.0.1:8765/v1"), done.stderr

@@ -21,12 +21,10 @@ class Command(BaseCommand):
         parser.add_argument("--yes", action="store_true", help="replace the file if it exists")
 
     def handle(self, *args: Any, file: Path, yes: bool, **options: Any) -> None:
-        bar = Bar(self.stderr, "Backing up")
         try:
-            manifest = back_up(file, overwrite=yes, progress=bar.to)
+            with Bar(self.stderr, "Backing up") as bar:
+                manifest = back_up(file, overwrite=yes, progress=bar.bytes_to)
         except BackupError as error:
             raise CommandError(str(error)) from None
-        finally:
-            bar.end()
         size = file.stat().st_size / 1e6
         self.stdout.write(f"{file}: {size:.1f} MB, {manifest.runs} runs, {manifest.calls} calls, {manifest.engine}.")

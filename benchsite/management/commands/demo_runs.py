@@ -7,6 +7,7 @@ import time
 from django.core.management.base import BaseCommand
 
 from benchsite.demo_runs import show_demo_run, start_demo_runs, still_drawing
+from benchsite.progress_bar import Bar
 
 PATIENCE = 300  # looks, a second apart
 
@@ -18,12 +19,14 @@ class Command(BaseCommand):
     def handle(self, **options: object) -> None:
         runs = start_demo_runs()
         waiting = list(runs)
-        for _ in range(PATIENCE):
-            for run in [run for run in waiting if not still_drawing([run])]:
-                waiting.remove(run)
-                run.refresh_from_db()
-                show_demo_run(run)
-            if not waiting:
-                break
-            time.sleep(1)
+        with Bar(self.stderr, "Drawing and judging") as bar:
+            for _ in range(PATIENCE):
+                for run in [run for run in waiting if not still_drawing([run])]:
+                    waiting.remove(run)
+                    run.refresh_from_db()
+                    show_demo_run(run)
+                    bar.to(len(runs) - len(waiting), len(runs))
+                if not waiting:
+                    break
+                time.sleep(1)
         self.stdout.write(f"{len(runs)} demo runs; {still_drawing(waiting)} drawings are still to come.")

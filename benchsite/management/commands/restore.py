@@ -23,13 +23,11 @@ class Command(BaseCommand):
         parser.add_argument("--yes", action="store_true", help="replace a database that has runs")
 
     def handle(self, *args: Any, file: Path, yes: bool, **options: Any) -> None:
-        bar = Bar(self.stderr, "Restoring")
         try:
-            done = restore(file, overwrite=yes, progress=bar.to)
+            with Bar(self.stderr, "Restoring") as bar:
+                done = restore(file, overwrite=yes, progress=bar.bytes_to)
         except BackupError as error:
             raise CommandError(str(error)) from None
-        finally:
-            bar.end()
         for line in describe(done):
             self.stdout.write(line)
 
@@ -42,9 +40,8 @@ def describe(done: Restored) -> list[str]:
         "they are gone from this database.",
     ]
     if done.paused:
-        lines.append(
-            f"{done.paused} runs were drawing and are paused; resume each to draw (and pay for) what is missing."
-        )
+        were = "1 run was drawing and is" if done.paused == 1 else f"{done.paused} runs were drawing and are"
+        lines.append(f"{were} paused; resume to draw (and pay for) what is missing.")
     if done.migrated:
         lines.append("The backup was of an older release; its tables were brought up to date.")
     return lines
