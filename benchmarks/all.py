@@ -1,7 +1,8 @@
 """script/bench all [--full] [--json FILE] [--only NAME …] [--write]: every bench, one after the other.
 
 The short form takes about a quarter of an hour on two quiet cores. A bench that fails does not stop the others, and the exit
-code says so. `--write` makes docs/proof.md from the figures of this run, or of an earlier one: `--from FILE --write`.
+code says so. `--write` makes docs/proof.md and proof.json, and the tables of docs/statistics.md, from the figures of this run,
+or of an earlier one: `--from FILE --write`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.coverage import write_tables
 from benchmarks.promises import PROMISES, judge
 from benchmarks.proof_page import write_page
 from benchmarks.table import Row, machine_facts, make_parser, show, write_json
@@ -35,9 +37,11 @@ def main() -> None:
     names = options.only if not options.earlier or options.only != BENCHES else ()
     figures |= {"machine": machine_facts()} if names else {}
     for name in names:
-        if (ROOT / "benchmarks" / f"{name}.py").exists():
-            figures["benches"][name] = run(name, full=options.full)
-            write_json(options.json, figures)
+        figures["benches"][name] = run(name, full=options.full)
+        write_json(options.json, figures)
+    if names == BENCHES and not options.full:
+        figures["short_seconds"] = round(sum(bench["seconds"] for bench in figures["benches"].values()))
+        print(f"\nAll short forms took {figures['short_seconds']} s.")
     rows = [
         {"bench": promise.bench, **judge(promise, figures["benches"][promise.bench]["figures"])}
         for promise in PROMISES
@@ -47,6 +51,7 @@ def main() -> None:
     write_json(options.json, figures)
     if options.write:
         write_page(figures)
+        write_tables(figures["benches"].get("coverage", {}).get("figures", {}))
     failed = [name for name, bench in figures["benches"].items() if bench["exit"]]
     short = [row for row in rows if row["holds"] in ("no", "**no**")]
     print(f"\n{len(rows) - len(short)} of {len(rows)} hold; failed benches: {', '.join(failed) or 'none'}.")
@@ -68,8 +73,15 @@ def run(name: str, *, full: bool) -> Row:
         "seconds": round(time.monotonic() - start, 1),
         "load": [round(load, 2), round(os.getloadavg()[0], 2)],
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit(),
         "figures": found,
     }
+
+
+def commit() -> str:
+    """Of the tree that is measured; empty where there is no git."""
+    told = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
+    return told.stdout.strip()
 
 
 def run_within(command: list[str], seconds: float) -> int:

@@ -6,17 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ranking.judges import fit_judges, judge_behaviour, judge_flags
 from ranking.scopes import Settings, fit_overall
 from ranking.simulation import World, simulate_votes
 from ranking.votes import Votes, tally_votes
 
-Array = NDArray[Any]
 ENTRANTS, JUDGES, EACH = 10, 20, 100  # the other judges cast EACH votes
 WORLD = World(tuple(np.linspace(1.2, -1.2, ENTRANTS)), judges=JUDGES, prompts=40, judge_sd=0.3, prompt_sd=0.3)
 FAVOURITE = ENTRANTS - 1  # colluders push the weakest entrant
+
+
+FAR_APART = replace(WORLD, theta=tuple(np.linspace(2.4, -2.4, ENTRANTS)))
 
 
 def honest(votes: Votes, rng: np.random.Generator) -> Votes:
@@ -56,41 +57,54 @@ KINDS = {
 }
 
 
+# Whom to look for in which world: the nearer the entrants are to each other, the more an honest judge looks like chance.
+WORLDS = {WORLD: tuple(KINDS), FAR_APART: ("honest", "random clicker")}
+
+
 def anomaly_table(*, runs: int, sizes: tuple[int, ...] = (30, 100)) -> list[dict[str, Any]]:
     """One row for each kind and number of votes, about one judge of that kind in each run.
 
     - `flagged`: share of runs in which the judge got a flag; `by`: which.
-    - `auc`: chance that its reliability is below an honest judge's; `found`: share below all but 5 % of honest ones.
+    - `auc`: chance that its reliability is below an honest judge's.
+    - `found`: share whose reliability is below that of all but 5 % of honest judges.
     """
     rows = []
     for size in sizes:
-        usual = np.array([_study("honest", size, seed)[1] for seed in range(runs)])
-        rows += [_row(kind, size, runs, usual) for kind in KINDS]
+        for world, kinds in WORLDS.items():
+            usual = [_study("honest", size, seed, world) for seed in range(runs)]
+            rows += [_row(kind, size, runs, usual, world) for kind in kinds]
     return rows
 
 
-def _row(kind: str, size: int, runs: int, usual: Array) -> dict[str, Any]:
+def _row(kind: str, size: int, runs: int, usual: list[tuple[list[str], float]], world: World) -> dict[str, Any]:
     # Other seeds than the honest judges it is held against.
-    found = [_study(kind, size, runs + seed) for seed in range(runs)]
-    slopes = np.array([slope for _, slope in found])
+    found = [_study(kind, size, runs + seed, world) for seed in range(runs)]
+    slopes, honest_slopes = ([slope for _, slope in seen] for seen in (found, usual))
     codes = sorted({code for flags, _ in found for code in flags})
     shares = ", ".join(f"{code} {sum(code in flags for flags, _ in found) / runs:.2f}" for code in codes)
+    limit = np.quantile(honest_slopes, 0.05)
     return {
-        "judge": kind,
+        "judge": kind if world is WORLD else f"{kind}, entrants far apart",
         "votes": size,
         "runs": runs,
         "flagged": sum(bool(flags) for flags, _ in found) / runs,
         "by": shares or "nothing",
-        "auc": float((slopes[:, None] < usual[None, :]).mean()),
-        "found": float((slopes < np.quantile(usual, 0.05)).mean()),
+        "auc": area(slopes, honest_slopes),
+        "found": sum(slope < limit for slope in slopes) / runs,
     }
 
 
-def _study(kind: str, size: int, seed: int) -> tuple[list[str], float]:
-    """Flags and reliability of the first judge, who (with fellows) votes as the kind does; the others honestly."""
+def area(odd: list[float], usual: list[float]) -> float:
+    """The chance that an odd judge's score lies below a usual one's: the area under the ROC curve; a draw counts half."""
+    gaps = np.array(usual)[None, :] - np.array(odd)[:, None]
+    return float((gaps > 0).mean() + (gaps == 0).mean() / 2)
+
+
+def _study(kind: str, size: int, seed: int, world: World) -> tuple[list[str], float]:
+    """Flags and reliability of the first judge, who (with fellows) votes as the kind does; the others vote honestly."""
     many, habit = KINDS[kind]
     rng = np.random.default_rng(seed)
-    votes = simulate_votes(WORLD, JUDGES * EACH * 2, seed=seed)
+    votes = simulate_votes(world, JUDGES * EACH * 2, seed=seed)
     parts = []
     for judge in range(JUDGES):
         rows = np.flatnonzero(votes.judge == judge)[: size if judge < many else EACH]

@@ -16,6 +16,7 @@ import json
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -59,16 +60,18 @@ def child(asked: Row) -> Row:
     """Each storm in a process of its own: Django knows one database."""
     command = [sys.executable, "-m", "benchmarks.chaos", "--storm", json.dumps(asked)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        return {**asked, "held": False, "broken": done.stderr.strip()[-1500:], "struck": {}, "seconds": 0.0}
+    done.check_returncode()
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def weather(**asked: Any) -> Row:
-    with ExitStack() as stack:
-        storm = Storm(stack, **asked)
-        storm.draw()
-        return verdict(storm)
+    try:
+        with ExitStack() as stack:
+            storm = Storm(stack, **asked)
+            storm.draw()
+            return verdict(storm)
+    except Exception:
+        return {**asked, "held": False, "broken": traceback.format_exc(), "struck": {}, "seconds": 0.0}
 
 
 def verdict(storm: Storm) -> Row:
@@ -108,6 +111,7 @@ def verdict(storm: Storm) -> Row:
 
 def broken_promises(storm: Storm, run: Any, counts: Mapping[str, int]) -> list[str]:
     from tests.generation.drawing_room import assert_invariants
+    from tests.secrets import holds_secret, rows
 
     broken, bill = [], storm.demo.bill
     kills = sum(storm.struck[kind] for kind in CUTTING) * AT_ONCE
@@ -121,6 +125,10 @@ def broken_promises(storm: Storm, run: Any, counts: Mapping[str, int]) -> list[s
         broken.append("a sample was asked again though neither its call was cut off nor its provider failed")
     if storm.gentle and bill.total_nano != run.spent_nano:
         broken.append(f"no call was cut off, but the bill of {bill.total_nano} is not the cost of {run.spent_nano}")
+    if holds_secret(rows()):
+        broken.append("the key is in the database")
+    if holds_secret(Path(storm.site.log.name).read_bytes()):
+        broken.append("the key is in the log")
     if storm.struck.total() < storm.asked["faults"]:
         broken.append(f"only {storm.struck.total()} faults struck")
     return broken

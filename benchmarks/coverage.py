@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.anomalies import anomaly_table
 from benchmarks.ranking_coverage import coverage_table, gap_table
-from benchmarks.table import make_parser, markdown, refresh, show, write_json
+from benchmarks.table import Row, make_parser, markdown, refresh, show, write_json
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 
@@ -24,11 +24,17 @@ def main() -> None:
         "gaps": ("Coverage of nominal 95 % intervals of the gap between two entrants", gap_table(runs=worlds)),
         "anomalies": ("How often a judge is flagged", anomaly_table(runs=judges)),
     }
-    for mark, (title, rows) in tables.items():
+    for title, rows in tables.values():
         show(title, rows)
-        if options.write:
-            refresh(PAGE, mark, markdown(rows))
-    write_json(options.json, {mark: rows for mark, (_, rows) in tables.items()})
+    figures = {mark: rows for mark, (_, rows) in tables.items()}
+    write_json(options.json, figures)
+    if options.write:
+        write_tables(figures)
+
+
+def write_tables(figures: dict[str, list[Row]]) -> None:
+    for mark, rows in figures.items():
+        refresh(PAGE, mark, markdown(rows))
 
 
 if __name__ == "__main__":

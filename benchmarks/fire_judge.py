@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -21,29 +22,25 @@ Answer = tuple[int, dict[str, Any]]
 
 @dataclass
 class Tab:
-    """One keep-alive connection with the judge's session. A broken line is dialled again and the request repeated."""
+    """A window with the judge's session. A line that breaks is dialled again and the request repeated."""
 
     host: str
     session: str
-    line: http.client.HTTPConnection | None = None
 
     def post(self, path: str, **fields: str) -> Answer:
         headers = {
             "Accept": "application/json",
+            "Connection": "close",  # as nginx asks; a kept line would stay with the web process that took it first
             "Content-Type": "application/x-www-form-urlencoded",
             "Cookie": f"sessionid={self.session}; csrftoken={CSRF}",
             "X-CSRFToken": CSRF,
         }
         for _ in range(5):
-            try:
-                self.line = self.line or http.client.HTTPConnection(self.host, timeout=60)
-                self.line.request("POST", path, urlencode(fields), headers)
-                reply = self.line.getresponse()
+            line = http.client.HTTPConnection(self.host, timeout=60)
+            with closing(line), suppress(OSError, http.client.HTTPException):
+                line.request("POST", path, urlencode(fields), headers)
+                reply = line.getresponse()
                 return reply.status, _object(reply.read())
-            except (OSError, http.client.HTTPException):
-                if self.line:
-                    self.line.close()
-                self.line = None
         return 0, {}
 
 
@@ -69,33 +66,37 @@ class Judge:
     surprises: list[str] = field(default_factory=list)
 
     def work(self, go_on: Callable[[], bool]) -> None:
+        line: dict[str, Any] = {}
         while go_on():
-            status, line = self.tabs[0].post(f"/judge/{self.run}/start/")
-            current = line.get("current") if status == 200 else None
-            if current is None:
+            if not line.get("current"):
+                status, line = self.tabs[0].post(f"/judge/{self.run}/start/")
                 self.expect(status in (200, 403, 409), f"start: {status}")
-                time.sleep(0.2)
+            if not line.get("current"):
+                time.sleep(self.rng.uniform(0.5, 1.5))
                 continue
-            self.vote(current["code"])
-            self.misbehave()
+            # After a misdeed the page no longer knows what is on the screen, and asks.
+            # Like the page, this one has the pair behind already, and it is not sent again.
+            line = self.vote(line["current"]["code"], have=(line["next"] or {"code": ""})["code"])
+            line = {} if self.misbehave() else line
             time.sleep(self.rng.uniform(0.31, 0.4))
 
     def expect(self, holds: bool, told: str) -> None:
         if not holds:
             self.surprises.append(told)
 
-    def vote(self, code: str) -> None:
+    def vote(self, code: str, *, have: str) -> dict[str, Any]:
+        """What the page has before it after the vote; nothing where it was not taken."""
         choice = self.rng.choices(OUTCOMES, WEIGHTS)[0]
         luck = self.rng.random()
-        if luck < 0.15:
+        if luck < 0.06:
             self.did["double clicks"] += 1
             choices = [choice, choice]
-        elif luck < 0.25:
+        elif luck < 0.12:
             self.did["two tabs, two choices"] += 1
             choices = [choice, self.rng.choice([other for other in OUTCOMES if other != choice])]
         else:
             choices = [choice]
-        answers = self.at_once([("/judge/vote/", {"code": code, "outcome": one}) for one in choices])
+        answers = self.at_once([("/judge/vote/", {"code": code, "outcome": one, "have": have}) for one in choices])
         said = {one for one, (status, _) in zip(choices, answers, strict=True) if status == 200}
         for status, body in answers:
             self.expect(status in (200, 403, 409, 429), f"vote: {status} {body.get('error', '')}")
@@ -106,6 +107,7 @@ class Judge:
             self.order.append(code)
             if self.rng.random() < 0.05:
                 self.others.append(code)
+        return next((body for status, body in answers if status == 200), {})
 
     def at_once(self, requests: list[tuple[str, dict[str, str]]]) -> list[Answer]:
         """One request a tab, at the same moment."""
@@ -123,15 +125,16 @@ class Judge:
             thread.join()
         return answers
 
-    def misbehave(self) -> None:
+    def misbehave(self) -> bool:
         luck = self.rng.random()
-        if luck < 0.10 and self.order:
+        if luck < 0.05 and self.order:
             self.replay(self.rng.choice(self.order))
-        elif luck < 0.16:
+        elif luck < 0.07:
             for _ in range(self.rng.randint(1, 5)):
                 self.undo()
-        elif luck < 0.18 and self.others:
+        elif luck < 0.09 and self.others:
             self.try_a_strangers(self.rng.choice(self.others))
+        return luck < 0.07
 
     def replay(self, code: str) -> None:
         """The same vote again changes nothing; another choice is refused."""

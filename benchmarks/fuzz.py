@@ -15,9 +15,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from benchmarks.fuzz_files import IMPORTERS
 from benchmarks.fuzz_readers import EXTRACTORS, Reader
+from benchmarks.fuzz_zips import ZIPS
 from benchmarks.table import Row, make_parser, show, write_json
 
-READERS = (*EXTRACTORS, *IMPORTERS)
+READERS = (*EXTRACTORS, *IMPORTERS, *ZIPS)
 SMALL, LARGE = 30_000, 240_000  # characters
 MOST_GROWTH = 20.0  # eight times the input: 8 is linear, 64 quadratic
 LEAST_SECONDS = 0.002  # below this a clock says nothing about growth

@@ -1,27 +1,36 @@
-"""The importers that the fuzz bench reads: samples, votes, grades, trials and whole runs, from files of anybody's making."""
+"""The importers that the fuzz bench reads: samples, votes, grades, trials, programs, from files of anybody's making."""
 
 from __future__ import annotations
 
 import io
 import json
-import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fuzz_readers import ANY, FOLDER, Reader, corpus, damaged, encoded, pieces
-from generation.config import load_suite
+import pandas as pd
+
+from benchmarks.fuzz_readers import ANY, FOLDER, YAML, Reader, corpus, damaged, encoded, pieces
+from generation.config import SuiteError, load_suite
+from generation.demo_suites import load_demo
 from generation.import_lines import read_lines as read_sample_lines
+from generation.profiles import load_profiles
+from generation.program_files import read_programs
 from generation.suite import Suite
-from ranking.archive_fields import FORMAT, MANIFEST, SCHEMA
-from ranking.archive_reading import NEEDED, ArchiveError, open_archive
-from ranking.grade_files import GradeFileError, read_grades
+from generation.text import clean_text
+from ranking.grade_files import NAMES, GradeFileError, read_grades
+from ranking.pixel_art_files import SampleFileError
+from ranking.pixel_art_files import read_samples as read_answers
+from ranking.sample_files import read_samples
 from ranking.science_birds_files import TrialFileError, read_trials
 from ranking.vote_files import VoteFileError, read_votes
+from tests.generation.suite_files import PROGRAMS, PROVIDERS, write_suite
+
+CONFIG = Path(__file__).resolve().parent.parent / "config"
+PIXELS = load_suite(CONFIG / "pixel-art-lite")
 
 TRIALS = b"""program,model,target,trial,stability,similarity,diversity,baseline
 one,m,A,1,0.5,0.25,0.1,no
@@ -29,10 +38,15 @@ one,m,A,2,1,0,0.2,no
 """
 
 
+def assert_storable(texts: Iterable[str]) -> None:
+    odd = [text for text in texts if clean_text(text)[0] != text]
+    assert not odd, f"no database can hold {odd[0]!r}"
+
+
 def sample_lines() -> Reader:
     good = {"model_id": "a/b", "prompt_text": "Draw a cat", "attempt_number": 1, "raw_output": "```\n/\\\n```"}
     more = {**good, "category": "c", "finish_reason": "stop", "completion_tokens": 3, "program": "p"}
-    texts = [encoded("\n".join(json.dumps(line) for line in (good, more))), *corpus("json")]
+    own = [encoded("\n".join(json.dumps(line) for line in (good, more)))]
 
     def read(raw: bytes) -> Any:
         return read_sample_lines(io.BytesIO(raw), "file")
@@ -40,6 +54,8 @@ def sample_lines() -> Reader:
     def check(raw: bytes) -> bool:
         lines, bad = read(raw)
         assert all(str(line) for line in bad)
+        # raw_output is cleaned when it is stored, and the rest is only compared.
+        assert_storable(text for line in lines for text in (line.model_id, line.finish_reason))
         rows = [
             {**asdict(line), "attempt_number": line.attempt, "raw_output": line.text, "program": line.program}
             for line in lines
@@ -50,7 +66,11 @@ def sample_lines() -> Reader:
         assert kept == [{**asdict(line), "number": 0} for line in lines], "a line does not read as itself"
         return bool(lines)
 
-    inputs = damaged(texts) | (ANY | pieces('{"a":', "[", "]", "}", '"', "1e999", "NaN")).map(encoded)
+    inputs = (
+        damaged(own)
+        | damaged(corpus("json"))
+        | (ANY | pieces('{"a":', "[", "]", "}", '"', "1e999", "NaN")).map(encoded)
+    )
     return Reader("sample lines", inputs, read, check, ['{"a":', "[", "{}\n", '"', "\\u0000", "9"])
 
 
@@ -104,6 +124,9 @@ def vote_importer() -> Reader:
 def vote_files() -> Reader:
     """`analyse`'s reader, as JSON Lines and as CSV."""
     table = b"left_model,right_model,outcome,judge\na,b,left,j\nb,c,tie,k\n"
+    numbers = (
+        b"left_model,right_model,outcome,left_attempt,right_attempt,response_ms\na,b,left,1,2,900\nb,c,tie,,3,0.5\n"
+    )
 
     def read(raw: bytes) -> Any:
         found = []
@@ -117,14 +140,26 @@ def vote_files() -> Reader:
         return found
 
     def check(raw: bytes) -> bool:
-        return any(len(found) for found in read(raw))
+        found, again = read(raw), read(raw)
+        assert [repr(one) for one in found] == [repr(one) for one in again], "votes read otherwise the second time"
+        return any(len(one) for one in found)
 
-    inputs = damaged([*votes(), table]) | ANY.map(encoded)
+    inputs = damaged([*votes(), table, numbers]) | ANY.map(encoded)
     return Reader("vote files", inputs, read, check, ['{"a":', "[", "{}\n", '"', ",", "\n", "a,b,left\n"])
 
 
-def refuses(name: str, error: type[Exception], load: Callable[[Path], Any], texts: Sequence[bytes]) -> Reader:
-    """A reader of one file that either reads it or raises its own error, with a sentence."""
+def refuses(
+    name: str,
+    error: type[Exception],
+    load: Callable[[Path], Any],
+    texts: Sequence[bytes],
+    patterns: Sequence[str] = ('{"a":', "[", "{}\n", '"', ",", "\n"),
+    holds: Callable[[Any], None] = lambda found: None,
+) -> Reader:
+    """A reader of one file that either reads it, twice alike, or raises its own error, with a sentence.
+
+    `holds` asserts what must be true of everything that was read.
+    """
     path = FOLDER / name
 
     def read(raw: bytes) -> Any:
@@ -136,15 +171,16 @@ def refuses(name: str, error: type[Exception], load: Callable[[Path], Any], text
             return None
 
     def check(raw: bytes) -> bool:
-        return read(raw) is not None
+        found = read(raw)
+        assert repr(found) == repr(read(raw)), "the same file reads otherwise the second time"
+        if found is not None:
+            holds(found)
+        return found is not None
 
-    inputs = damaged(texts) | ANY.map(encoded)
-    return Reader(name, inputs, read, check, ['{"a":', "[", "{}\n", '"', ",", "\n"])
+    return Reader(name, damaged(texts) | ANY.map(encoded), read, check, patterns)
 
 
 def graded_suite() -> Suite:
-    from tests.generation.suite_files import write_suite
-
     return load_suite(write_suite(FOLDER / "graded"))
 
 
@@ -156,28 +192,47 @@ def grades(suite: Suite) -> bytes:
     return encoded("\n".join(json.dumps(one) for one in rows))
 
 
-def archive() -> bytes:
-    """A zip as `export all` makes it, as far as its manifest; its rows are empty."""
-    members = {name: b"{}" if name.endswith(".json") else b"" for name in sorted(NEEDED)}
-    listed = {name: {"sha256": sha256(text).hexdigest(), "bytes": len(text)} for name, text in members.items()}
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as file:
-        file.writestr(MANIFEST, json.dumps({"format": FORMAT, "schema": SCHEMA, "members": listed}))
-        for name, text in members.items():
-            file.writestr(name, text)
-    return packed.getvalue()
+def storable_names(grades: pd.DataFrame) -> None:
+    assert_storable(text for name in NAMES for text in grades[name])
 
 
-def archive_cut(whole: bytes) -> list[bytes]:
-    """The archive from several places on, so that damage reaches its directory at the end, too."""
-    return [whole, *(whole[at:] for at in range(0, len(whole), 700))]
+def answers() -> list[bytes]:
+    row = {"model_id": "a/b", "prompt_text": PIXELS.prompts[0].text, "attempt_number": 1, "raw_output": '{"grid": []}'}
+    more = {**row, "prompt_text": "Draw a cat", "category": "c", "attempt_number": 2, "finish_reason": "stop"}
+    return [encoded("\n".join(json.dumps(line) for line in (row, more)))]
+
+
+def storable_answers(rows: list[dict[str, Any]]) -> None:
+    assert_storable(row[name] for row in rows for name in ("model", "prompt", "category", "finish_reason"))
+
+
+def samples() -> list[bytes]:
+    measured = {"model_id": "a", "valid": True, "measures": {"robustness": 0.5, "fonts": {"fira": 0.5, "dejavu": 1}}}
+    rows = [measured, {"program": "p", "model_id": "b", "invalid": True}, {"model_id": "a", "sanitized_output": "art"}]
+    return [encoded("\n".join(json.dumps(row) for row in rows))]
 
 
 IMPORTERS = (
     sample_lines(),
     vote_importer(),
     vote_files(),
-    refuses("grades.jsonl", GradeFileError, partial(read_grades, suite=(SUITE := graded_suite())), [grades(SUITE)]),
+    refuses(
+        "grades.jsonl",
+        GradeFileError,
+        partial(read_grades, suite=(SUITE := graded_suite())),
+        [grades(SUITE)],
+        holds=storable_names,
+    ),
+    refuses(
+        "answers.jsonl",
+        SampleFileError,
+        lambda path: list(read_answers(path, suite=PIXELS)),
+        answers(),
+        holds=storable_answers,
+    ),
+    refuses("database.jsonl", VoteFileError, read_samples, samples(), holds=lambda found: "".join(found).encode()),
     refuses("trials.csv", TrialFileError, read_trials, [TRIALS]),
-    refuses("run.zip", ArchiveError, open_archive, archive_cut(archive())),
+    refuses("programs.yaml", SuiteError, read_programs, [PROGRAMS.encode(), *corpus("yaml")], YAML),
+    refuses("providers.yaml", SuiteError, load_profiles, [PROVIDERS.encode(), *corpus("yaml")], YAML),
+    refuses("demo.yaml", SuiteError, load_demo, [(CONFIG / "demo.yaml").read_bytes(), *corpus("yaml")], YAML),
 )

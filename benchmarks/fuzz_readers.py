@@ -20,7 +20,12 @@ from generation.text import clean_text
 HOSTILE = Path(__file__).resolve().parent.parent / "tests" / "hostile"
 FOLDER = Path(tempfile.mkdtemp(prefix="benchsite-fuzz-"))
 ANY = st.text(alphabet=st.characters(codec=None, categories=None), max_size=200)
-PATCH = st.text(st.sampled_from("ab0 \n\t-:[]{}&*!|>'\"%@`#,?<~\\./=") | st.characters(codec=None), max_size=12)
+# Text that no database can hold as JSON spells it, and more brackets than any reader follows.
+SPELLED = ("\\u0000", "\\ud800", "[" * 5000)
+PATCH = st.sampled_from(SPELLED) | st.text(
+    st.sampled_from("ab0 \n\t-:[]{}&*!|>'\"%@`#,?<~\\./=") | st.characters(codec=None), max_size=12
+)
+YAML = ("- a\n", "a: {", "[", "&a ", "*a ", "'", "- &a [*a]\n", " ", "# x\n")
 FENCES = ("```", "```\n", "\n```\n", "~~~\n", "`", "<think>", "</think>", "\n", " " * 9, "\0", "\ud800", "‮", "\x1b[31m")
 
 
@@ -46,7 +51,9 @@ def pieces(*fragments: str) -> st.SearchStrategy[str]:
 def damaged(texts: Sequence[bytes]) -> st.SearchStrategy[bytes]:
     """One of the texts with a stretch cut out and a patch put in."""
     return st.builds(
-        lambda text, start, length, patch: text[:start] + encoded(patch) + text[start + length :],
+        lambda text, start, length, patch: (
+            text[: (at := start % (len(text) + 1))] + encoded(patch) + text[at + length :]
+        ),
         st.sampled_from(texts),
         st.integers(0, 900),
         st.integers(0, 30),
@@ -120,9 +127,7 @@ def suite_loader() -> Reader:
     inputs = (
         damaged(own) | damaged(other) | st.builds(lambda at, text: bytes([at]) + encoded(text), st.integers(0, 9), ANY)
     )
-    return Reader(
-        "suite loader", inputs, read, check, ["- a\n", "a: {", "[", "&a ", "*a ", "'", "- &a [*a]\n", " ", "# x\n"]
-    )
+    return Reader("suite loader", inputs, read, check, YAML)
 
 
 EXTRACTORS = (

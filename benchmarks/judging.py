@@ -29,7 +29,7 @@ from tests.services import free_port, postgres
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZES = {False: (1_000, 20_000), True: (1_000, 100_000, 1_000_000)}
-FACTS = {False: 600, True: 100_000}
+FACTS = {"postgresql": {False: 600, True: 100_000}, "sqlite": {False: 300, True: 5_000}}
 PACE_SECONDS = {False: 12, True: 60}
 PARTS = ("growth", "paced", "saturated", "facts")
 
@@ -93,11 +93,16 @@ def growth(run, base, roots, sizes):
             batches.append(((processor_seconds(roots) - before) / len(times), median(times)))
         cpu, wall = (round(1000 * min(column), 2) for column in zip(*batches, strict=True))
         rows.append({"votes": votes, "queries": queries_of_a_vote(run), "cpu_ms": cpu, "ms": wall})
-    return {"rows": rows, "ratio": round(max(row["cpu_ms"] for row in rows) / rows[0]["cpu_ms"], 3)}
+        print_growth(rows[-1])
+    ratio = round(max(row["cpu_ms"] for row in rows) / rows[0]["cpu_ms"], 3)
+    return {"rows": rows, "most_votes": rows[-1]["votes"], "ratio": ratio}
 
 
 def queries_of_a_vote(run):
-    """The most statements that one of twenty votes took, session and user included, counted in this process."""
+    """Statements of a vote with its next pair, session and user included, counted in this process.
+
+    `usual` is the median of 25 votes; `most` the maximum of the last 20, when everything is warm.
+    """
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
@@ -120,7 +125,7 @@ def queries_of_a_vote(run):
     return {"usual": sorted(counts)[len(counts) // 2], "most": max(counts[5:])}
 
 
-def told(tale):
+def told(tale, cpu_seconds):
     return {
         "votes": len(tale.codes),
         "errors": len(tale.errors),
@@ -129,21 +134,31 @@ def told(tale):
         "votes_per_s": round(len(tale.codes) / tale.elapsed, 1),
         "p50_ms": round(tale.quantile(0.5)),
         "p95_ms": round(tale.quantile(0.95)),
+        "cpu_ms": round(1000 * cpu_seconds / len(tale.codes), 1),
     }
 
 
-def facts(run, base, sessions, votes):
+def gathered(run, base, roots, sessions, **pace):
+    """A crowd's tale, and the processor time that web server and database spent on it."""
+    from benchmarks.judging_crowd import crowd
+
+    before = processor_seconds(roots)
+    tale = asyncio.run(crowd(base, run.code, sessions, **pace))
+    return tale, processor_seconds(roots) - before
+
+
+def facts(run, base, roots, sessions, votes):
     """Lost and doubled votes, and tallies that differ from the votes, after a crowd that clicks twice now and then."""
-    from benchmarks.judging_crowd import LEAST_PAUSE, crowd
+    from benchmarks.judging_crowd import LEAST_PAUSE
     from judging.models import Vote
     from judging.tallies import differences
 
     before = set(Vote.objects.filter(run=run).values_list("matchup__code", flat=True))
-    tale = asyncio.run(crowd(base, run.code, sessions, every=LEAST_PAUSE, votes=votes, doubles=0.1))
+    tale, cpu = gathered(run, base, roots, sessions, every=LEAST_PAUSE, votes=votes, doubles=0.1)
     stored = Vote.objects.filter(run=run, withdrawn_at=None).values_list("matchup__code", flat=True)
     new = [code for code in stored if code not in before]
     return {
-        **told(tale),
+        **told(tale, cpu),
         "sent_twice": tale.doubles,
         "lost": len(set(tale.codes) - set(new)),
         "doubled": len(new) - len(set(new)),
@@ -152,34 +167,35 @@ def facts(run, base, sessions, votes):
     }
 
 
-def on_database(full: bool, vendor: str, parts: list[str]) -> dict:
+def on_database(full: bool, vendor: str, parts: list[str], votes: int | None) -> dict:
     """Everything for one database, in a process of its own whose settings name it."""
     import django
 
     django.setup()
     from django.core.management import call_command
 
-    from benchmarks.judging_crowd import LEAST_PAUSE, crowd
+    from benchmarks.judging_crowd import LEAST_PAUSE
     from benchmarks.judging_rows import make_judges, make_run
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", verbosity=0, interactive=False)
     count, seconds = 100 if vendor == "postgresql" else 20, PACE_SECONDS[full]
+    print(f"\n{vendor}", flush=True)
     found = {}
     with gunicorn() as (base, pid):
         roots = {pid, int(os.environ.get("BENCH_DATABASE_PID", pid))}
         run = make_run()
-        sessions = make_judges(run, count)
-        if "growth" in parts:
-            found["growth"] = growth(make_run(), base, roots, SIZES[full])
-        if "paced" in parts:
-            votes = int(count * seconds / 4)
-            found["paced"] = told(asyncio.run(crowd(base, run.code, sessions, every=4.0, votes=votes)))
-        if "saturated" in parts:
-            tale = asyncio.run(crowd(base, run.code, sessions, every=LEAST_PAUSE, votes=20 * seconds))
-            found["saturated"] = told(tale)
-        if "facts" in parts:
-            found["facts"] = facts(run, base, sessions, FACTS[full])
+        crowd = (run, base, roots, make_judges(run, count))
+        measures = {
+            "growth": lambda: growth(make_run(), base, roots, SIZES[full]),
+            "paced": lambda: told(*gathered(*crowd, every=4.0, votes=count * seconds // 4)),
+            "saturated": lambda: told(*gathered(*crowd, every=LEAST_PAUSE, votes=60 * seconds)),
+            "facts": lambda: facts(*crowd, votes or FACTS[vendor][full]),
+        }
+        for name in parts:
+            found[name] = measures[name]()
+            figures = "  ".join(f"{key} {value}" for key, value in found[name].items() if key != "rows" and value != "")
+            print(f"  {name:10}{figures}", flush=True)
     return found
 
 
@@ -197,32 +213,26 @@ def in_process(vendor: str, url: str, asked: argparse.Namespace, pid: str = "") 
             environment["BENCH_DATABASE_PID"] = pid
         command = [sys.executable, "-m", "benchmarks.judging", "--inside", vendor, "--json", str(report)]
         command += ["--part", *asked.part, *(["--full"] if asked.full else [])]
+        command += ["--votes", str(asked.votes)] if asked.votes else []
         subprocess.run(command, cwd=ROOT, env=environment, check=True)
         return json.loads(report.read_text())
 
 
-def print_table(found: dict) -> None:
-    for vendor, parts in found.items():
-        print(f"\n{vendor}")
-        for row in parts.get("growth", {}).get("rows", []):
-            queries = f"{row['queries']['usual']} queries (most {row['queries']['most']})"
-            times = f"{row['cpu_ms']} ms of processor, {row['ms']} ms in all for vote + next"
-            print(f"  {row['votes']:>9,} votes before: {queries}, {times}")
-        if "growth" in parts:
-            print(f"  slowest over first: {parts['growth']['ratio']}")
-        for name in ("paced", "saturated", "facts"):
-            if name in parts:
-                print(f"  {name:10}" + "  ".join(f"{key} {value}" for key, value in parts[name].items() if value != ""))
+def print_growth(row: dict) -> None:
+    queries = f"{row['queries']['usual']} queries (most {row['queries']['most']})"
+    times = f"{row['cpu_ms']} ms of processor, {row['ms']} ms in all for vote + next"
+    print(f"  {row['votes']:>9,} votes before: {queries}, {times}", flush=True)
 
 
 def main() -> int:
     parser = make_parser(__doc__, "a million votes before, 100,000 votes cast")
     parser.add_argument("--only", choices=["postgresql", "sqlite"])
     parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--votes", type=int, help="of the part `facts`, instead of the form's own number")
     parser.add_argument("--inside", choices=["postgresql", "sqlite"], help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.inside:
-        asked.json.write_text(json.dumps(on_database(asked.full, asked.inside, asked.part)))
+        asked.json.write_text(json.dumps(on_database(asked.full, asked.inside, asked.part, asked.votes)))
         return 0
     found = {}
     if asked.only != "sqlite":
@@ -231,10 +241,9 @@ def main() -> int:
             found["postgresql"] = in_process("postgresql", database.url, asked, pid)
     if asked.only != "postgresql":
         found["sqlite"] = in_process("sqlite", "", asked)
-    print_table(found)
     write_json(asked.json, found)
-    counts = [parts["facts"] for parts in found.values() if "facts" in parts]
-    return 1 if any(part["lost"] or part["doubled"] or part["tally_rows_wrong"] for part in counts) else 0
+    wrong = ("errors", "lost", "doubled", "tally_rows_wrong")
+    return 1 if any(part.get(key) for parts in found.values() for part in parts.values() for key in wrong) else 0
 
 
 if __name__ == "__main__":

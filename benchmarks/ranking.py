@@ -76,6 +76,7 @@ def speed(sizes: list[int]) -> list[dict[str, Any]]:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         row = {"votes": size, "seconds": seconds, "peak_mb": peak / 2**20}
+        row["growth"] = seconds / rows[-1]["seconds"] if rows else 1.0
         rows.append(row | {"times_one_pass": seconds / best_of(lambda v=votes: one_pass(v))})
     return rows
 

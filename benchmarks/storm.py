@@ -5,17 +5,27 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import threading
 import time
 from collections import Counter
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from random import Random
+from select import select
 from typing import Any
 
+from tests.secrets import SECRET
+
 AT_ONCE, WORKERS = 4, 3
-LATENCY = 0.25
+# The demo provider asks for no key; in a storm it gets one, and repeats it in every error.
+PROFILE = """providers:
+  demo: {kind: demo, base_url: "http://127.0.0.1:1/v1", base_url_env: DEMO_PROVIDER_URL, key_env: STORM_KEY}
+"""
+LATENCY = 0.5
 # A call may take 4 s and its lease lasts 9 here. A shorter margin would count a slow disk's seconds as a lost worker.
 LEASE = {"DRAW_DEADLINE": "4", "LEASE_MARGIN": "5"}
 FROZEN_SECONDS = 11.0
+STRUCK_BY = 0.7  # of the samples: most faults need one that is being drawn
 PATIENCE = 120.0  # seconds without any progress before a storm is given up
 GENTLE = {"flushall": 6, "valkey_emptied": 2, "postgres_restarted": 1, "sweeper_killed": 1}
 ROUGH = {**GENTLE, "child_killed": 4, "worker_killed": 3, "both_killed": 2, "stopped_past_lease": 1}
@@ -31,15 +41,22 @@ class Storm:
         self.asked = {"database": database, "seed": seed, "gentle": gentle, "samples": samples, "faults": faults}
         self.rng, self.gentle = Random(seed), gentle
         self.struck: Counter[str] = Counter()
+        self.counting = threading.Lock()  # the provider answers in threads
         self.plan = self.make_plan(samples, faults)
         self.frozen: list[tuple[float, list[int]]] = []
+        self.orphans: list[int] = []  # pidfds of children that draw on though their worker was killed
         self.postgres = self.open_servers(stack, database)
         from generation.runs import start_run
         from tests.generation.drawing_room import MASTER, make_suite
         from tests.processes import floor
 
         self.site = stack.enter_context(
-            floor(redis_url=self.valkey.url, demo_url=self.demo.url, database=os.environ["DATABASE_URL"], **LEASE)
+            floor(
+                redis_url=self.valkey.url,
+                demo_url=self.demo.url,
+                database=os.environ["DATABASE_URL"],
+                **LEASE | {"LOG_LEVEL": "INFO"},
+            )
         )
         suite = make_suite(models=[MASTER], prompts=samples // 2, attempts=2, concurrency=AT_ONCE)
         self.run = start_run(suite)
@@ -55,9 +72,11 @@ class Storm:
         self.valkey = stack.enter_context(valkey_server())
         self.demo = start(latency=LATENCY, faults=0.0, plan=self.answer)
         stack.callback(self.demo.stop)
+        (Path(folder) / "providers.yaml").write_text(PROFILE, encoding="utf-8")
         url = server.url if server else f"sqlite:///{folder}/db.sqlite3"
         os.environ |= {"DATABASE_URL": url, "REDIS_URL": self.valkey.url, "VAR_DIR": folder, "LOG_LEVEL": "ERROR"}
         os.environ |= {"DJANGO_SETTINGS_MODULE": "benchsite.settings", "DEMO_PROVIDER_URL": self.demo.url}
+        os.environ |= {"SUITES_DIR": folder, "STORM_KEY": SECRET}
         import django
 
         django.setup()
@@ -78,11 +97,12 @@ class Storm:
         kind = self.plan.get(number)
         if kind is None:
             return None
-        self.struck[f"provider_{kind}"] += 1
+        with self.counting:
+            self.struck[f"provider_{kind}"] += 1
         if kind == "429":
-            return Scripted(429, {"error": {"code": 429, "message": "Slow down."}}, {"Retry-After": "1"})
+            return Scripted(429, {"error": {"code": 429, "message": f"Slow down, {SECRET}."}}, {"Retry-After": "1"})
         if kind.isdigit():
-            return Scripted(int(kind), {"error": {"code": int(kind), "message": "Out of order."}})
+            return Scripted(int(kind), {"error": {"code": int(kind), "message": f"Out of order, {SECRET}."}})
         return {"hang": Scripted(hang=6.0), "drop": Scripted(drop=True), "drip": Scripted(drip=0.5)}[kind]
 
     def draw(self) -> None:
@@ -101,13 +121,14 @@ class Storm:
             ended, open_calls = self.progress()
             if (ended, len(coming)) != last:
                 last, moved = (ended, len(coming)), time.monotonic()
-            if ended == total and not open_calls and not coming and not self.frozen:
+            if ended == total and not open_calls and not self.frozen and not self.strike_first(coming):
                 return
             if time.monotonic() - moved > PATIENCE:
-                raise TimeoutError(f"{ended} of {total} after {PATIENCE} s without progress\n{self.site.told()}")
-            due = len(coming) > self.process_faults * (1 - ended / total / 0.95)
-            if coming and due and (self.demo.bill.in_flight or ended == total) and self.strike(coming[-1]):
-                coming.pop()
+                told = f"{ended} of {total}, {open_calls} calls open, {len(coming)} faults to come ({coming[-1:]})"
+                raise TimeoutError(f"{PATIENCE} s without progress: {told}\n{self.site.told()[-2000:]}")
+            due = len(coming) > self.process_faults * (1 - ended / total / STRUCK_BY)
+            if due and self.demo.bill.in_flight:
+                self.strike_first(coming)
             time.sleep(0.05)
 
     def progress(self) -> tuple[int, int]:
@@ -124,6 +145,14 @@ class Storm:
 
     def provider_faults(self) -> int:
         return sum(times for kind, times in self.struck.items() if kind.startswith("provider_"))
+
+    def strike_first(self, coming: list[str]) -> bool:
+        """The fault whose turn it is, or the next that finds something to strike: no fault waits for another."""
+        for kind in dict.fromkeys(reversed(coming)):
+            if self.strike(kind):
+                del coming[len(coming) - 1 - coming[::-1].index(kind)]
+                return True
+        return False
 
     def strike(self, kind: str) -> bool:
         """False where there is nothing to strike just now."""
@@ -153,10 +182,19 @@ class Storm:
         return pids
 
     def strike_child_killed(self) -> bool:
+        while self.orphans:
+            with os.fdopen(self.orphans.pop()) as orphan, suppress(ProcessLookupError):
+                if not select([orphan], [], [], 0)[0]:  # readable once it has ended
+                    signal.pidfd_send_signal(orphan.fileno(), signal.SIGKILL)
+                    return True
         return bool(self.signal_one(worker=False, drawing=True))
 
     def strike_worker_killed(self) -> bool:
-        return bool(self.signal_one(worker=True, drawing=False))
+        drawing = dict(self.drawing_workers())
+        killed = self.signal_one(worker=True, drawing=False)
+        with suppress(ProcessLookupError):
+            self.orphans += [os.pidfd_open(drawing[pid]) for pid in killed if pid in drawing]
+        return bool(killed)
 
     def strike_both_killed(self) -> bool:
         return bool(self.signal_one(worker=True, drawing=True))

@@ -11,7 +11,7 @@ from generation.formats.base import Answer
 from generation.formats.svg import FORMAT
 
 DRAWINGS = 1_000
-LIMIT_MS = 5.0  # what issue 5 allows the median drawing
+LIMIT_MS = 5.0  # what the median drawing may cost
 COLOURS = ("#f8d030", "#c03028", "#705848", "url(#body)", "url(#shade)", "none")
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import re
+import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -64,14 +65,41 @@ def refresh(path: Path, mark: str, text: str) -> None:
     path.write_text(between.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page), encoding="utf-8")
 
 
+def processor() -> str:
+    """What the processor calls itself, where the system says so (Linux)."""
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return platform.processor()
+    found = re.search(r"^model name\s*: (.+)$", told, re.MULTILINE)
+    return found[1] if found else platform.processor()
+
+
+def servers() -> Row:
+    """Versions of the real servers that benches run on, where they are installed."""
+    from benchsite import valkey
+    from tests.services import find_postgres
+
+    folder = find_postgres()
+    programs = {"postgresql": folder and folder / "postgres", "valkey": valkey.find_server()}
+    told = {
+        name: subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+        for name, program in programs.items()
+        if program
+    }
+    return {name: found[0] for name, text in told.items() if (found := re.search(r"\d+(\.\d+)+", text))}
+
+
 def machine_facts() -> Row:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
         "cores": os.cpu_count(),
         "memory_gb": round(memory, 1),
         "machine": platform.machine(),
+        "processor": processor(),
         "system": platform.system(),
         "python": platform.python_version(),
         "load_at_start": round(os.getloadavg()[0], 2),
         **{name: version(name) for name in PARTS},
+        **servers(),
     }

@@ -1,0 +1,59 @@
+"""The fuzz bench: it reads by every format, every importer and the suite loader, and says so when one breaks."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.fuzz import READERS, fuzz
+from generation.formats import FORMATS
+from tests.test_architecture import ROOT, imports, modules
+
+APPS = ("benchsite", "generation", "judging", "ranking")
+# What the suite loader reads by, or what reads by it.
+WITH_SUITES = {
+    "generation.config.load_suites",
+    "generation.config.read_models",
+    "generation.prompt_files.read_prompts",
+    "generation.yaml_source.load_yaml",
+}
+
+
+def readers_of_files() -> set[str]:
+    """Public functions that read, load or open what a path or a stream of bytes, their first argument, holds."""
+    return {
+        f"{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}.{node.name}"
+        for app in APPS
+        for path in modules(app)
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef)
+        and node.name.startswith(("read_", "load_", "open_"))
+        and any(
+            ast.unparse(arg.annotation) in ("Path", "Iterable[bytes]") for arg in node.args.args[:1] if arg.annotation
+        )
+    }
+
+
+def test_nothing_that_reads_is_left_out():
+    fuzzed = {name for path in (ROOT / "benchmarks").glob("fuzz*.py") for name in imports(path)}
+
+    assert readers_of_files() >= {"judging.imports.read_lines", "ranking.vote_files.read_votes"}
+    assert readers_of_files() - WITH_SUITES - fuzzed == set()
+    assert set(FORMATS) - {reader.name for reader in READERS} == set()
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_a_few_examples_break_nothing(reader):
+    row = fuzz(reader, examples=20, number=1)
+
+    assert row["broken"] == ""
+    assert row["examples"] >= 20
+
+
+def test_a_reader_that_breaks_is_told():
+    def check(raw: bytes) -> bool:
+        raise ZeroDivisionError("as an example")
+
+    assert "ZeroDivisionError" in fuzz(replace(READERS[0], check=check), examples=5, number=1)["broken"]
