@@ -1,10 +1,26 @@
-"""A demo server for each test that asks."""
+"""What tests of several apps ask for: a demo server, Carol the curator, judges who need not wait, bars that draw every step."""
 
 from __future__ import annotations
 
-import pytest
+from types import SimpleNamespace
 
+import pytest
+from hypothesis import HealthCheck, settings
+
+from benchsite import progress_bar
 from generation.demo.server import start
+from judging import voting
+from tests.judging.make import make_curator
+from tests.url_world import make_world
+
+# A busy machine takes its time: no test fails for that, nor for how slowly its examples are made.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
+
+
+def pytest_collection_modifyitems(items):
+    """What takes longest begins first."""
+    items.sort(key=lambda item: not (item.get_closest_marker("long") or item.get_closest_marker("processes")))
 
 
 @pytest.fixture
@@ -21,3 +37,34 @@ def demo(monkeypatch):
     yield begin
     for server in servers:
         server.stop()
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Progress bars are drawn at every step, however quick the work or slow the machine."""
+    monkeypatch.setattr(progress_bar, "PATIENCE", 0)
+    monkeypatch.setattr(progress_bar, "EVERY", 0)
+    monkeypatch.setattr(progress_bar, "SELDOM", 0)
+    monkeypatch.setattr(progress_bar, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    monkeypatch.setattr(progress_bar.Bar, "_tick", lambda self: None)
+
+
+@pytest.fixture
+def no_waiting(monkeypatch):
+    """Votes may follow each other as quickly as they like."""
+    monkeypatch.setattr(voting, "MIN_INTERVAL", voting.MIN_INTERVAL * 0)
+
+
+@pytest.fixture
+def curator(client):
+    """Carol, who is logged in with the test's client."""
+    user = make_curator()
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def world(db, settings):
+    """Two runs that Alice judges (pairs and a rubric), two of Bob's, Carol the curator and a superuser."""
+    settings.METRICS_TOKEN = "of-another"
+    return make_world()

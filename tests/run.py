@@ -1,4 +1,4 @@
-"""What `script/test` runs: all tests on PostgreSQL, then again on SQLite those that touch a database.
+"""What `script/test` runs: all tests on PostgreSQL, then again on SQLite those that a database could make fail.
 
 Browser tests have a run of their own: Playwright keeps an event loop in its thread, which no other test should meet.
 """
@@ -8,33 +8,36 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from tests.services import chromium, postgres, valkey_server
 
-WORKERS = os.environ.get("TEST_WORKERS", "2")
+# For two cores: tests of real workers mostly wait, browsers never do.
+WORKERS, BROWSERS = 3, 2
 
 
-def pytest(environment: dict[str, str], *arguments: str) -> int:
-    command = [sys.executable, "-m", "pytest", "-q", "-n", WORKERS, "--dist", "loadfile", *arguments]
-    return subprocess.run(command, env=environment).returncode
+def pytest(environment: dict[str, str], *arguments: str, workers: int = BROWSERS) -> int:
+    """Tests of a file stay together, and files begin in the order that tests/conftest.py gives them."""
+    count = os.environ.get("TEST_WORKERS", str(workers))
+    command = [sys.executable, "-m", "pytest", "-q", "-n", count, "--dist", "loadfile", "--no-loadscope-reorder"]
+    return subprocess.run([*command, *arguments], env=environment).returncode
 
 
 def main(arguments: list[str]) -> int:
-    environment = {**os.environ, "CHROMIUM": chromium(), "LOG_LEVEL": "WARNING"}
-    with valkey_server() as queue, postgres() as database:
-        environment["REDIS_URL"] = queue.url
-        real = {**environment, "DATABASE_URL": database.url}
+    with ThreadPoolExecutor(1) as aside, valkey_server() as queue, postgres() as database:
+        browser = aside.submit(chromium)  # where it has to be installed, other tests need not wait for it
+        plain = {**os.environ, "LOG_LEVEL": "WARNING", "REDIS_URL": queue.url}
+        real = {**plain, "DATABASE_URL": database.url}
         if arguments:
-            return pytest(real, *arguments)
-        environment.pop("DATABASE_URL", None)
-        codes = []
-        for title, where, chosen in (
-            ("PostgreSQL and Valkey: all tests but the browser's", real, "not browser"),
-            ("PostgreSQL and Chromium: the browser's tests", real, "browser"),
-            ("SQLite: the tests that touch a database", environment, "(django_db or processes) and not browser"),
-        ):
-            print(f"\n{title}", flush=True)
-            codes.append(pytest(where, "-m", chosen))
+            return pytest({**real, "CHROMIUM": browser.result()}, *arguments)
+        print("\nPostgreSQL and Valkey: all tests but the browser's", flush=True)
+        codes = [pytest(real, "--ignore=tests/browser", workers=WORKERS)]
+        print("\nPostgreSQL and Chromium: the browser's tests", flush=True)
+        codes += [pytest({**real, "CHROMIUM": browser.result()}, "tests/browser")]
+        print("\nSQLite: the tests it could fail", flush=True)
+        plain.pop("DATABASE_URL", None)
+        chosen = "(django_db or processes) and not once"
+        codes += [pytest(plain, "--ignore=tests/browser", "-m", chosen, workers=WORKERS)]
     return max(codes)
 
 

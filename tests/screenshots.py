@@ -20,6 +20,8 @@ from tests.services import chromium, free_port
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 PATIENCE = 900  # looks, a second apart
+DESK = {"viewport": {"width": 1280, "height": 900}}
+PHONE = {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}
 BOARD = re.compile(r"/runs/([a-z0-9]+)/leaderboard/pairwise/\">ASCII art")
 
 
@@ -39,8 +41,8 @@ def logins(folder: Path) -> dict[str, str]:
     return dict(line.split()[:2] for line in (folder / "logins.txt").read_text().splitlines())
 
 
-def enter(browser: Browser, site: str, name: str, password: str, **context: object) -> Page:
-    page = browser.new_context(viewport={"width": 1280, "height": 800}, base_url=site, **context).new_page()
+def enter(browser: Browser, site: str, name: str, password: str, look: dict[str, object]) -> Page:
+    page = browser.new_context(base_url=site, **look).new_page()
     page.goto("/login/")
     page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill(password)
@@ -50,20 +52,27 @@ def enter(browser: Browser, site: str, name: str, password: str, **context: obje
 
 
 def photograph(browser: Browser, site: str, code: str, keys: dict[str, str]) -> None:
-    reader = browser.new_context(viewport={"width": 1280, "height": 900}, base_url=site).new_page()
-    reader.goto(f"/runs/{code}/leaderboard/pairwise/")
-    reader.screenshot(path=IMAGES / "leaderboard.png")
-    curator = enter(browser, site, "curator", keys["curator"])
+    curator = enter(browser, site, "curator", keys["curator"], DESK)
     curator.goto(f"/runs/{code}/")
     curator.screenshot(path=IMAGES / "run.png")
-    judge = enter(browser, site, "judge1", keys["judge1"])
+    for look, ending in ((DESK, ""), (PHONE, "-phone")):
+        reader = browser.new_context(base_url=site, **look).new_page()
+        reader.goto(f"/runs/{code}/leaderboard/pairwise/")
+        if look is PHONE:
+            reader.evaluate("document.querySelector('table.leaderboard caption').scrollIntoView()")
+        reader.screenshot(path=IMAGES / f"leaderboard{ending}.png")
+        judge = enter(browser, site, "judge1", keys["judge1"], look)
+        show_pair(judge, code)
+        judge.screenshot(path=IMAGES / f"judge{ending}.png")
+
+
+def show_pair(judge: Page, code: str) -> None:
     judge.goto(f"/judge/{code}/")
     start = judge.get_by_role("button", name="Start")
     if start.count():
         start.first.click()
-    judge.locator(".pair").wait_for()
-    judge.wait_for_timeout(1000)  # fonts
-    judge.screenshot(path=IMAGES / "judge.png")
+    judge.locator("main.scripted button[value=left]:enabled").wait_for()  # both sides are drawn
+    judge.evaluate("document.fonts.ready")
 
 
 def main() -> None:

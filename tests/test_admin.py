@@ -7,9 +7,10 @@ from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils.timezone import now
 
-from benchsite.accounts import make_curator
 from benchsite.fact_admin import FactAdmin
+from generation import curating
 from generation.models import Event, Run, Sample
 from tests.admin_rows import make_rows
 from tests.judging.make import make_run
@@ -17,15 +18,6 @@ from tests.judging.make import make_run
 pytestmark = pytest.mark.django_db
 
 FACTS = sorted(model._meta.label_lower for model, ours in admin.site._registry.items() if isinstance(ours, FactAdmin))
-
-
-@pytest.fixture
-def alice(client):
-    """A curator, logged in."""
-    user = User.objects.create_user("alice")
-    make_curator(user)
-    client.force_login(user)
-    return user
 
 
 @pytest.fixture
@@ -85,7 +77,7 @@ def test_a_superuser_can_neither_edit_nor_delete_a_sample(client, root):
 
 
 @pytest.mark.parametrize("label", ["auth.user", "auth.group", "axes.accessattempt", "admin.logentry"])
-def test_users_and_rights_are_for_superusers(client, alice, label):
+def test_users_and_rights_are_for_superusers(client, curator, label):
     assert client.get(address(label)).status_code == 403
     assert address(label) not in client.get("/admin/").content.decode()
 
@@ -94,19 +86,19 @@ def test_users_and_rights_are_for_superusers(client, alice, label):
     assert client.get(address(label)).status_code == 200
 
 
-def test_a_curator_gains_no_right_by_posting_to_the_user_form(client, alice):
-    form = {"username": "alice", "is_superuser": "on", "is_staff": "on", "is_active": "on"}
+def test_a_curator_gains_no_right_by_posting_to_the_user_form(client, curator):
+    form = {"username": "carol", "is_superuser": "on", "is_staff": "on", "is_active": "on"}
 
-    assert client.post(address("auth.user", "change", alice.pk), form).status_code == 403
-    alice.refresh_from_db()
-    assert not alice.is_superuser
+    assert client.post(address("auth.user", "change", curator.pk), form).status_code == 403
+    curator.refresh_from_db()
+    assert not curator.is_superuser
 
 
 def test_the_queue_dashboard_is_not_served(client, root):
     assert client.get("/admin/django_rq/dashboard/").status_code == 404
 
 
-def test_an_action_asks_why_first(client, alice):
+def test_an_action_asks_why_first(client, curator):
     run = make_run(entrants=2, prompts=1, attempts=1)
     sample = run.samples.first()
 
@@ -120,7 +112,7 @@ def test_an_action_asks_why_first(client, alice):
     assert not Event.objects.exists()
 
 
-def test_excluding_is_logged_and_undone(client, alice):
+def test_excluding_is_logged_and_undone(client, curator):
     run = make_run(entrants=2, prompts=1, attempts=1)
     first, second = run.samples.all()
 
@@ -129,7 +121,7 @@ def test_excluding_is_logged_and_undone(client, alice):
     assert "Excluded: 1." in said
     assert list(run.samples.judgeable()) == [second]
     event = Event.objects.get()
-    assert (event.actor, event.verb, event.subject) == (alice, "exclude_samples", f"drawing {first.code}")
+    assert (event.actor, event.verb, event.subject) == (curator, "exclude_samples", f"drawing {first.code}")
     assert (event.reason, event.facts) == ("a copy of another", {"drawings": [first.code]})
     run.refresh_from_db()
     assert run.scores_changed_at is not None
@@ -140,7 +132,7 @@ def test_excluding_is_logged_and_undone(client, alice):
     assert Event.objects.first().facts == {"drawings": [first.code]}
 
 
-def test_excluding_what_is_excluded_changes_nothing(client, alice):
+def test_excluding_what_is_excluded_changes_nothing(client, curator):
     sample = make_run(entrants=2, prompts=1, attempts=1).samples.first()
     act(client, [sample], "exclude_samples", reason="first")
 
@@ -151,7 +143,7 @@ def test_excluding_what_is_excluded_changes_nothing(client, alice):
     assert "Nothing had to be changed." in said
 
 
-def test_all_that_match_a_filter_can_be_excluded_at_once(client, alice):
+def test_all_that_match_a_filter_can_be_excluded_at_once(client, curator):
     run = make_run(entrants=3, prompts=4, attempts=2)
     other = make_run(entrants=2, prompts=1, attempts=1)
 
@@ -165,7 +157,7 @@ def test_all_that_match_a_filter_can_be_excluded_at_once(client, alice):
     assert Event.objects.get().subject == "24 drawings"
 
 
-def test_a_leak_is_marked_and_cleared(client, alice):
+def test_a_leak_is_marked_and_cleared(client, curator):
     sample = make_run(entrants=2, prompts=1, attempts=1).samples.first()
 
     act(client, [sample], "mark_identity_leak")
@@ -180,7 +172,7 @@ def test_a_leak_is_marked_and_cleared(client, alice):
     assert [event.verb for event in Event.objects.all()] == ["clear_identity_leak", "mark_identity_leak"]
 
 
-def test_an_offensive_drawing_is_out_until_it_is_restored(client, alice):
+def test_an_offensive_drawing_is_out_until_it_is_restored(client, curator):
     sample = make_run(entrants=2, prompts=1, attempts=1).samples.first()
 
     act(client, [sample], "mark_offensive", reason="a slur")
@@ -194,7 +186,7 @@ def test_an_offensive_drawing_is_out_until_it_is_restored(client, alice):
     assert (sample.excluded_reason, sample.flags) == ("", [])
 
 
-def test_a_disqualified_entrant_draws_nothing_more_and_comes_back_whole(client, alice):
+def test_a_disqualified_entrant_draws_nothing_more_and_comes_back_whole(client, curator):
     run = make_run(entrants=2, prompts=2, attempts=1)
     entrant = run.entrants.first()
     waiting = entrant.samples.first()
@@ -228,7 +220,7 @@ def test_a_disqualified_entrant_draws_nothing_more_and_comes_back_whole(client, 
         ("freeze_runs", {}, {"drawing_state": "paused", "judging_state": "closed", "is_frozen": True}),
     ],
 )
-def test_a_run_is_published_put_away_and_frozen(client, alice, verb, before, after):
+def test_a_run_is_published_put_away_and_frozen(client, curator, verb, before, after):
     run = make_run(entrants=2, prompts=1, attempts=1)
     Run.objects.filter(pk=run.pk).update(**before)
 
@@ -240,10 +232,10 @@ def test_a_run_is_published_put_away_and_frozen(client, alice, verb, before, aft
         **{name: getattr(run, name) for name in after if name != "is_frozen"},
     }
     assert found == {"is_frozen": False, **after}
-    assert Event.objects.get(run=run, actor=alice).reason == "the term is over"
+    assert Event.objects.get(run=run, actor=curator).reason == "the term is over"
 
 
-def test_a_frozen_run_refuses_whatever_could_change_a_score(client, alice):
+def test_a_frozen_run_refuses_whatever_could_change_a_score(client, curator):
     run = make_run(entrants=2, prompts=1, attempts=1)
     sample, failed, entrant = run.samples.first(), run.samples.last(), run.entrants.first()
     Sample.objects.filter(pk=failed.pk).update(state="failed", verdict="", drawn_at=None)
@@ -269,7 +261,7 @@ def test_a_frozen_run_refuses_whatever_could_change_a_score(client, alice):
     assert "Excluded: 1." in act(client, [sample], "exclude_samples").content.decode()
 
 
-def test_what_failed_is_retried(client, alice):
+def test_what_failed_is_retried(client, curator):
     run = make_run(entrants=2, prompts=1, attempts=1)
     sample = run.samples.first()
     Sample.objects.filter(pk=sample.pk).update(state="failed", claims=6, verdict="")
@@ -290,7 +282,7 @@ def test_staff_without_the_curators_group_see_no_table(client):
     assert sample.excluded_reason == ""
 
 
-def test_drawings_are_text_or_pictures_never_markup(client, alice):
+def test_drawings_are_text_or_pictures_never_markup(client, curator):
     run = make_run(entrants=2, prompts=1, attempts=1)
     hostile = "</pre><script>document.title='owned'</script>"
     run.samples.update(drawing=hostile)
@@ -305,7 +297,22 @@ def test_drawings_are_text_or_pictures_never_markup(client, alice):
     assert f'src="/samples/{run.samples.first().code}/picture/"' in picture
 
 
-def test_chosen_samples_that_failed_are_drawn_again_and_the_others_stay(client, alice):
+def test_a_sample_whose_answer_comes_while_it_is_retried_is_not_drawn_again(curator, monkeypatch):
+    run = make_run(entrants=2, prompts=1, attempts=1)
+    run.samples.update(state="failed", verdict="", drawn_at=None)
+    late = run.samples.first()
+
+    def answered():
+        run.samples.filter(pk=late.pk).update(state="drawn", drawn_at=now())
+        return now()
+
+    monkeypatch.setattr(curating, "now", answered)
+    curating.retry_samples(run.samples.all(), by=curator, reason="the provider is back")
+
+    assert dict(run.samples.values_list("pk", "state")) == {late.pk: "drawn", run.samples.last().pk: "pending"}
+
+
+def test_chosen_samples_that_failed_are_drawn_again_and_the_others_stay(client, curator):
     run = make_run(entrants=2, prompts=2, attempts=1)
     one, other, drawn = run.samples.all()[:3]
     Sample.objects.filter(pk__in=[one.pk, other.pk]).update(state="failed", verdict="", drawn_at=None, claims=3)
@@ -318,7 +325,7 @@ def test_chosen_samples_that_failed_are_drawn_again_and_the_others_stay(client, 
     assert Event.objects.get(run=run, verb="retry_samples").facts == {"drawings": [one.code]}
 
 
-def test_names_of_tables_are_english(client, alice):
+def test_names_of_tables_are_english(client, curator):
     page = client.get(reverse("admin:index")).content.decode()
 
     assert "Judge tallies" in page

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import User
 
-from benchsite.accounts import make_curator
 from generation.models import Event, Run
 from judging.epochs import newest_epoch
+from judging.grading import report_item
 from judging.models import Matchup, Report, Vote
 from judging.serving import take_seat
 from judging.tallies import differences
 from judging.voting import Ballot, cast_vote
 from tests.admin_rows import make_rows
+from tests.judging.graded import make_rubric_run, seat_with_list
 from tests.judging.make import make_run, make_seat
 from tests.test_admin import act
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def alice(client):
-    user = User.objects.create_user("alice")
-    make_curator(user)
-    client.force_login(user)
-    return user
 
 
 def last_event() -> tuple[str, str, str]:
@@ -32,31 +24,31 @@ def last_event() -> tuple[str, str, str]:
     return event.actor.username, event.verb, event.reason
 
 
-def test_a_judge_is_excluded_and_restored(client, alice):
-    seat = make_rows(alice).seats.get()
+def test_a_judge_is_excluded_and_restored(client, curator):
+    seat = make_rows(curator).seats.get()
 
     act(client, [seat], "exclude_judges", reason="clicks without looking")
 
     seat.refresh_from_db()
     assert (seat.weight, seat.excluded_reason) == (0, "clicks without looking")
-    assert last_event() == ("alice", "set judge aside", "clicks without looking")
+    assert last_event() == ("carol", "set judge aside", "clicks without looking")
 
     act(client, [seat], "restore_judges", reason="was ill that day")
 
     seat.refresh_from_db()
     assert (seat.weight, seat.excluded_reason) == (1, "")
-    assert last_event() == ("alice", "let judge in", "was ill that day")
+    assert last_event() == ("carol", "let judge in", "was ill that day")
     assert Vote.objects.filter(seat=seat, withdrawn_at=None).count() == 1
 
 
-def test_a_judge_counts_half_and_fully_again(client, alice):
-    seat = make_rows(alice).seats.get()
+def test_a_judge_counts_half_and_fully_again(client, curator):
+    seat = make_rows(curator).seats.get()
 
     act(client, [seat], "halve_judges", reason="in a hurry")
 
     seat.refresh_from_db()
     assert (seat.weight, seat.excluded_reason) == (0.5, "in a hurry")
-    assert last_event() == ("alice", "weigh judge at 0.5", "in a hurry")
+    assert last_event() == ("carol", "weigh judge at 0.5", "in a hurry")
 
     act(client, [seat], "restore_judges", reason="took more time since")
 
@@ -64,8 +56,8 @@ def test_a_judge_counts_half_and_fully_again(client, alice):
     assert (seat.weight, seat.excluded_reason) == (1, "")
 
 
-def test_a_report_is_decided_once(client, alice):
-    run = make_rows(alice)
+def test_a_report_is_decided_once(client, curator):
+    run = make_rows(curator)
     report = Report.objects.get(matchup__run=run)
     reported = report.matchup.left_sample
 
@@ -74,23 +66,54 @@ def test_a_report_is_decided_once(client, alice):
 
     report.refresh_from_db()
     reported.refresh_from_db()
-    assert (report.decision, report.decided_by) == ("excluded", alice)
+    assert (report.decision, report.decided_by) == ("excluded", curator)
     assert reported.excluded_reason == "it is signed"
     run.refresh_from_db()
     assert run.scores_changed_at is not None
 
 
-def test_a_dismissed_report_excludes_nothing(client, alice):
-    run = make_rows(alice)
+def test_a_dismissed_report_excludes_nothing(client, curator):
+    run = make_rows(curator)
 
     act(client, list(Report.objects.filter(matchup__run=run)), "dismiss_reports", reason="looks fine")
 
     assert Report.objects.get(matchup__run=run).decision == "dismissed"
     assert not run.samples.exclude(excluded_reason="").exists()
-    assert last_event() == ("alice", "report dismissed", "looks fine")
+    assert last_event() == ("carol", "report dismissed", "looks fine")
 
 
-def test_judging_is_opened_paused_and_closed(client, alice):
+@pytest.mark.parametrize(("action", "decision"), [("exclude_graded", "excluded"), ("dismiss_graded", "dismissed")])
+def test_a_report_on_a_graded_drawing_is_decided_once(client, curator, action, decision):
+    run = make_rubric_run(subjects=1, attempts=1)
+    seat = seat_with_list(run)
+    reported, other = list(seat.grade_items.order_by("order")[:2])
+    report_item(judge=seat.judge, code=reported.code, reason="broken")
+
+    page = act(client, [reported, other], action, reason="looked at it")
+    again = act(client, [reported], "exclude_graded", reason="too late")
+
+    reported.refresh_from_db()
+    assert (reported.decision, reported.decided_by) == (decision, curator)
+    excluded = {"looked at it"} if decision == "excluded" else set()
+    assert set(run.samples.exclude(excluded_reason="").values_list("excluded_reason", flat=True)) == excluded
+    event = Event.objects.get(verb=f"report {decision}")
+    assert (event.actor, event.reason) == (curator, "looked at it")
+    assert f"{decision.title()}: 1." in page.text and "Nothing had to be changed." in again.text
+
+
+def test_reported_drawings_of_a_frozen_run_are_not_excluded(client, curator):
+    run = make_rubric_run(subjects=1, attempts=1)
+    seat = seat_with_list(run)
+    item = seat.grade_items.first()
+    report_item(judge=seat.judge, code=item.code, reason="broken")
+    act(client, [run], "freeze_runs")
+
+    assert "is frozen" in act(client, [item], "exclude_graded").text
+    item.refresh_from_db()
+    assert item.decision == ""
+
+
+def test_judging_is_opened_paused_and_closed(client, curator):
     run = make_run(entrants=2, prompts=1, attempts=1)
     Run.objects.filter(pk=run.pk).update(judging_state="not_open")
 
@@ -98,10 +121,10 @@ def test_judging_is_opened_paused_and_closed(client, alice):
         act(client, [run], verb, reason="as planned")
         run.refresh_from_db()
         assert run.judging_state == state
-        assert last_event() == ("alice", verb.replace("_", " "), "as planned")
+        assert last_event() == ("carol", verb.replace("_", " "), "as planned")
 
 
-def test_judging_of_a_frozen_run_stays_closed(client, alice):
+def test_judging_of_a_frozen_run_stays_closed(client, curator):
     run = make_run(entrants=2, prompts=1, attempts=1)
     act(client, [run], "freeze_runs")
 
@@ -110,17 +133,17 @@ def test_judging_of_a_frozen_run_stays_closed(client, alice):
     assert run.judging_state == "closed"
 
 
-def test_a_revoked_invitation_lets_nobody_in(client, alice):
-    invitation = make_rows(alice).invitations.get()
+def test_a_revoked_invitation_lets_nobody_in(client, curator):
+    invitation = make_rows(curator).invitations.get()
 
     act(client, [invitation], "revoke_invitations", reason="sent to the wrong list")
 
     invitation.refresh_from_db()
     assert invitation.state == "revoked"
-    assert last_event() == ("alice", "revoke invitation", "sent to the wrong list")
+    assert last_event() == ("carol", "revoke invitation", "sent to the wrong list")
 
 
-def test_an_excluded_drawing_leaves_the_judge_s_line_and_the_epoch_and_no_vote_is_lost(client, alice):
+def test_an_excluded_drawing_leaves_the_judge_s_line_and_the_epoch_and_no_vote_is_lost(client, curator):
     run = make_run(entrants=3, prompts=2, attempts=1)
     seat = make_seat(run, "bob")
     voted = take_seat(seat.pk).current

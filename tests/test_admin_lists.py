@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from benchsite.accounts import make_curator
 from tests.admin_rows import make_rows
 
 pytestmark = pytest.mark.django_db
@@ -21,28 +19,20 @@ OURS = sorted(
 )
 
 
-@pytest.fixture
-def alice(client):
-    user = User.objects.create_user("alice")
-    make_curator(user)
-    client.force_login(user)
-    return user
-
-
 def queries(client, address: str) -> int:
     with CaptureQueriesContext(connection) as seen:
         assert client.get(address).status_code == 200
     return len(seen)
 
 
-def test_every_list_and_page_opens_with_as_many_queries_for_three_runs_as_for_one(client, alice):
-    make_rows(alice)
+def test_every_list_and_page_opens_with_as_many_queries_for_three_runs_as_for_one(client, curator):
+    make_rows(curator)
     lists = {label: reverse(f"admin:{label.replace('.', '_')}_changelist") for label in OURS}
     client.get(lists["generation.run"])  # what is asked once in a process is asked here
     one = {label: queries(client, address) for label, address in lists.items()}
     empty = [label for label in OURS if not apps.get_model(label).objects.exists()]
-    make_rows(alice, number=1)
-    make_rows(alice, number=2)
+    make_rows(curator, number=1)
+    make_rows(curator, number=2)
 
     three = {label: queries(client, address) for label, address in lists.items()}
 
@@ -50,8 +40,8 @@ def test_every_list_and_page_opens_with_as_many_queries_for_three_runs_as_for_on
     assert three == one
 
 
-def test_a_row_of_every_table_has_a_page_without_a_field_to_fill_in(client, alice):
-    make_rows(alice)
+def test_a_row_of_every_table_has_a_page_without_a_field_to_fill_in(client, curator):
+    make_rows(curator)
 
     for label in OURS:
         row = apps.get_model(label).objects.first()
@@ -60,8 +50,8 @@ def test_a_row_of_every_table_has_a_page_without_a_field_to_fill_in(client, alic
         assert 'name="_save"' not in page, label
 
 
-def test_lists_are_searched(client, alice):
-    run = make_rows(alice)
+def test_lists_are_searched(client, curator):
+    run = make_rows(curator)
     sample = run.samples.last()
     address = reverse("admin:generation_sample_changelist")
 
@@ -69,8 +59,8 @@ def test_lists_are_searched(client, alice):
     assert client.get(f"{address}?q=nothing-like-it").context["cl"].result_count == 0
 
 
-def test_a_run_a_sample_a_matchup_and_a_vote_link_to_each_other(client, alice):
-    run = make_rows(alice)
+def test_a_run_a_sample_a_matchup_and_a_vote_link_to_each_other(client, curator):
+    run = make_rows(curator)
     vote = run.votes.first()
     sample, matchup = vote.matchup.left_sample, vote.matchup
 
@@ -89,8 +79,8 @@ def test_a_run_a_sample_a_matchup_and_a_vote_link_to_each_other(client, alice):
     assert f"/admin/generation/run/{run.pk}/change/" in voted
 
 
-def test_no_page_of_the_admin_holds_an_invitation_link(client, alice):
-    invitation = make_rows(alice).invitations.get()
+def test_no_page_of_the_admin_holds_an_invitation_link(client, curator):
+    invitation = make_rows(curator).invitations.get()
 
     for page, args in (("changelist", []), ("change", [invitation.pk])):
         found = client.get(reverse(f"admin:judging_invitation_{page}", args=args)).content.decode()

@@ -16,7 +16,7 @@ from generation.demo.server import start
 from tests.processes import ROOT, Floor, child_of, floor
 from tests.services import free_port, postgres, valkey_server
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.once]
 TOKEN = "a-token-for-the-watcher"
 
 

@@ -6,6 +6,8 @@ import shutil
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from generation.models import Run
 from generation.publishing import publish_runs
@@ -71,6 +73,23 @@ def test_home_asks_the_database_a_fixed_number_of_times(client, count, django_as
 
     with django_assert_num_queries(5):
         client.get("/")
+
+
+@pytest.mark.parametrize("page", ["/", "/leaderboards/", "/suites/ascii/"])
+def test_a_judge_of_several_runs_costs_no_more_questions(client, page):
+    judge, asked = User.objects.create_user("bob"), []
+    client.force_login(judge)
+    for _ in range(3):
+        run = start_run(make_suite(slug="ascii"))
+        seat_judge(run=run, judge=judge)
+        Run.objects.update(visibility="published", judging_state="open")
+        client.get(page)  # a run's rules are read once and kept
+        with CaptureQueriesContext(connection) as queries:
+            shown = client.get(page).content.decode()
+        asked.append(len(queries))
+        assert run.code not in shown
+
+    assert asked[0] == asked[1] == asked[2]
 
 
 def test_a_suite_page_says_what_is_asked(client):

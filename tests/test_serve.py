@@ -41,6 +41,23 @@ def test_a_folder_has_one_server(tmp_path):
     assert done.stderr.startswith("Benchsite already runs from")
 
 
+def test_a_queue_named_in_a_file_is_used_instead_of_the_embedded_one(tmp_path, monkeypatch):
+    (tmp_path / "queue").write_text("redis://127.0.0.1:1/0\n")
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    monkeypatch.setenv("REDIS_URL_FILE", str(tmp_path / "queue"))
+
+    assert serve.start_queue(tmp_path) is None
+    assert not (tmp_path / "redis_url").exists()
+
+
+def test_the_folder_may_be_named_in_a_file(tmp_path, monkeypatch):
+    (tmp_path / "name").write_text(f"{tmp_path / 'mine'}\n")
+    monkeypatch.delenv("VAR_DIR", raising=False)
+    monkeypatch.setenv("VAR_DIR_FILE", str(tmp_path / "name"))
+
+    assert serve.var_folder() == tmp_path / "mine"
+
+
 def test_every_child_is_restarted_and_stopped_with_its_children(tmp_path):
     children = serve.programs("127.0.0.1", 8000, tmp_path, ["/x/valkey-server", "--save", ""], 9000)
 

@@ -73,15 +73,19 @@ def test_first_logins_are_made_once_and_kept_private(tmp_path, client):
 @pytest.mark.parametrize(
     ("filter_", "value", "words"),
     [
-        (wording.thousands, 1234567, "1\u2009234\u2009567"),
+        (wording.thousands, 1234567, "1\u202f234\u202f567"),
         (wording.thousands, None, "–"),
-        (wording.dollars, 1_500_000_000, "US$\u20091.50"),
-        (wording.dollars, 123_400, "US$\u20090.0001"),
+        (wording.dollars, 1_500_000_000, "US$\u202f1.50"),
+        (wording.dollars, 123_400, "US$\u202f0.0001"),
         (wording.dollars, None, "unknown"),
-        (wording.percent, 0.256, "26\u2009%"),
-        (wording.duration, 45, "45\u2009s"),
-        (wording.duration, 600, "10\u2009min"),
-        (wording.duration, 12_000, "3\u2009h 20\u2009min"),
+        (wording.percent, 0.256, "26\u202f%"),
+        (wording.duration, 45, "45\u202fs"),
+        (wording.took, 850, "850\u202fms"),
+        (wording.took, 4_210, "4.2\u202fs"),
+        (wording.took, 75_000, "75\u202fs"),
+        (wording.took, None, "–"),
+        (wording.duration, 600, "10\u202fmin"),
+        (wording.duration, 12_000, "3\u202fh 20\u202fmin"),
     ],
 )
 def test_numbers_are_written_as_people_read_them(filter_, value, words):
@@ -92,7 +96,7 @@ def test_a_time_is_relative_with_the_exact_one_on_hover():
     moment = now() - timedelta(minutes=5)
 
     assert wording.ago(moment) == (
-        f'<time datetime="{moment.isoformat()}" title="{moment:%Y-%m-%d %H:%M:%S} UTC">5\u2009min ago</time>'
+        f'<time datetime="{moment.isoformat()}" title="{moment:%Y-%m-%d %H:%M:%S} UTC">5\u202fmin ago</time>'
     )
 
 

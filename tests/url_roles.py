@@ -23,6 +23,7 @@ MEMBERS_405 = "login 405 405 405 405"
 TOKEN = "401 401 401 401 401"
 PRIVATE = "404 404 404 200 200"
 PUBLISHED = "200 200 403 200 200"
+GALLERY = "403 403 403 200 200"  # drawings with names wait for the last vote
 JUDGE = "login 200 404 404 404"
 JUDGE_MOVED = "login 302 404 404 404"
 
@@ -31,7 +32,7 @@ JUDGE_MOVED = "login 302 404 404 404"
 class Row:
     """What GET and POST of an address answer to each role.
 
-    `args` name the parts of the test's world (see tests/test_security_urls.py) or plain values that the address takes;
+    `args` name the parts of the test's world (see tests/url_world.py) or plain values that the address takes;
     `data` is what is posted, `@name` standing for a part of the world.
     """
 
@@ -55,18 +56,22 @@ ADDRESSES = {
     "generation:check": Row(CURATORS_405, CURATORS, ("ascii",)),
     "generation:run": Row(CURATORS, CURATORS_405, ("@run",)),
     "generation:progress": Row(CURATORS, CURATORS_405, ("@run",)),
+    "generation:cancel": Row(CURATORS, CURATORS, ("@run",)),
     "generation:extend": Row(CURATORS, CURATORS, ("@run",)),
     "generation:import": Row(CURATORS, CURATORS, ("@run",)),
+    "generation:import_programs": Row(CURATORS, CURATORS, ("@run",)),
     "generation:samples": Row(CURATORS, CURATORS_405, ("@run",)),
     "generation:download": Row(CURATORS, CURATORS_405, ("@run",)),
     "generation:act": Row(CURATORS_405, CURATORS_MOVED, ("@run", "pause")),
     "generation:sample": Row(CURATORS, CURATORS_405, ("@sample",)),
     "generation:picture": Row(CURATORS, CURATORS_405, ("@sample",)),
-    # leaderboards: of a private run, and of one that was published and that Bob still judges
+    # leaderboards: of a private run, of one that was published and that Bob still judges, and of one that he has judged
     "ranking:leaderboards": Row(ALL, NONE),
     "ranking:publication": Row(ALL, NONE, ("@publication",)),
+    "ranking:publication_picture": Row(ALL, NONE, ("@publication",)),
     "ranking:leaderboard": Row(PRIVATE, NONE, ("@run",)),
     "ranking:leaderboard (published)": Row(PUBLISHED, NONE, ("@published",)),
+    "ranking:leaderboard (closed)": Row(ALL, NONE, ("@closed",)),
     "ranking:protocol": Row(PRIVATE, NONE, ("@run", "pairwise")),
     "ranking:protocol (published)": Row(PUBLISHED, NONE, ("@published", "pairwise")),
     "ranking:download": Row(PRIVATE, NONE, ("@run", "json")),
@@ -76,27 +81,46 @@ ADDRESSES = {
     "ranking:history": Row(PRIVATE, PRIVATE, ("@run",)),
     "ranking:history (published)": Row(PUBLISHED, PUBLISHED, ("@published",)),
     "ranking:versus": Row(PRIVATE, NONE, ("@run",)),
+    "ranking:versus (published)": Row(PUBLISHED, NONE, ("@published",)),
     "ranking:chart": Row(PRIVATE, NONE, ("@run", "ratings", "svg")),
     "ranking:chart (published)": Row(PUBLISHED, NONE, ("@published", "ratings", "svg")),
     "ranking:past": Row(PRIVATE, NONE, ("@run", "@fit")),
+    "ranking:past (published)": Row(PUBLISHED, NONE, ("@published", "@published_fit")),
     "ranking:entrant": Row(PRIVATE, NONE, ("@run", "@entrant")),
+    "ranking:entrant (published)": Row(PUBLISHED, NONE, ("@published", "@published_program")),
     "ranking:drawing": Row(PRIVATE, NONE, ("@run", "@sample")),
+    "ranking:drawing (published)": Row("404 404 403 200 200", NONE, ("@published", "@published_sample")),
+    "ranking:drawing (closed)": Row(ALL, NONE, ("@closed", "@closed_sample")),
     "ranking:count": Row(CURATORS_405, CURATORS_MOVED, ("@run",)),
     "ranking:publish": Row(CURATORS_405, CURATORS_MOVED, ("@run",), {"fit": "@fit"}),
     "ranking:share_picture": Row(PRIVATE, NONE, ("@run",)),
     "ranking:share_picture (published)": Row(PUBLISHED, NONE, ("@published",)),
     "ranking:archive": Row(CURATORS, CURATORS_405, ("@run",)),
+    "ranking:import_run": Row(CURATORS, CURATORS),
+    "ranking:import_grades": Row(CURATORS, CURATORS, ("@rubric",)),
     "gallery:gallery": Row(PRIVATE, NONE, ("@run",)),
-    "gallery:gallery (published)": Row("403 403 403 200 200", NONE, ("@published",)),  # names wait for the last vote
+    "gallery:gallery (published)": Row(GALLERY, NONE, ("@published",)),
+    "gallery:gallery (closed)": Row(ALL, NONE, ("@closed",)),
     "gallery:program": Row(PRIVATE, NONE, ("@run", "@program")),
+    "gallery:program (published)": Row(GALLERY, NONE, ("@published", "@published_program")),
+    "gallery:program (closed)": Row(ALL, NONE, ("@closed", "@closed_program")),
     "gallery:levels": Row("404 404 404 404 404", NONE, ("@run", "@program")),  # it has no level to give
+    "gallery:levels (published)": Row(GALLERY, NONE, ("@published", "@published_program")),
+    "gallery:levels (closed)": Row(ALL, NONE, ("@closed", "@closed_program")),
     "gallery:sample": Row(PRIVATE, NONE, ("@sample",)),
+    "gallery:sample (published)": Row(PRIVATE, NONE, ("@published_sample",)),
+    "gallery:sample (closed)": Row(ALL, NONE, ("@closed_sample",)),
     "gallery:picture": Row(PRIVATE, NONE, ("@sample",)),
+    "gallery:picture (published)": Row(PRIVATE, NONE, ("@published_sample",)),
+    "gallery:picture (closed)": Row(ALL, NONE, ("@closed_sample",)),
     "gallery:level": Row("404 404 404 404 404", NONE, ("@sample",)),
+    "gallery:level (published)": Row(PRIVATE, NONE, ("@published_sample",)),
+    "gallery:level (closed)": Row(ALL, NONE, ("@closed_sample",)),
     # /api/: by an analyst's token, whoever is logged in
     "ranking:api": Row(TOKEN, TOKEN),
     "ranking:api_runs": Row(TOKEN, TOKEN),
     "ranking:api_run": Row(TOKEN, TOKEN, ("@run",)),
+    "ranking:api_archive": Row(TOKEN, TOKEN, ("@run",)),
     "ranking:api_samples": Row(TOKEN, TOKEN, ("@run",)),
     "ranking:api_votes": Row(TOKEN, TOKEN, ("@run",)),
     "ranking:api_grades": Row(TOKEN, TOKEN, ("@run",)),
@@ -131,10 +155,14 @@ ADDRESSES = {
     "judging:undo_grade": Row(MEMBERS_405, JUDGE_MOVED, ("@rubric",)),
     "judging:align": Row(JUDGE, MEMBERS_405, ("@rubric", "@stage")),
     # /runs/<code>/, about judging
+    "judging:figures": Row(CURATORS, CURATORS_405, ("@run",)),
+    "judging:grade_figures": Row(CURATORS, CURATORS_405, ("@rubric",)),
     "judging:grade_overview": Row(CURATORS, CURATORS_405, ("@rubric",)),
     "judging:decide_item": Row(CURATORS_405, CURATORS_MOVED, ("@rubric", "@item")),
     "judging:overview": Row(CURATORS, CURATORS_405, ("@run",)),
     "judging:set_state": Row(CURATORS_405, CURATORS_MOVED, ("@run", "pause")),
+    "judging:import_votes": Row(CURATORS, CURATORS, ("@run",)),
+    "judging:import_run_of_votes": Row(CURATORS, CURATORS),
     "judging:invitations": Row(CURATORS, CURATORS, ("@run",)),
     "judging:invitations_csv": Row(CURATORS, CURATORS_405, ("@run",)),
     "judging:revoke": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@invitation")),
@@ -142,13 +170,15 @@ ADDRESSES = {
     "judging:reset_link": Row(CURATORS_405, CURATORS, ("@run", "@seat")),
     "judging:decide": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@report")),
 }
-UNNAMED = {"favicon.ico": "/favicon.ico"}
+UNNAMED = {"favicon.ico": "/favicon.ico", "admin/(?P<url>.*)$": "/admin/nothing/"}
 
 # The admin makes its addresses from its tables; so its rows are made from them too.
 STAFF = "login login login 200 200"
 STAFF_405 = "login login login 405 405"
 SUPERUSERS = "login login login 403 200"
 FORBIDDEN = "login login login 403 403"
+NOTHING = "login login login 404 404"
+STAFF_MOVED = "login login login 302 302"
 ADMIN = {
     "admin:index": Row(STAFF, STAFF),
     "admin:login": Row("200 200 200 302 302", "200 200 200 200 200"),
@@ -157,12 +187,15 @@ ADMIN = {
     "admin:password_change_done": Row(STAFF, STAFF_405),
     "admin:autocomplete": Row(FORBIDDEN, STAFF_405),
     "admin:jsi18n": Row(STAFF, STAFF_405),
-    "admin:view_on_site": Row("login login login 404 404", "login login login 404 404", (999_999, "1")),
+    "admin:view_on_site": Row(NOTHING, NOTHING, (999_999, "1")),
     "admin:app_list": Row(STAFF, STAFF, ("generation",)),
+    "admin/(?P<url>.*)$": Row(NOTHING, NOTHING),  # whatever else is asked for below it
     "admin:auth_user_password_change": Row(SUPERUSERS, SUPERUSERS, ("@user",)),
-    # Superusers delete a locked login to unlock it; nobody makes one up.
+    # Superusers delete a locked login to unlock it; nobody makes one up, and no field of it can be changed.
     "admin:axes_accessattempt_add": Row(FORBIDDEN, FORBIDDEN),
+    "admin:axes_accessattempt_change": Row(SUPERUSERS, SUPERUSERS.replace("200", "302"), ("@first",)),
     "admin:axes_accessfailurelog_add": Row(FORBIDDEN, FORBIDDEN),
+    "admin:axes_accessfailurelog_change": Row(SUPERUSERS, SUPERUSERS.replace("200", "302"), ("@first",)),
     "admin:axes_accesslog_add": Row(FORBIDDEN, FORBIDDEN),
     "admin:axes_accesslog_change": Row(SUPERUSERS, SUPERUSERS.replace("200", "302"), ("@first",)),
 }
@@ -185,5 +218,6 @@ def walk(resolver: URLResolver, prefix: str = "", space: str = "") -> Iterator[t
             yield f"{space}{pattern.name}" if pattern.name else route, pattern
 
 
-def patterns() -> dict[str, Callable[..., Any]]:
-    return {name: pattern.callback for name, pattern in walk(get_resolver())}
+def patterns() -> list[tuple[str, Callable[..., Any]]]:
+    """A list, so that a second address of the same name is seen too."""
+    return [(name, pattern.callback) for name, pattern in walk(get_resolver())]

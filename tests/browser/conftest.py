@@ -1,23 +1,37 @@
-"""A real Chromium against a real server; every test here watches for script errors and broken content policy."""
+"""A real Chromium against a real server; every test here fails at a script error or at content that its policy refuses.
+
+A test that provokes such an error says which, by `@pytest.mark.provokes("part of what the browser says")`.
+"""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
+from threading import Condition
+from urllib.parse import urlsplit
 
 import pytest
+from django.core.signals import request_finished, request_started
+from playwright.sync_api import expect
 
 from tests.services import find_chromium
 
+# What else axe would list takes longer than the rules, and the style sheets it would load again are our own.
+ONLY_VIOLATIONS = {"resultTypes": ["violations"], "preload": False}
+DESK, PHONE = {"width": 1280, "height": 720}, {"width": 360, "height": 740}
 FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run"
+
+# Whatever of a hostile page tries to act does so through one of these.
+SPY = """
+window.acted = [];
+for (const name of ["alert", "confirm", "prompt", "open", "print"]) window[name] = () => window.acted.push(name);
+"""
+
+# A page that is waited for comes as late as a busy machine lets it; Playwright's own five seconds are a guess about speed.
+expect.set_options(timeout=30_000)
 
 # Playwright keeps an event loop in the test's thread; the database calls of these tests are plain and sequential.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-
-
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if "tests/browser" in str(item.path):
-            item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="session")
@@ -26,12 +40,37 @@ def browser_type_launch_args(browser_type_launch_args):
 
 
 @pytest.fixture
-def complaints(page):
-    """What the browser complained about: uncaught errors, refused content, failed loads."""
+def answered(live_server):
+    """What a page asked for last is answered before the tables are emptied: the two could wait for each other for ever."""
+    under_way, changed = [], Condition()
+
+    def begin(**about):
+        with changed:
+            under_way.append(1)
+
+    def end(**about):
+        with changed:
+            del under_way[:1]
+            changed.notify()
+
+    request_started.connect(begin)
+    request_finished.connect(end)
+    yield
+    with changed:
+        changed.wait_for(lambda: not under_way, timeout=30)
+    request_started.disconnect(begin)
+    request_finished.disconnect(end)
+
+
+@pytest.fixture(autouse=True)
+def complaints(request, answered, context):
+    """What the browser complains about on any page of the test: uncaught errors, refused content, failed loads."""
     found = []
-    page.on("pageerror", lambda error: found.append(str(error)))
-    page.on("console", lambda message: found.append(message.text) if message.type == "error" else None)
-    return found
+    context.on("weberror", lambda said: found.append(str(said.error)))
+    context.on("console", lambda said: found.append(said.text) if said.type == "error" else None)
+    yield
+    provoked = [part for mark in request.node.iter_markers("provokes") for part in mark.args]
+    assert [said for said in found if not any(part in said for part in provoked)] == []
 
 
 @pytest.fixture
@@ -49,11 +88,57 @@ def log_in(page, live_server, client):
 
 @pytest.fixture
 def axe(page):
-    """The accessibility rules a page breaks, as (rule, where)."""
-    from axe_playwright_python.sync_playwright import Axe
+    """The accessibility rules a page breaks, as (rule, where); all rules, or those that are named."""
+    from axe_playwright_python.base import AXE_SCRIPT
 
-    def violations():
-        found = Axe().run(page).response["violations"]
+    def violations(*rules):
+        if page.evaluate("typeof axe") == "undefined":
+            page.evaluate(AXE_SCRIPT)
+        options = ONLY_VIOLATIONS | ({"runOnly": rules} if rules else {})
+        found = page.evaluate("async options => (await axe.run(options)).violations", options)
         return [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found]
 
     return violations
+
+
+@pytest.fixture
+def look(page, axe):
+    """What is wrong with a page: rules it breaks on a desk by day, its contrast and its width on a phone by night."""
+    page.emulate_media(reduced_motion="reduce")  # the colours of the night are there at once
+
+    def wrong():
+        page.set_viewport_size(DESK)
+        page.emulate_media(color_scheme="light")
+        found = axe()
+        page.set_viewport_size(PHONE)
+        page.emulate_media(color_scheme="dark")
+        width = page.evaluate("document.documentElement.scrollWidth")
+        return found + axe("color-contrast") + ([f"{width} px wide on a phone"] if width > PHONE["width"] else [])
+
+    return wrong
+
+
+@dataclass
+class Watch:
+    """What a page must not do: ask another host, open something, throw."""
+
+    host: str
+    elsewhere: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+
+    def ask(self, request) -> None:
+        if urlsplit(request.url).netloc != self.host:
+            self.elsewhere.append(request.url)
+
+
+@pytest.fixture
+def watch(page, live_server):
+    """Watches the page, and says at the end of the test what it saw."""
+    seen = Watch(urlsplit(live_server.url).netloc)
+    page.on("request", seen.ask)
+    page.on("popup", lambda popup: seen.odd.append(f"popup {popup.url}"))
+    page.on("pageerror", lambda error: seen.odd.append(str(error)))
+    page.on("dialog", lambda dialog: (seen.odd.append(dialog.message), dialog.dismiss()))
+    page.add_init_script(SPY)
+    yield seen
+    assert (seen.elsewhere, seen.odd) == ([], [])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,18 +11,18 @@ from generation.formats import get_format
 from generation.formats.base import Answer
 from generation.models import Sample
 from judging.models import Grade, GradeItem
+from tests.hostile import case_bytes, cases
 from tests.judging.graded import dimensions, make_rubric_run, seat_with_list
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ROOT = Path(__file__).parent.parent / "hostile"
-CASES = [case for case in json.loads((ROOT / "index.json").read_text())["cases"] if case["kind"] == "svg"]
+CASES = cases("svg")
 
 
 def shown_drawings():
     """(case, drawing) of every svg case that is shown to judges at all."""
     svg = get_format("svg")
     for case in CASES:
-        text = (ROOT / case["file"]).read_bytes().decode("utf-8", "replace")
+        text = case_bytes(case).decode("utf-8", "replace")
         read = svg.extract(Answer(text))
         if read.valid:
             yield case["id"], read.drawing
@@ -56,7 +54,8 @@ def test_every_hostile_drawing_on_the_grading_page(page, live_server, log_in):
         assert page.evaluate("document.documentElement.dataset.ran || null") is None, case
         assert page.locator(".canvas svg, .canvas iframe, .canvas object, .canvas embed").count() == 0, case
         for key in dimensions(item):
-            page.locator(f"#slide-{key}").press("6")
+            with page.expect_response("**/save/"):
+                page.locator(f"#slide-{key}").press("6")
         expect(page.locator("#saved")).to_have_text("Saved")
         assert Grade.objects.filter(sample=item.sample_id, value=6, withdrawn_at=None).count() == 3, case
 
@@ -65,6 +64,7 @@ def test_every_hostile_drawing_on_the_grading_page(page, live_server, log_in):
     assert (dialogs, popups, errors) == ([], [], [])
 
 
+@pytest.mark.provokes("Blocked script execution", "violates the following Content Security Policy directive")
 @pytest.mark.parametrize("straight", [False, True])
 def test_the_drawings_own_address_cannot_act_either(page, live_server, log_in, straight):
     """Opened by itself, and even uncleaned: the sandbox holds where the cleaning would not."""

@@ -5,23 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from playwright.sync_api import expect
 
-from benchsite.accounts import make_curator
 from generation.models import Run, Sample
 from generation.runs import start_run
 from tests.generation.drawing_room import draw_some, make_suite
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def curator():
-    user = User.objects.create_user("carol", password="a-long-password")
-    make_curator(user)
-    return user
 
 
 def draw(run: Run, wanted: int) -> None:
@@ -35,7 +26,7 @@ def draw(run: Run, wanted: int) -> None:
         pool.submit(work).result()
 
 
-def test_the_run_page_counts_along_by_itself(page, live_server, log_in, curator, demo, complaints, axe):
+def test_the_run_page_counts_along_by_itself(page, live_server, log_in, curator, demo, axe):
     demo()
     run = start_run(make_suite())
     log_in(curator)
@@ -47,10 +38,9 @@ def test_the_run_page_counts_along_by_itself(page, live_server, log_in, curator,
     expect(page.locator(".big")).to_have_text("4")
     expect(page.locator(".strip figure")).to_have_count(4)
     assert axe() == []
-    assert complaints == []
 
 
-def test_a_curator_starts_pauses_and_resumes(page, live_server, log_in, curator, complaints):
+def test_a_curator_starts_pauses_and_resumes(page, live_server, log_in, curator):
     log_in(curator)
     page.goto(f"{live_server.url}/suites/ascii/start/")
     page.get_by_label("Label").fill("evening")
@@ -64,10 +54,9 @@ def test_a_curator_starts_pauses_and_resumes(page, live_server, log_in, curator,
     expect(page.get_by_text("Paused by a curator.")).to_be_visible()
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    assert complaints == []
 
 
-def test_a_hostile_answer_is_shown_as_text(page, live_server, log_in, curator, demo, complaints):
+def test_a_hostile_answer_is_shown_as_text(page, live_server, log_in, curator, demo):
     demo(say=lambda *_: "```\n<script>document.title='owned'</script></pre><h1>x\n```")
     run = start_run(make_suite(prompts=1, attempts=1))
     draw(run, 2)
@@ -79,17 +68,17 @@ def test_a_hostile_answer_is_shown_as_text(page, live_server, log_in, curator, d
     assert page.title() == f"Sample {sample.code}"
     expect(page.locator("pre.drawing").first).to_contain_text("<script>document.title='owned'</script></pre><h1>x")
     expect(page.locator("h1")).to_have_count(1)
-    assert complaints == []
 
 
-@pytest.mark.parametrize("width", [360, 1440])
-def test_pages_do_not_scroll_sideways(page, live_server, log_in, curator, demo, width):
+def test_pages_do_not_scroll_sideways(page, live_server, log_in, curator, demo):
     demo()
     run = start_run(make_suite())
     draw(run, 12)
     log_in(curator)
-    page.set_viewport_size({"width": width, "height": 800})
 
-    for path in ("/runs/", f"/runs/{run.code}/", f"/runs/{run.code}/samples/", "/suites/ascii/start/"):
+    own = ("", "samples/", "judging/", "cancel/", "extend/", "invitations/", "import/votes/")
+    for path in ("/runs/", "/suites/ascii/start/", "/runs/import/archive/", *(f"/runs/{run.code}/{p}" for p in own)):
         page.goto(live_server.url + path)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        for width in (1440, 360):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
 
 
+@cache
+def all_cases() -> tuple[dict[str, Any], ...]:
+    return tuple(json.loads((FOLDER / "index.json").read_text(encoding="utf-8"))["cases"])
+
+
 def cases(kind: str) -> list[dict[str, Any]]:
-    index = json.loads((FOLDER / "index.json").read_text(encoding="utf-8"))
-    return [case for case in index["cases"] if case["kind"] == kind]
+    return [case for case in all_cases() if case["kind"] == kind]
 
 
 def case_bytes(case: dict[str, Any]) -> bytes:

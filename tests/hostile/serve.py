@@ -7,12 +7,23 @@ import socket
 import struct
 import threading
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).parent
-CASES = {c["id"]: c for c in json.loads((ROOT / "index.json").read_text())["cases"] if c["kind"] == "http"}
+from tests.hostile import case_bytes, cases
+
+CASES = {case["id"]: case for case in cases("http")}
 SEEN: list[tuple[str, bool]] = []  # (case id, Authorization header present) for every request received
 LONGEST_HANG = 25.0
+
+
+def profile(case: dict, port: int) -> dict:
+    """The provider that answers with a case. Only those that never end have a short deadline: a busy machine is slow too."""
+    timeout = 1 if case["category"] == "slow" else 60
+    return {
+        "name": "hostile",
+        "base_url": f"http://127.0.0.1:{port}/{case['id']}",
+        "kind": "openrouter",
+        "timeout": timeout,
+    }
 
 
 def start(port: int = 0) -> tuple[socket.socket, int]:
@@ -63,7 +74,7 @@ def _answer(connection: socket.socket, head: str) -> None:
     case_id = head.split(" ")[1].strip("/").split("/")[0]
     SEEN.append((case_id, "\r\nauthorization:" in head.lower()))
     case = CASES[case_id]
-    data = (ROOT / case["file"]).read_bytes()
+    data = case_bytes(case)
     if case["mode"] == "raw":
         connection.sendall(data)
     else:
