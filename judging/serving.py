@@ -12,11 +12,10 @@ from django.utils.timezone import now
 
 from judging.models import Epoch, Matchup, Seat
 from judging.planning import RETRIES, StaleSeatError, make_matchup
-from judging.showing import is_showable, with_everything
+from judging.showing import is_showable, waiting_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
-WAITING = [Matchup.State.QUEUED, Matchup.State.OPEN]
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ def retried(verb: Callable[P, R]) -> Callable[P, R]:
 
 def line_of(seat: Seat) -> Line:
     """What the judge sees now; changes nothing."""
-    return as_it_stands(seat, with_everything().filter(seat=seat, state__in=WAITING))
+    return as_it_stands(seat, waiting_of(seat))
 
 
 def as_it_stands(seat: Seat, waiting: Iterable[Matchup]) -> Line:
@@ -67,8 +66,7 @@ def _ready(waiting: Iterable[Matchup]) -> list[Matchup]:
 def take_seat(seat_id: int) -> Line:
     """Make sure that the judge has a pair on the screen and one behind it, where the schedule has any."""
     seat = Seat.objects.select_related("run", "epoch").defer("run__config", "epoch__table").get(pk=seat_id)
-    waiting = list(with_everything().filter(seat=seat, state__in=WAITING))
-    line = line_up(seat, waiting)
+    line = line_up(seat, waiting_of(seat))
     save_seat(seat)
     return line
 

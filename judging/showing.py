@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from generation.models import Run, Sample
 from generation.suite import Judging
-from judging.models import Matchup, Seat
+from judging.models import Epoch, Matchup, Seat
 
-_COLUMNS_OF = {
-    "run": ("code", "format", "judging_state", "scores_changed_at"),
-    "seat": tuple(field.name for field in Seat._meta.concrete_fields),
-    "seat__epoch": ("number", "seed", "checked_at"),
-    "prompt": ("text", "category"),
-    **dict.fromkeys(("left", "right"), ("label", "disqualified")),
-    **dict.fromkeys(("left_sample", "right_sample"), ("drawing", "state", "verdict", "held", "excluded_reason")),
+WAITING = [Matchup.State.QUEUED, Matchup.State.OPEN]
+DRAWINGS = {
+    "prompt": ("text",),
+    **dict.fromkeys(
+        ("left_sample", "right_sample"), ("entrant", "drawing", "state", "verdict", "held", "excluded_reason")
+    ),
+    **dict.fromkeys(("left_sample__entrant", "right_sample__entrant"), ("label", "disqualified")),
 }
-RELATED = tuple(_COLUMNS_OF)
-COLUMNS = [field.name for field in Matchup._meta.concrete_fields]
-COLUMNS += [f"{table}__{column}" for table, columns in _COLUMNS_OF.items() for column in columns]
+SEATS = {
+    "seat": tuple(field.name for field in Seat._meta.concrete_fields),
+    "seat__run": ("code", "format", "judging_state", "scores_changed_at"),
+    "seat__epoch": ("number", "seed", "checked_at"),
+}
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,33 @@ def rules_of(run_code: str) -> Rules:
     return Rules(Judging(**config.get("judging", {})), categories)
 
 
-def with_everything() -> QuerySet[Matchup]:
-    """Matchups with all that a page, a vote and a schedule need, in one query, and without the columns they do not."""
-    return Matchup.objects.select_related(*RELATED).only(*COLUMNS)
+def with_drawings() -> QuerySet[Matchup]:
+    """Matchups with all that a page needs of them, in one query.
+
+    What is joined hangs on samples and prompts, which may be missing; so no database can begin with one of these tables and
+    read all their matchups, whatever it believes about their sizes.
+    """
+    return _joined(**DRAWINGS)
+
+
+def with_seats() -> QuerySet[Matchup]:
+    """The same with the judge's seat, its run and its epoch, and the number of the run's newest epoch."""
+    newest = Epoch.objects.filter(run=OuterRef("seat__run")).order_by("-number").values("pk")[:1]
+    return _joined(**DRAWINGS, **SEATS).annotate(newest_epoch=Subquery(newest))
+
+
+def _joined(**columns: Iterable[str]) -> QuerySet[Matchup]:
+    own = [field.name for field in Matchup._meta.concrete_fields]
+    names = [f"{table}__{column}" for table, found in columns.items() for column in found]
+    return Matchup.objects.order_by().select_related(*columns).only(*own, *names)
+
+
+def waiting_of(seat: Seat) -> list[Matchup]:
+    """The seat's matchups that are queued or open, with their drawings; all share the seat and its run."""
+    rows = list(with_drawings().filter(seat=seat, state__in=WAITING))
+    for row in rows:
+        row.seat, row.run = seat, seat.run
+    return rows
 
 
 def is_showable(matchup: Matchup) -> bool:
@@ -57,6 +84,6 @@ def is_showable(matchup: Matchup) -> bool:
         and sample.verdict == Sample.Verdict.VALID
         and not sample.held
         and not sample.excluded_reason
-        and not entrant.disqualified
-        for sample, entrant in ((matchup.left_sample, matchup.left), (matchup.right_sample, matchup.right))
+        and not sample.entrant.disqualified
+        for sample in (matchup.left_sample, matchup.right_sample)
     )

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
-from django.db.models import Max, OuterRef, Q, Subquery
+from django.db.models import Max
 from django.utils.timezone import now
 
 from generation.marks import AHEAD, mark_scores, mark_scores_after, move_mark
 from generation.models import Run
 from judging.models import Epoch, Matchup, Report, Seat, Vote
 from judging.planning import StaleSeatError
-from judging.serving import WAITING, Line, as_it_stands, line_up, retried, save_seat
-from judging.showing import is_showable, rules_of, with_everything
+from judging.serving import Line, as_it_stands, line_up, retried, save_seat
+from judging.showing import WAITING, is_showable, rules_of, waiting_of, with_seats
 from judging.tallies import add_vote, remove_vote
 
 MIN_INTERVAL = timedelta(milliseconds=300)
@@ -94,24 +94,22 @@ def _cast(judge: User, code: str, ballot: Ballot) -> Cast | RefusedError:
 
 
 def _read(judge: User, code: str) -> tuple[Matchup, list[Matchup], Epoch | None]:
-    """The judge's matchup of that code and those in line, in one query; all share one seat object.
+    """The judge's matchup of that code, those in line, and the newest epoch where it is the seat's; all share one seat object.
 
-    Another judge's code finds nothing, like a code that never was.
+    Another judge's code finds nothing, like a code that never was. A vote is nearly always on a matchup in line, and all is
+    read at once; else the seat is read before its line, so that a change in between shows when the seat is saved.
     """
-    mine = Matchup.objects.filter(code=code, seat__judge=judge).values("seat")[:1]
-    newest = Epoch.objects.filter(run=OuterRef("run")).order_by("-number").values("pk")[:1]
-    # Two branches that each have an index: a seat may hold thousands of matchups, and only two or three are wanted.
-    asked, in_line = Q(code=code, seat=Subquery(mine)), Q(seat=Subquery(mine), state__in=WAITING)
-    rows = list(with_everything().annotate(newest_epoch=Subquery(newest)).filter(asked | in_line))
-    matchup = next((row for row in rows if row.code == code), None)
+    in_line = list(with_seats().filter(seat__judge=judge, state__in=WAITING))
+    matchup = next((row for row in in_line if row.code == code), None)
     if matchup is None:
-        raise Matchup.DoesNotExist
+        matchup = with_seats().get(code=code, seat__judge=judge)
+        waiting = waiting_of(matchup.seat)
+    else:
+        waiting = [row for row in in_line if row.seat_id == matchup.seat_id]
     seat = matchup.seat
-    seat.run = matchup.run
-    for row in rows:
-        row.seat = seat
-    known = seat.epoch if seat.epoch_id == matchup.newest_epoch else None
-    return matchup, [row for row in rows if row.state in WAITING], known
+    for row in (matchup, *waiting):
+        row.seat, row.run = seat, seat.run
+    return matchup, waiting, seat.epoch if seat.epoch_id == matchup.newest_epoch else None
 
 
 def _check_open(run: Run) -> None:
