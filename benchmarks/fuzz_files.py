@@ -95,7 +95,7 @@ def vote_importer() -> Reader:
         django.setup()
     from judging.imports import ImportRefusedError, read_lines
 
-    path = FOLDER / "votes.jsonl"
+    path = FOLDER / "imported-votes.jsonl"
 
     def read(raw: bytes) -> Any:
         path.write_bytes(raw)

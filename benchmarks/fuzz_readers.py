@@ -20,8 +20,8 @@ from generation.text import clean_text
 HOSTILE = Path(__file__).resolve().parent.parent / "tests" / "hostile"
 FOLDER = Path(tempfile.mkdtemp(prefix="benchsite-fuzz-"))
 ANY = st.text(alphabet=st.characters(codec=None, categories=None), max_size=200)
-# Text that no database can hold as JSON spells it, and more brackets than any reader follows.
-SPELLED = ("\\u0000", "\\ud800", "[" * 5000)
+# Text that no database can hold as JSON spells it; and now and then, as they take long, more brackets than any reader follows.
+SPELLED = (*("\\u0000", "\\ud800") * 8, "[" * 5000)
 PATCH = st.sampled_from(SPELLED) | st.text(
     st.sampled_from("ab0 \n\t-:[]{}&*!|>'\"%@`#,?<~\\./=") | st.characters(codec=None), max_size=12
 )
