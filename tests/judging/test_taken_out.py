@@ -85,10 +85,11 @@ def test_without_its_script_the_page_says_why_the_vote_was_not_counted(alice, cl
 
 
 @pytest.mark.parametrize("headers", [{}, JSON])
-def test_a_vote_on_a_drawing_held_back_since_is_withdrawn_and_the_pair_stays_away(alice, client, headers):
+@pytest.mark.parametrize("taken_out", [{"held": True}, {"excluded_reason": "offensive"}])
+def test_a_vote_on_a_drawing_taken_out_since_is_withdrawn_and_the_pair_stays_away(alice, client, headers, taken_out):
     old = on_screen(alice)
     vote(client, alice, times=2)
-    hold(old)
+    Sample.objects.filter(pk=old.left_sample_id).update(**taken_out)
     present = on_screen(alice)
 
     answer = client.post(reverse("judging:undo"), {"code": old.code}, headers=headers, follow=True)
