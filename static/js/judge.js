@@ -25,7 +25,7 @@ function parse(pair) {
 function lock() {
   shownAt = null;
   at("unloaded").hidden = true;
-  buttons.forEach((button) => { button.disabled = true; });
+  buttons.forEach((button) => { button.ariaDisabled = "true"; }); // not `disabled`, which would take the focus from the one pressed
 }
 
 async function unlockWhenDrawn() {
@@ -39,7 +39,7 @@ async function unlockWhenDrawn() {
     showMiddle();
     shownAt = performance.now();
     at("unloaded").hidden = true;
-    buttons.forEach((button) => { button.disabled = false; });
+    buttons.forEach((button) => { button.ariaDisabled = null; });
   });
 }
 
@@ -75,7 +75,7 @@ function showProgress({ words, value, max }) {
 function showUndo(code, said) {
   undoForm.hidden = !code;
   undoForm.code.value = code || "";
-  if (said) at("said").textContent = said;
+  at("said").textContent = said;
 }
 
 function showNames(names) {

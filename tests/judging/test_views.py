@@ -86,7 +86,7 @@ def test_the_script_gets_the_next_pair_and_not_what_it_has(alice, client):
     assert answer["current"] == {"code": upcoming}
     assert answer["next"]["code"] == Matchup.objects.get(seat=alice, state="queued").code
     assert f'data-code="{answer["next"]["code"]}"' in answer["next"]["html"]
-    assert answer["said"] == "Voted both good"
+    assert answer["said"] == "Voted both good on the last pair."
     assert answer["undo"] == data["code"]
     assert answer["progress"]["done"] == 1
     assert answer["revealed"] is None
@@ -134,7 +134,7 @@ def test_a_replay_with_another_choice_says_what_is_recorded(alice, client):
     assert by_script.status_code == 409
     assert by_script.json()["error"] == "recorded"
     afterwards = client.post(reverse("judging:start", args=[alice.run.code]), headers=JSON)
-    assert afterwards.json()["said"] == "Voted left"
+    assert afterwards.json()["said"] == "Voted left on the last pair."
     assert "Undo it to vote again" in by_form.text
     assert Vote.objects.get().outcome == "left"
 
@@ -284,7 +284,8 @@ def test_a_vote_whose_answer_was_lost_stands_though_the_run_was_closed_since(ali
     again = client.post(reverse("judging:vote"), data, headers=JSON)
     by_form = client.post(reverse("judging:vote"), data, follow=True)
 
-    assert (again.status_code, again.json()["said"], again.json()["current"]) == (200, "Voted left", None)
+    assert (again.status_code, again.json()["current"]) == (200, None)
+    assert again.json()["said"] == "Voted left on the last pair."
     assert words in by_form.text
     assert "last pair" not in by_form.text
     assert Vote.objects.count() == 1
