@@ -65,9 +65,10 @@ def _seat(request: HttpRequest, code: str) -> Seat:
 def home(request: HttpRequest) -> HttpResponse:
     seats = Seat.objects.filter(judge=request.user).select_related("run").defer("plan").order_by("-joined_at")
     rows = [
-        (seat, rules_of(seat.run.code).judging, pages.progress(seat), pages.pace(seat))
+        (seat, rules_of(seat.run.code).judging, pages.progress(seat), pace, pages.time_left(seat, pace))
         for seat in seats
         if "pairwise" in seat.run.protocols
+        for pace in [pages.pace(seat)]
     ]
     sheets = [
         (seat, rules_of(seat.run.code).judging, grade_pages.progress(seat))

@@ -561,6 +561,23 @@ def test_after_a_long_streak_a_break_is_suggested_once(page, judge_url, seat):
     settle(page, 3)
 
 
+def test_a_vote_is_undone_from_the_list_whose_buttons_are_short_to_see_and_long_to_hear(page, judge_url, seat, axe):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(judge_url)
+    first, *_ = (press(page, "a"), press(page, "d"))
+    settle(page, 2)
+    page.get_by_role("link", name="My votes").click()
+    buttons = page.get_by_role("button", name="Undo the vote on Draw thing")
+
+    assert buttons.count() == 2
+    assert all(button.bounding_box()["width"] < 60 for button in buttons.all())
+    assert axe() == []
+    buttons.last.click()
+
+    expect(page.locator(".pair")).to_have_attribute("data-code", first)
+    assert Vote.objects.get(withdrawn_at=None).outcome == "right"
+
+
 @pytest.mark.provokes("409 (Conflict)")
 def test_a_run_closed_while_looking_says_so(page, judge_url, seat):
     page.goto(judge_url)

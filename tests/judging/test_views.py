@@ -424,6 +424,34 @@ def test_home_says_where_each_run_stands(client):
         run.seats.all().delete()
 
 
+@pytest.mark.parametrize(
+    ("state", "quota", "votes", "words"),
+    [
+        ("open", 9, 0, "0 of 9 pairs judged, 9 left."),
+        ("open", 9, 6, "6 of 9 pairs judged, 3 left: about 60\u202fs."),  # at 20 seconds a pair
+        ("open", 6, 6, "6 of 6 pairs judged: all done, thank you."),
+        ("open", None, 1, "1 pair judged. There is no fixed number: stop when you like."),
+        ("paused", None, 1, "Paused. Your 1 vote is safe; come back later."),
+        ("paused", 9, 2, "Paused. Your 2 votes are safe; come back later."),
+        ("paused", 9, 0, "Paused. Please come back later."),
+        ("closed", None, 1, "Closed. Thank you for your 1 vote."),
+        ("closed", None, 0, "Closed."),
+    ],
+)
+def test_home_says_what_is_done_and_left_and_how_long_it_will_take(client, state, quota, votes, words):
+    seat = make_seat(make_run(), quota=quota)
+    client.force_login(seat.judge)
+    take_seat(seat.pk)
+    for _ in range(votes):
+        client.post(reverse("judging:vote"), {"code": open_code(seat), "outcome": "left"})
+    Vote.objects.update(response_ms=20_000)
+    Run.objects.update(judging_state=state)
+
+    page = client.get(reverse("judging:home"))
+
+    assert re.search(r'class="lede">\s*(.*?)\s*</p>', page.text)[1] == words
+
+
 @pytest.mark.parametrize(("quota", "words"), [(12, "There are 12 pairs for you"), (None, "no fixed number of pairs")])
 def test_before_the_start_the_page_says_what_will_come(client, quota, words):
     seat = make_seat(make_run(instructions="Look twice."), quota=quota)
