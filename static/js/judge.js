@@ -10,11 +10,13 @@ const ballot = at("ballot");
 const undoForm = at("undo");
 const buttons = [...ballot.querySelectorAll("button[name=outcome]")];
 const FACES = ['16px "Courier New"', '16px "Consolas"', '16px "Fira Code"', '16px "Bench Courier"', '16px "Bench DejaVu"', '16px "Bench Fira"'];
+const TOO_SOON_MS = 300; // nobody has looked at a pair by then, and the server would not take the vote
 const STREAK = 60;
 const BREAK_MS = 5 * 60 * 1000;
 
 let next = null; // { code, nodes } of the pair behind this one, its pictures already on their way
 let shownAt = null; // null while the pair is not fully drawn: no vote is taken then
+let votedAt = -TOO_SOON_MS;
 let votesAhead = 0; // votes given but not yet answered
 let tail = Promise.resolve(); // requests go one after the other
 
@@ -134,7 +136,8 @@ function remind() {
 }
 
 function vote(button) {
-  if (shownAt === null) return;
+  if (shownAt === null || performance.now() - votedAt < TOO_SOON_MS) return;
+  votedAt = performance.now();
   const fields = {
     code: ballot.code.value,
     outcome: button.value,
@@ -161,6 +164,8 @@ function undo() {
 }
 
 ballot.addEventListener("submit", (event) => { event.preventDefault(); if (event.submitter) vote(event.submitter); });
+// The second click of a double click would fall on the next pair.
+ballot.addEventListener("click", (event) => { if (event.detail > 1) event.preventDefault(); });
 undoForm.addEventListener("submit", (event) => { event.preventDefault(); undo(); });
 at("report").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -109,6 +109,42 @@ def test_the_next_pair_is_there_before_the_key_press_returns(page, kind, request
     assert drawn == ([] if kind == "judge_url" else [True, True])
 
 
+@pytest.mark.parametrize("delay", [0, 400])
+def test_a_double_click_does_not_vote_on_the_pair_that_comes_under_it(page, judge_url, seat, delay):
+    page.goto(judge_url)
+    ready(page)
+    page.wait_for_load_state("networkidle")
+    spot = page.locator("button[value=left]").bounding_box()
+    page.mouse.move(spot["x"] + 9, spot["y"] + 9)
+
+    for count in (1, 2):  # a slow hand's second click still counts as such
+        page.mouse.down(click_count=count)
+        page.mouse.up(click_count=count)
+        page.wait_for_timeout(delay)
+    settle(page, 1)
+    ready(page)
+    page.wait_for_timeout(1000)  # a vote that came too soon would be sent again by now
+
+    settle(page, 1)
+    assert Vote.objects.count() == 1
+    page.locator("button[value=right]").click()
+    settle(page, 2)
+
+
+def test_two_keys_at_once_are_one_vote(page, judge_url, seat):
+    page.goto(judge_url)
+    ready(page)
+    page.wait_for_load_state("networkidle")
+
+    page.keyboard.press("a")
+    ready(page)
+    page.keyboard.press("s")
+    page.wait_for_timeout(1000)
+
+    settle(page, 1)
+    assert Vote.objects.get().outcome == "left"
+
+
 def test_undo_goes_back_and_forward_again(page, judge_url, seat):
     page.goto(judge_url)
     first, second = press(page, "a"), press(page, "d")
@@ -170,6 +206,7 @@ def test_votes_given_without_a_connection_survive_a_reload_in_their_order(page, 
     first = press(page, "a")
     ready(page)
     second = on_screen(page)
+    page.wait_for_timeout(320)
     page.keyboard.press("d")
     expect(page.get_by_text("Fetching the next pair")).to_be_visible()
     page.reload()
