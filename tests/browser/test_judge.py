@@ -427,6 +427,23 @@ def test_help_and_zoom(page, judge_url, seat):
     expect(page.get_by_text("A tie: both are good")).to_be_visible()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_with_every_box_open_and_a_vote_to_undo_no_rule_is_broken(page, judge_url, seat, axe, scheme):
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.goto(judge_url)
+    press(page, "a")
+    settle(page, 1)
+    page.locator("#open-report").click()
+    page.locator("#open-keys").click()
+    page.locator("#marks summary").click()
+
+    assert page.locator("details[open]").count() == 3
+    assert axe() == []
+    names = ["Left drawing, font 1", "Right drawing, font 3"]
+    assert all(page.get_by_role("img", name=name, exact=True).count() == 1 for name in names)
+    assert page.get_by_role("status").filter(has_text="Voted left on the last pair.").count() == 1
+
+
 @pytest.mark.parametrize("width", [1280, 360])
 def test_pictures_grow_inside_their_half_and_scroll_together(page, picture_url, axe, width):
     page.set_viewport_size({"width": width, "height": 740})
