@@ -71,7 +71,8 @@ def pair_html(request: HttpRequest, matchup: Matchup) -> str:
 
 
 def progress(seat: Seat) -> dict[str, int | None]:
-    return {"done": seat.voted, "total": seat.quota, "percent": _percent(seat)}
+    left = max(seat.quota - seat.voted, 0) if seat.quota else None
+    return {"done": seat.voted, "left": left, "total": seat.quota, "percent": _percent(seat)}
 
 
 def bar(seat: Seat) -> dict[str, int | str]:
@@ -96,6 +97,12 @@ def pace(seat: Seat) -> float | None:
     """Seconds a pair, the median of the judge's last votes; None before there are five."""
     recent = list(seat.votes.exclude(response_ms=None).order_by("-id").values_list("response_ms", flat=True)[:21])
     return median(recent) / 1000 if len(recent) >= 5 else None
+
+
+def time_left(seat: Seat, pace: float | None) -> float | None:
+    """Seconds that the rest of the judge's quota will take at that pace; None where there is nothing to tell by."""
+    left = progress(seat)["left"]
+    return left * pace if left and pace else None
 
 
 def can_undo(run: Run) -> bool:

@@ -17,13 +17,22 @@ from generation.models import Run
 from generation.pictures import picture_response
 from judging import grade_pages, pages
 from judging.forms import CodeForm, ReportForm, VoteForm
-from judging.models import Matchup, Seat
+from judging.models import Matchup, Seat, Vote
 from judging.serving import Line, line_of, take_seat
 from judging.showing import rules_of
 from judging.voting import RefusedError, cast_vote, report_matchup, undo_vote
 
 SAID = {"left": "Voted left", "right": "Voted right", "tie": "Voted both good", "fail": "Voted both bad"}
 STATUS = {"too_fast": 429}
+
+
+def last_said(vote: Vote | None) -> str:
+    return f"{SAID[vote.outcome]} on the last pair." if vote else ""
+
+
+def what_happened(sentence: str, before: Vote | None) -> str:
+    """What was done instead of a vote, and which vote undo would now take back."""
+    return f"{sentence} Before it you {SAID[before.outcome].lower()}." if before else sentence
 
 
 def judge_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -56,9 +65,10 @@ def _seat(request: HttpRequest, code: str) -> Seat:
 def home(request: HttpRequest) -> HttpResponse:
     seats = Seat.objects.filter(judge=request.user).select_related("run").defer("plan").order_by("-joined_at")
     rows = [
-        (seat, rules_of(seat.run.code).judging, pages.progress(seat), pages.pace(seat))
+        (seat, rules_of(seat.run.code).judging, pages.progress(seat), pace, pages.time_left(seat, pace))
         for seat in seats
         if "pairwise" in seat.run.protocols
+        for pace in [pages.pace(seat)]
     ]
     sheets = [
         (seat, rules_of(seat.run.code).judging, grade_pages.progress(seat))
@@ -85,7 +95,7 @@ def judge(request: HttpRequest, code: str) -> HttpResponse:
         "fonts": pages.fonts_of(seat.run),
         "progress": pages.progress(seat) | pages.bar(seat),
         "undo": undo,
-        "said": SAID[undo.outcome] if undo else "",
+        "said": last_said(undo),
         "report": ReportForm(),
     }
     return render(request, "judging/judge.html", context)
@@ -106,7 +116,7 @@ def start(request: HttpRequest, code: str) -> HttpResponse:
     if wants_json(request):
         undo = pages.newest_vote(seat, seat.run)
         body = pages.line_json(request, line, have=request.POST.get("have", ""), undo=undo and undo.matchup)
-        return JsonResponse(body | {"said": SAID[undo.outcome] if undo else ""})
+        return JsonResponse(body | {"said": last_said(undo)})
     if line.current is None:
         if line.seat.voted:
             messages.success(request, "That was all: there is nothing new for you to judge in this run. Thank you.")
@@ -139,7 +149,7 @@ def vote(request: HttpRequest) -> HttpResponse:
     undo = cast.matchup if names is None else None
     if wants_json(request):
         body = pages.line_json(request, cast.line, have=request.POST.get("have", ""), undo=undo)
-        return JsonResponse(body | {"said": SAID[cast.vote.outcome], "revealed": names})
+        return JsonResponse(body | {"said": last_said(cast.vote), "revealed": names})
     if names:
         messages.info(request, f"{SAID[cast.vote.outcome]}. Left was {names['left']}, right was {names['right']}.")
     return _go_on(request, cast.line, cast.matchup.run.code)
@@ -161,7 +171,8 @@ def undo(request: HttpRequest) -> HttpResponse:
     if wants_json(request):
         before = pages.newest_vote(line.seat, line.seat.run)
         body = pages.line_json(request, line, undo=before and before.matchup)
-        return JsonResponse(body | {"said": "Vote withdrawn"})
+        away = " Its pair cannot be shown now." if undone.put_away else ""
+        return JsonResponse(body | {"said": what_happened(f"Vote withdrawn.{away}", before)})
     if undone.put_away:
         another = "This is another pair: that one" if line.current else "That pair"
         messages.info(request, f"Your vote is withdrawn. {another} cannot be shown now.")
@@ -183,7 +194,8 @@ def report(request: HttpRequest) -> HttpResponse:
     said = "Reported. Curators will look at it."
     if wants_json(request):
         before = pages.newest_vote(line.seat, line.seat.run)
-        return JsonResponse(pages.line_json(request, line, undo=before and before.matchup) | {"said": said})
+        body = pages.line_json(request, line, undo=before and before.matchup)
+        return JsonResponse(body | {"said": what_happened(said, before)})
     messages.success(request, said)
     return _go_on(request, line, line.seat.run.code)
 

@@ -195,7 +195,7 @@ def mark_missed() -> int:
 def undo_vote(*, judge: User, code: str) -> Undone:
     """Withdraw the judge's vote on that matchup and put it back on the screen; what was there waits behind it.
 
-    A pair that may not be shown now, because a drawing is held back, stays away.
+    A pair that may not be shown now, because a drawing is held back or was taken out, stays away.
     """
     matchup, waiting, known = _read(judge, code)
     _check_open(matchup.run)
@@ -204,8 +204,6 @@ def undo_vote(*, judge: User, code: str) -> Undone:
     seat = matchup.seat
     if matchup.state != Matchup.State.VOTED:  # pressed twice, or never voted on
         return Undone(_present(seat, waiting, known))
-    if any(sample and sample.excluded_reason for sample in (matchup.left_sample, matchup.right_sample)):
-        raise RefusedError("gone", "A drawing of that pair was taken out since, and your vote on it counts no more.")
     _withdraw(matchup, judge)
     seat.voted -= 1
     stays = is_showable(matchup)

@@ -71,7 +71,7 @@ def show_pair(judge: Page, code: str) -> None:
     start = judge.get_by_role("button", name="Start")
     if start.count():
         start.first.click()
-    judge.locator("main.scripted button[value=left]:enabled").wait_for()  # both sides are drawn
+    judge.locator("main.scripted button[value=left]:not([aria-disabled])").wait_for()  # both sides are drawn
     judge.evaluate("document.fonts.ready")
 
 

@@ -10,11 +10,13 @@ const ballot = at("ballot");
 const undoForm = at("undo");
 const buttons = [...ballot.querySelectorAll("button[name=outcome]")];
 const FACES = ['16px "Courier New"', '16px "Consolas"', '16px "Fira Code"', '16px "Bench Courier"', '16px "Bench DejaVu"', '16px "Bench Fira"'];
+const TOO_SOON_MS = 300; // nobody has looked at a pair by then, and the server would not take the vote
 const STREAK = 60;
 const BREAK_MS = 5 * 60 * 1000;
 
 let next = null; // { code, nodes } of the pair behind this one, its pictures already on their way
 let shownAt = null; // null while the pair is not fully drawn: no vote is taken then
+let votedAt = -TOO_SOON_MS;
 let votesAhead = 0; // votes given but not yet answered
 let tail = Promise.resolve(); // requests go one after the other
 
@@ -25,7 +27,7 @@ function parse(pair) {
 function lock() {
   shownAt = null;
   at("unloaded").hidden = true;
-  buttons.forEach((button) => { button.disabled = true; });
+  buttons.forEach((button) => { button.ariaDisabled = "true"; }); // not `disabled`, which would take the focus from the one pressed
 }
 
 async function unlockWhenDrawn() {
@@ -39,7 +41,7 @@ async function unlockWhenDrawn() {
     showMiddle();
     shownAt = performance.now();
     at("unloaded").hidden = true;
-    buttons.forEach((button) => { button.disabled = false; });
+    buttons.forEach((button) => { button.ariaDisabled = null; });
   });
 }
 
@@ -75,7 +77,7 @@ function showProgress({ words, value, max }) {
 function showUndo(code, said) {
   undoForm.hidden = !code;
   undoForm.code.value = code || "";
-  if (said) at("said").textContent = said;
+  at("said").textContent = said;
 }
 
 function showNames(names) {
@@ -134,7 +136,8 @@ function remind() {
 }
 
 function vote(button) {
-  if (shownAt === null) return;
+  if (shownAt === null || performance.now() - votedAt < TOO_SOON_MS) return;
+  votedAt = performance.now();
   const fields = {
     code: ballot.code.value,
     outcome: button.value,
@@ -161,6 +164,8 @@ function undo() {
 }
 
 ballot.addEventListener("submit", (event) => { event.preventDefault(); if (event.submitter) vote(event.submitter); });
+// The second click of a double click would fall on the next pair.
+ballot.addEventListener("click", (event) => { if (event.detail > 1) event.preventDefault(); });
 undoForm.addEventListener("submit", (event) => { event.preventDefault(); undo(); });
 at("report").addEventListener("submit", (event) => {
   event.preventDefault();

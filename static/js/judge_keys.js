@@ -1,8 +1,10 @@
 // Keys of the judge's page. Key repeat, modifiers and typing in fields are left alone.
+// On some keyboards ? + 1 2 3 need Shift; where letters are not Latin, a key counts by its place.
 import { keepMiddle } from "./judge_view.js";
 
 const at = (id) => document.getElementById(id);
 const ZOOMS = 3;
+const WITH_SHIFT = ["?", "+", "1", "2", "3"];
 let side = "left";
 let zoom = Number(sessionStorage.getItem("zoom") || 0);
 
@@ -31,6 +33,10 @@ function toggle(id) {
   (at(id).querySelector("select, input:not([type=hidden])") || at(id).querySelector("summary")).focus();
 }
 
+function keyOf({ key, code }) {
+  return (key > "~" && key.length === 1 ? code.replace(/^Key/, "") : key).toLowerCase();
+}
+
 export function listenForKeys({ vote, undo }) {
   const actions = {
     a: () => vote("a"), d: () => vote("d"), s: () => vote("s"), f: () => vote("f"),
@@ -43,11 +49,12 @@ export function listenForKeys({ vote, undo }) {
   };
   if (at("marks")) Object.assign(actions, marks);
   document.addEventListener("keydown", (event) => {
+    if (event.repeat && event.key === "Enter" && event.target.closest?.("button")) event.preventDefault(); // one press, one vote
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (event.shiftKey && !["?", "+"].includes(event.key)) return;
+    if (event.shiftKey && !WITH_SHIFT.includes(event.key)) return;
     if (event.key === "Escape") { at("report-box").open = at("keys-box").open = false; document.activeElement?.blur(); return; }
     if (event.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
-    const action = actions[event.key.toLowerCase()];
+    const action = actions[keyOf(event)];
     if (!action) return;
     event.preventDefault();
     action();

@@ -79,7 +79,7 @@ def test_four_keys_vote_on_what_is_shown(page, judge_url, seat, axe):
     votes = Vote.objects.select_related("matchup")
     assert {vote.matchup.code: vote.outcome for vote in votes} == said
     assert all(0 < vote.response_ms < 60_000 for vote in votes)
-    expect(page.locator("#said")).to_have_text("Voted both bad")
+    expect(page.locator("#said")).to_have_text("Voted both bad on the last pair.")
     assert differences(seat.run) == 0
 
 
@@ -107,6 +107,42 @@ def test_the_next_pair_is_there_before_the_key_press_returns(page, kind, request
 
     assert (before != after, sides) == (True, 2)
     assert drawn == ([] if kind == "judge_url" else [True, True])
+
+
+@pytest.mark.parametrize("delay", [0, 400])
+def test_a_double_click_does_not_vote_on_the_pair_that_comes_under_it(page, judge_url, seat, delay):
+    page.goto(judge_url)
+    ready(page)
+    page.wait_for_load_state("networkidle")
+    spot = page.locator("button[value=left]").bounding_box()
+    page.mouse.move(spot["x"] + 9, spot["y"] + 9)
+
+    for count in (1, 2):  # a slow hand's second click still counts as such
+        page.mouse.down(click_count=count)
+        page.mouse.up(click_count=count)
+        page.wait_for_timeout(delay)
+    settle(page, 1)
+    ready(page)
+    page.wait_for_timeout(1000)  # a vote that came too soon would be sent again by now
+
+    settle(page, 1)
+    assert Vote.objects.count() == 1
+    page.locator("button[value=right]").click()
+    settle(page, 2)
+
+
+def test_two_keys_at_once_are_one_vote(page, judge_url, seat):
+    page.goto(judge_url)
+    ready(page)
+    page.wait_for_load_state("networkidle")
+
+    page.keyboard.press("a")
+    ready(page)
+    page.keyboard.press("s")
+    page.wait_for_timeout(1000)
+
+    settle(page, 1)
+    assert Vote.objects.get().outcome == "left"
 
 
 def test_undo_goes_back_and_forward_again(page, judge_url, seat):
@@ -141,7 +177,7 @@ def test_two_tabs_show_the_same_pair_and_count_it_once(page, judge_url, seat):
     other.keyboard.press("d")
 
     expect(other.locator("#notice")).to_contain_text("You voted “left is better” on that pair")
-    expect(other.locator("#said")).to_have_text("Voted left")
+    expect(other.locator("#said")).to_have_text("Voted left on the last pair.")
     expect(other.locator(".pair")).to_have_attribute("data-code", on_screen(page))
     assert Vote.objects.get().outcome == "left"
 
@@ -170,6 +206,7 @@ def test_votes_given_without_a_connection_survive_a_reload_in_their_order(page, 
     first = press(page, "a")
     ready(page)
     second = on_screen(page)
+    page.wait_for_timeout(320)
     page.keyboard.press("d")
     expect(page.get_by_text("Fetching the next pair")).to_be_visible()
     page.reload()
@@ -276,6 +313,89 @@ def test_key_repeat_modifiers_and_typing_do_not_vote(page, judge_url, seat):
     assert page.locator("#report [name=note]").input_value() == "adsf"
 
 
+def test_the_button_pressed_keeps_the_focus_and_a_held_enter_key_votes_once(page, judge_url, seat):
+    page.goto(judge_url)
+    ready(page)
+    page.wait_for_load_state("networkidle")
+    before = on_screen(page)
+    page.locator("button[value=right]").focus()
+
+    page.keyboard.down("Enter")
+    expect(page.locator(".pair")).not_to_have_attribute("data-code", before)
+    settle(page, 1)
+    ready(page)
+    for _ in range(5):
+        page.wait_for_timeout(100)
+        page.keyboard.down("Enter")  # down already: the keyboard repeats it
+    page.keyboard.up("Enter")
+
+    expect(page.locator("button[value=right]")).to_be_focused()
+    settle(page, 1)
+    press(page, "Enter")
+    settle(page, 2)
+    assert list(Vote.objects.values_list("outcome", flat=True)) == ["right", "right"]
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "shift", "outcome", "breaks"),
+    [
+        ("ф", "KeyA", "false", "left", 0),  # Cyrillic letters: the key where A is
+        ("α", "KeyA", "false", "left", 0),
+        ("q", "KeyA", "false", None, 0),  # AZERTY: what is printed on the key counts
+        ("A", "KeyA", "false", "left", 0),  # Caps Lock
+        ("2", "Digit2", "true", None, 0b010),  # AZERTY has its digits above
+    ],
+)
+def test_keys_work_on_other_keyboards(page, judge_url, seat, key, code, shift, outcome, breaks):
+    page.goto(judge_url)
+    ready(page)
+    page.wait_for_load_state("networkidle")
+    about = f"{{ key: '{key}', code: '{code}', shiftKey: {shift}, bubbles: true }}"
+
+    page.evaluate(f"document.body.dispatchEvent(new KeyboardEvent('keydown', {about}))")
+    if outcome is None:
+        press(page, "d")
+    settle(page, 1)
+
+    assert (Vote.objects.get().outcome, Vote.objects.get().left_breaks) == (outcome or "right", breaks)
+
+
+def test_the_line_below_says_what_happened_and_which_vote_undo_takes_back(page, judge_url, seat):
+    page.goto(judge_url)
+    said, back = page.locator("#said"), page.get_by_role("button", name="Undo the last vote")
+    expect(said).to_be_empty()
+    press(page, "a")
+    expect(said).to_have_text("Voted left on the last pair.")
+    press(page, "s")
+    settle(page, 2)
+
+    page.keyboard.press("z")
+    expect(said).to_have_text("Vote withdrawn. Before it you voted left.")
+    page.keyboard.press("x")
+    page.locator("#report button").click()
+    expect(said).to_have_text("Reported. Curators will look at it. Before it you voted left.")
+    expect(back).to_be_visible()
+    ready(page)
+    page.keyboard.press("z")
+    expect(said).to_have_text("Vote withdrawn.")
+    expect(back).to_be_hidden()
+
+
+def test_under_a_tall_drawing_the_keys_stay_in_sight(page, judge_url, seat):
+    Sample.objects.update(drawing="\n".join(["#" * 20] * 110))
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(judge_url)
+    ready(page)
+
+    assert page.evaluate("document.documentElement.scrollHeight") > 2000
+    for way in (0, 500, 10**6):
+        page.evaluate(f"window.scrollTo(0, {way})")
+        expect(page.locator("button[value=left]")).to_be_in_viewport(ratio=1)
+    page.locator("button[value=left]").click()
+    settle(page, 1)
+    assert page.evaluate("window.scrollY") == 0  # the next pair is seen from its top
+
+
 def test_reports_and_marks_by_keyboard(page, judge_url, seat):
     page.goto(judge_url)
     ready(page)
@@ -305,6 +425,23 @@ def test_help_and_zoom(page, judge_url, seat):
     assert page.evaluate(size) > before
     page.keyboard.press("?")
     expect(page.get_by_text("A tie: both are good")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_with_every_box_open_and_a_vote_to_undo_no_rule_is_broken(page, judge_url, seat, axe, scheme):
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.goto(judge_url)
+    press(page, "a")
+    settle(page, 1)
+    page.locator("#open-report").click()
+    page.locator("#open-keys").click()
+    page.locator("#marks summary").click()
+
+    assert page.locator("details[open]").count() == 3
+    assert axe() == []
+    names = ["Left drawing, font 1", "Right drawing, font 3"]
+    assert all(page.get_by_role("img", name=name, exact=True).count() == 1 for name in names)
+    assert page.get_by_role("status").filter(has_text="Voted left on the last pair.").count() == 1
 
 
 @pytest.mark.parametrize("width", [1280, 360])
@@ -478,6 +615,23 @@ def test_after_a_long_streak_a_break_is_suggested_once(page, judge_url, seat):
     settle(page, 3)
 
 
+def test_a_vote_is_undone_from_the_list_whose_buttons_are_short_to_see_and_long_to_hear(page, judge_url, seat, axe):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(judge_url)
+    first, *_ = (press(page, "a"), press(page, "d"))
+    settle(page, 2)
+    page.get_by_role("link", name="My votes").click()
+    buttons = page.get_by_role("button", name="Undo the vote on Draw thing")
+
+    assert buttons.count() == 2
+    assert all(button.bounding_box()["width"] < 60 for button in buttons.all())
+    assert axe() == []
+    buttons.last.click()
+
+    expect(page.locator(".pair")).to_have_attribute("data-code", first)
+    assert Vote.objects.get(withdrawn_at=None).outcome == "right"
+
+
 @pytest.mark.provokes("409 (Conflict)")
 def test_a_run_closed_while_looking_says_so(page, judge_url, seat):
     page.goto(judge_url)
@@ -542,3 +696,8 @@ def test_on_a_phone_nothing_is_cut_off(page, judge_url, seat, axe, scheme):
     assert axe() == []
     page.get_by_role("button", name="both bad").click()
     settle(page, 1)
+    undo, stage = page.locator("#undo"), page.locator("#stage")
+    expect(undo).to_be_in_viewport(ratio=1)  # without a way down to the end of the page
+    assert undo.bounding_box()["y"] < stage.bounding_box()["y"]
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert axe() == []

@@ -14,16 +14,19 @@ from django.urls import reverse
 from django.utils.timezone import now
 
 from generation.formats import get_format
-from generation.models import Entrant, LanguageModel, ProviderCall, Sample
+from generation.models import Entrant, LanguageModel, ProviderCall, Run, Sample
 from judging.models import Matchup
 from judging.serving import take_seat
 from judging.urls import judge_urls
+from tests.url_roles import ADDRESSES
+from tests.url_world import address, admin_rows
 
 from .make import make_run, make_seat
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 JSON = {"accept": "application/json"}
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="{}" height="9"/></svg>'
+TOKEN = r'name="csrfmiddlewaretoken" value="\w+'
 DRAW = {  # a drawing of each format, another for every number
     "ascii_art": lambda number: f"/{number}{number}\\\n\\__/",
     "svg": SVG.format,
@@ -61,6 +64,30 @@ def walk(client, seat):
     post("judging:undo", {"code": code}, headers=JSON)
     post("judging:report", {"code": code, "side": "left", "reason": "signed"}, headers=JSON)
     post("judging:vote", {"code": code, "outcome": "left"}, headers=JSON)
+
+    # A drawing taken out while the judge looks; judging paused and closed; no token; logged out.
+    code = Matchup.objects.get(seat=seat, state="open").code
+    post("judging:vote", {"code": code, "outcome": "tie"}, headers=JSON)
+    gone = Sample.objects.filter(pk=Matchup.objects.get(seat=seat, state="open").left_sample_id)
+    gone.update(excluded_reason="offensive")
+    post("judging:vote", {"code": Matchup.objects.get(seat=seat, state="open").code, "outcome": "tie"}, headers=JSON)
+    post("judging:undo", {"code": code}, follow=True)
+    gone.update(excluded_reason="")
+    for state in ("paused", "closed"):
+        Run.objects.filter(pk=run.pk).update(judging_state=state)
+        for name in ("judging:vote", "judging:undo"):
+            post(name, {"code": code, "outcome": "left"}, headers=JSON)
+        get("judging:judge", run.code)
+        get("judging:history", run.code)
+        post("judging:start", {}, run.code, headers=JSON)
+    Run.objects.filter(pk=run.pk).update(judging_state="open")
+    client.handler.enforce_csrf_checks = True
+    post("judging:vote", {"code": code, "outcome": "left"})
+    client.handler.enforce_csrf_checks = False
+    client.logout()
+    post("judging:vote", {"code": code, "outcome": "left"}, headers=JSON)
+    get("judging:judge", run.code)
+    get("judging:picture", code, "left")
     return found
 
 
@@ -78,7 +105,7 @@ def plain(response, art):
     text = f"{response.status_code}\n{headers}\n{body}"
     for drawing in art:
         text = text.replace(drawing, "ART")
-    text = re.sub(r'name="csrfmiddlewaretoken" value="\w+', "TOKEN", text)
+    text = re.sub(TOKEN, "TOKEN", text)
     text = re.sub(r"\b[2-9a-hjkmnp-z]{12}\b", "CODE", text)
     return re.sub(r"'Content-Length', '\d+'", "LENGTH", text)
 
@@ -100,7 +127,9 @@ def sit_down(client, run, name):
 
 @pytest.mark.parametrize("format", DRAW)
 def test_with_entrants_swapped_only_art_and_codes_differ(client, format):
-    run = make_run(entrants=2, prompts=1, attempts=3, categories=("animal",), format=format, overlap=0, repeats=0)
+    run = make_run(
+        entrants=2, prompts=1, attempts=4, categories=("animal",), format=format, overlap=0, repeats=0, reveal="never"
+    )
     for number, sample in enumerate(Sample.objects.all()):
         Sample.objects.filter(pk=sample.pk).update(drawing=DRAW[format](number + 1))
     art = list(Sample.objects.values_list("drawing", flat=True))
@@ -112,14 +141,52 @@ def test_with_entrants_swapped_only_art_and_codes_differ(client, format):
         swap_entrants(run)
         after = [(name, plain(answer, art)) for name, answer in walk(client, sit_down(client, run, "bobby"))]
 
-    assert len(before) == 18
+    assert len(before) == 35
+    assert {text[:3] for _, text in before} == {"200", "302", "400", "403", "404", "409"}
     assert {name for name, _ in before} == {f"judging:{address.name}" for address in judge_urls}
     assert before == [(name, text.replace("bobby", "alice")) for name, text in after]
 
 
+def everything(client, world):
+    """What each address of the site answers, codes taken out, whether it is one for judges or not."""
+    found = {}
+    for name, row in {**ADDRESSES, **admin_rows()}.items():
+        if "(" not in name and name != "readyz":  # the world's other runs
+            answer = client.get(address(name, row, world))
+            body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+            headers = sorted((key, value) for key, value in answer.headers.items() if key.lower() != "x-request-id")
+            found[name] = re.sub(TOKEN, "TOKEN", f"{answer.status_code}\n{headers}\n{body.decode(errors='replace')}")
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("role", ["anonymous", "judge", "other judge"])
+def test_no_address_of_the_site_tells_who_drew_what_while_judging_is_open(client, world, role):
+    """A published run that is being judged, by its judge, by another, and by one who logged out to look."""
+    run = Run.objects.get(code=world["published"])
+    for block, sample in zip(("b11", "b31"), run.samples.all(), strict=True):
+        Sample.objects.filter(pk=sample.pk).update(drawing=f"drop_block('{block}', 4)")
+    bob = run.seats.get()
+    parts = {name: world[f"published_{name}"] for name in ("fit", "program", "sample")}
+    parts |= {"run": run.code, "entrant": run.entrants.first().code, "voted": bob.matchups.get().code}
+    world |= parts | {"matchup": parts["voted"]}
+    if world["users"][role]:
+        client.force_login(world["users"][role])
+
+    with time_machine.travel(now(), tick=False):
+        before = everything(client, world)
+        swap_entrants(run)
+        after = everything(client, world)
+
+    own = {"judging:picture"} if role == "other judge" else set()  # the art itself
+    assert len(before) > 150
+    assert {name for name in before if before[name] != after[name]} == own
+    assert not any("drop_block" in text for text in before.values())
+
+
 def test_no_name_label_alias_or_provider_is_anywhere(client):
     """With names present in every column that could leak."""
-    run = make_run(entrants=3)
+    run = make_run(entrants=3, reveal="never")
     LanguageModel.objects.update(note="secret-note", provider="secret-provider")
     Entrant.objects.update(note="secret-note", team="secret-team")
     for sample in Sample.objects.all():

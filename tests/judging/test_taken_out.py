@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
-from django.urls import reverse
+from datetime import timedelta
 
+import pytest
+import time_machine
+from django.urls import reverse
+from django.utils.timezone import now
+
+from generation.curating import clear_identity_leak
 from generation.models import Run, Sample
 from judging import voting
 from judging.models import Matchup, Report, Seat, Vote
 from judging.serving import take_seat
 from judging.tallies import differences
 
-from .make import make_run, make_seat
+from .make import make_curator, make_run, make_seat
 
 pytestmark = pytest.mark.django_db
 JSON = {"accept": "application/json"}
@@ -85,10 +90,11 @@ def test_without_its_script_the_page_says_why_the_vote_was_not_counted(alice, cl
 
 
 @pytest.mark.parametrize("headers", [{}, JSON])
-def test_a_vote_on_a_drawing_held_back_since_is_withdrawn_and_the_pair_stays_away(alice, client, headers):
+@pytest.mark.parametrize("taken_out", [{"held": True}, {"excluded_reason": "offensive"}])
+def test_a_vote_on_a_drawing_taken_out_since_is_withdrawn_and_the_pair_stays_away(alice, client, headers, taken_out):
     old = on_screen(alice)
     vote(client, alice, times=2)
-    hold(old)
+    Sample.objects.filter(pk=old.left_sample_id).update(**taken_out)
     present = on_screen(alice)
 
     answer = client.post(reverse("judging:undo"), {"code": old.code}, headers=headers, follow=True)
@@ -100,6 +106,24 @@ def test_a_vote_on_a_drawing_held_back_since_is_withdrawn_and_the_pair_stays_awa
     assert on_screen(alice) == present
     assert (Seat.objects.get().void, Seat.objects.get().voted) == (1, 1)
     assert differences(alice.run) == 0
+
+
+def test_a_drawing_that_signs_itself_is_not_shown_till_a_curator_lets_it_in(client):
+    run = make_run(entrants=2, prompts=1, attempts=1, categories=("animal",), overlap=0, repeats=0)
+    signed = run.samples.first()
+    Sample.objects.filter(pk=signed.pk).update(held=True, flags=["identity_leak"])
+    seat = make_seat(run)
+    client.force_login(seat.judge)
+    start = reverse("judging:start", args=[run.code])
+
+    held = client.post(start, follow=True)
+    clear_identity_leak(Sample.objects.filter(pk=signed.pk), by=make_curator(), reason="it is only a cat")
+    with time_machine.travel(now() + timedelta(seconds=61)):  # samples are looked at again once a minute
+        released = client.post(start, follow=True)
+
+    assert "no pair to judge in this run yet" in held.text
+    assert released.context["pair"].code == on_screen(seat).code
+    assert signed.pk in (on_screen(seat).left_sample_id, on_screen(seat).right_sample_id)
 
 
 @pytest.mark.parametrize(("name", "state"), [("vote", "voted"), ("report", "void"), ("undo", "void")])

@@ -16,6 +16,7 @@ from judging.epochs import counting_votes
 from judging.imports import import_votes
 from judging.models import Matchup, Seat, Vote
 from judging.serving import take_seat
+from judging.tallies import differences
 
 from .make import make_run, make_seat
 
@@ -62,6 +63,19 @@ def test_votes_on_an_excluded_drawing_do_not_reach_it(run):
 
     assert count > 0
     assert counting_votes(run).total() == before - count
+
+
+def test_a_vote_on_an_excluded_drawing_that_is_undone_is_taken_off_once(run):
+    matchup = Matchup.objects.filter(state="voted").select_related("seat__judge").first()
+    Sample.objects.filter(pk=matchup.left_sample_id).update(excluded_reason="offensive")
+    excluded = counting_votes(run)
+
+    voting.undo_vote(judge=matchup.seat.judge, code=matchup.code)
+
+    assert counting_votes(run) == excluded
+    Sample.objects.update(excluded_reason="")
+    assert counting_votes(run).total() == Vote.objects.filter(withdrawn_at=None).count()
+    assert differences(run) == 0
 
 
 @pytest.mark.parametrize("batch", [1, 2])

@@ -86,7 +86,7 @@ def test_the_script_gets_the_next_pair_and_not_what_it_has(alice, client):
     assert answer["current"] == {"code": upcoming}
     assert answer["next"]["code"] == Matchup.objects.get(seat=alice, state="queued").code
     assert f'data-code="{answer["next"]["code"]}"' in answer["next"]["html"]
-    assert answer["said"] == "Voted both good"
+    assert answer["said"] == "Voted both good on the last pair."
     assert answer["undo"] == data["code"]
     assert answer["progress"]["done"] == 1
     assert answer["revealed"] is None
@@ -134,7 +134,7 @@ def test_a_replay_with_another_choice_says_what_is_recorded(alice, client):
     assert by_script.status_code == 409
     assert by_script.json()["error"] == "recorded"
     afterwards = client.post(reverse("judging:start", args=[alice.run.code]), headers=JSON)
-    assert afterwards.json()["said"] == "Voted left"
+    assert afterwards.json()["said"] == "Voted left on the last pair."
     assert "Undo it to vote again" in by_form.text
     assert Vote.objects.get().outcome == "left"
 
@@ -284,7 +284,8 @@ def test_a_vote_whose_answer_was_lost_stands_though_the_run_was_closed_since(ali
     again = client.post(reverse("judging:vote"), data, headers=JSON)
     by_form = client.post(reverse("judging:vote"), data, follow=True)
 
-    assert (again.status_code, again.json()["said"], again.json()["current"]) == (200, "Voted left", None)
+    assert (again.status_code, again.json()["current"]) == (200, None)
+    assert again.json()["said"] == "Voted left on the last pair."
     assert words in by_form.text
     assert "last pair" not in by_form.text
     assert Vote.objects.count() == 1
@@ -343,7 +344,7 @@ def test_history_lists_own_votes_without_names(alice, client):
     assert [vote.seat for vote in page.context["page"]] == [alice]
     assert "left is better" in page.text
     category = Matchup.objects.get(seat=alice, state="voted").category
-    assert f"<td>{category.title()}</td>" in page.text  # its label, not its key
+    assert f">{category.title()}</span></td>" in page.text  # its label, not its key
     for entrant in alice.run.entrants.all():
         assert entrant.label not in page.text
 
@@ -421,6 +422,34 @@ def test_home_says_where_each_run_stands(client):
         client.force_login(make_judge("alice"))
         assert words in client.get(reverse("judging:home")).text
         run.seats.all().delete()
+
+
+@pytest.mark.parametrize(
+    ("state", "quota", "votes", "words"),
+    [
+        ("open", 9, 0, "0 of 9 pairs judged, 9 left."),
+        ("open", 9, 6, "6 of 9 pairs judged, 3 left: about 60\u202fs."),  # at 20 seconds a pair
+        ("open", 6, 6, "6 of 6 pairs judged: all done, thank you."),
+        ("open", None, 1, "1 pair judged. There is no fixed number: stop when you like."),
+        ("paused", None, 1, "Paused. Your 1 vote is safe; come back later."),
+        ("paused", 9, 2, "Paused. Your 2 votes are safe; come back later."),
+        ("paused", 9, 0, "Paused. Please come back later."),
+        ("closed", None, 1, "Closed. Thank you for your 1 vote."),
+        ("closed", None, 0, "Closed."),
+    ],
+)
+def test_home_says_what_is_done_and_left_and_how_long_it_will_take(client, state, quota, votes, words):
+    seat = make_seat(make_run(), quota=quota)
+    client.force_login(seat.judge)
+    take_seat(seat.pk)
+    for _ in range(votes):
+        client.post(reverse("judging:vote"), {"code": open_code(seat), "outcome": "left"})
+    Vote.objects.update(response_ms=20_000)
+    Run.objects.update(judging_state=state)
+
+    page = client.get(reverse("judging:home"))
+
+    assert re.search(r'class="lede">\s*(.*?)\s*</p>', page.text)[1] == words
 
 
 @pytest.mark.parametrize(("quota", "words"), [(12, "There are 12 pairs for you"), (None, "no fixed number of pairs")])

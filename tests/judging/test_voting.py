@@ -201,6 +201,27 @@ def test_undo_goes_back_as_far_as_one_likes_and_forward_in_the_same_order(clock)
     assert differences(seat.run) == 0
 
 
+@pytest.mark.parametrize("taken_out", [{"held": True}, {"excluded_reason": "offensive"}])
+def test_a_drawing_taken_out_does_not_stand_in_the_way_of_older_votes(clock, taken_out):
+    seat = make_seat(make_run())
+    take_seat(seat.pk)
+    first, second, third = (clock.vote(seat).matchup for _ in range(3))
+    Sample.objects.filter(pk=third.left_sample_id).update(**taken_out)
+    still = {m.code for m in (first, second) if third.left_sample_id not in (m.left_sample_id, m.right_sample_id)}
+
+    undone = []
+    while (vote := last_vote(seat)) is not None:
+        back = undo_vote(judge=seat.judge, code=vote.matchup.code)
+        undone.append((vote.matchup.code, back.put_away))
+
+    assert [code for code, _ in undone] == [third.code, second.code, first.code]
+    assert {code for code, put_away in undone if not put_away} == still
+    seat.refresh_from_db()
+    assert (seat.voted, seat.void) == (0, 3 - len(still))
+    assert sum(JudgeTally.objects.values_list("votes", flat=True)) == 0
+    assert differences(seat.run) == 0
+
+
 def test_undo_pressed_twice_undoes_once(clock):
     seat = make_seat(make_run())
     take_seat(seat.pk)
@@ -364,9 +385,11 @@ def test_a_pair_that_was_taken_out_leaves_the_screen_and_stays_away(clock):
     )
 
     assert line_of(seat).current is None  # the page offers to go on, which takes the next one
-    with pytest.raises(RefusedError, match="taken out"):
-        undo_vote(judge=seat.judge, code=cast.matchup.code)
-    assert take_seat(seat.pk).current.code not in {line.current.code, line.upcoming.code}
+    undone = undo_vote(judge=seat.judge, code=cast.matchup.code)
+    assert undone.put_away
+    assert undone.line.current.code not in {line.current.code, line.upcoming.code}
+    assert take_seat(seat.pk).current == undone.line.current
+    assert Vote.objects.get().withdrawn_by == seat.judge
     assert differences(seat.run) == 0
 
 
