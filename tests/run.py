@@ -27,6 +27,7 @@ def main(arguments: list[str]) -> int:
     with ThreadPoolExecutor(1) as aside, valkey_server() as queue, postgres() as database:
         browser = aside.submit(chromium)  # where it has to be installed, other tests need not wait for it
         plain = {**os.environ, "LOG_LEVEL": "WARNING", "REDIS_URL": queue.url}
+        plain.pop("PYTHONDONTWRITEBYTECODE", None)  # or every worker of every run would compile every test anew
         real = {**plain, "DATABASE_URL": database.url}
         if arguments:
             return pytest({**real, "CHROMIUM": browser.result()}, *arguments)
