@@ -150,17 +150,20 @@ def valkey_server() -> Iterator[Valkey]:
 
 
 def find_chromium() -> str | None:
-    names = ("chromium", "google-chrome", "google-chrome-stable", "chromium-browser")
+    names = ("chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chromium-browser")
     return os.environ.get("CHROMIUM") or next((path for name in names if (path := shutil.which(name))), None)
 
 
 def chromium() -> str:
-    """A real browser: the machine's own, else Debian's, else the one Playwright brings."""
+    """A real browser: the machine's own, else Debian's, else the one Playwright brings.
+
+    The headless shell is Chromium without windows, tabs and menus, which would take half the time and are never seen.
+    """
     if found := find_chromium():
         return found
     debian = Path("/etc/debian_version").exists() and "ubuntu" not in Path("/etc/os-release").read_text().lower()
     if debian:
-        apt_install("chromium", "Chromium")
+        apt_install("chromium-headless-shell", "Chromium")
         return find_chromium() or sys.exit("Chromium was installed but is not on the PATH.")
     if subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"]).returncode:
         sys.exit("Chromium is missing and could not be fetched. Install it, or set CHROMIUM to its path.")
