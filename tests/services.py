@@ -10,8 +10,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import SystemRandom
 
 import redis
 
@@ -19,8 +20,10 @@ from benchsite import valkey
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+    """A port below those that outgoing connections get: none of them takes it while its server starts or is restarted."""
+    while True:
+        with suppress(OSError), socket.create_server(("127.0.0.1", SystemRandom().randrange(15_000, 32_000))) as server:
+            return server.getsockname()[1]
 
 
 def apt_install(package: str, purpose: str) -> None:
