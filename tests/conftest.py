@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+from random import Random
 from types import SimpleNamespace
 
 import pytest
@@ -21,6 +23,15 @@ settings.load_profile("unhurried")
 def pytest_collection_modifyitems(items):
     """What takes longest begins first."""
     items.sort(key=lambda item: not (item.get_closest_marker("long") or item.get_closest_marker("processes")))
+
+
+@pytest.fixture(autouse=True)
+def same_luck(request, monkeypatch):
+    """A test draws the same seeds whenever it runs, and others than other tests, as tables are kept in memory by seed.
+
+    What holds for every seed is tested in tests/judging/test_schedule.py.
+    """
+    monkeypatch.setattr(secrets, "randbelow", Random(request.node.nodeid).randrange)
 
 
 @pytest.fixture

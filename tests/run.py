@@ -16,10 +16,10 @@ from tests.services import chromium, postgres, valkey_server
 WORKERS, BROWSERS = 3, 2
 
 
-def pytest(environment: dict[str, str], *arguments: str, workers: int = BROWSERS) -> int:
+def pytest(environment: dict[str, str], *arguments: str, workers: int = BROWSERS, dist: str = "loadfile") -> int:
     """Tests of a file stay together, and files begin in the order that tests/conftest.py gives them."""
     count = os.environ.get("TEST_WORKERS", str(workers))
-    command = [sys.executable, "-m", "pytest", "-q", "-n", count, "--dist", "loadfile", "--no-loadscope-reorder"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", count, "--dist", dist, "--no-loadscope-reorder"]
     return subprocess.run([*command, *arguments], env=environment).returncode
 
 
@@ -27,13 +27,15 @@ def main(arguments: list[str]) -> int:
     with ThreadPoolExecutor(1) as aside, valkey_server() as queue, postgres() as database:
         browser = aside.submit(chromium)  # where it has to be installed, other tests need not wait for it
         plain = {**os.environ, "LOG_LEVEL": "WARNING", "REDIS_URL": queue.url}
+        plain.pop("PYTHONDONTWRITEBYTECODE", None)  # or every worker of every run would compile every test anew
         real = {**plain, "DATABASE_URL": database.url}
         if arguments:
             return pytest({**real, "CHROMIUM": browser.result()}, *arguments)
         print("\nPostgreSQL and Valkey: all tests but the browser's", flush=True)
         codes = [pytest(real, "--ignore=tests/browser", workers=WORKERS)]
         print("\nPostgreSQL and Chromium: the browser's tests", flush=True)
-        codes += [pytest({**real, "CHROMIUM": browser.result()}, "tests/browser")]
+        # They share nothing, and one file of them takes as long as many: whoever is done takes from the other.
+        codes += [pytest({**real, "CHROMIUM": browser.result()}, "tests/browser", dist="worksteal")]
         print("\nSQLite: the tests it could fail", flush=True)
         plain.pop("DATABASE_URL", None)
         chosen = "(django_db or processes) and not once"

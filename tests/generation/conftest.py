@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from threading import Event
+
 import pytest
 from redis import Redis
 
+from tests.generation.drawing_room import AT_ONCE
 from tests.processes import floor
 from tests.services import Valkey
 
@@ -24,9 +27,23 @@ def queue(valkey):
 
 
 @pytest.fixture
-def provider(demo):
+def gate():
+    """Where calls after the first round wait until it is opened, so that a plug is pulled in mid-call and nowhere else."""
+    return Event()
+
+
+@pytest.fixture
+def provider(demo, request):
     """A provider slow enough to be caught in mid-call."""
-    return demo(latency=0.4)
+    if "gate" not in request.fixturenames:
+        return demo(latency=0.4)
+    gate = request.getfixturevalue("gate")
+
+    def wait_at_the_gate(number: int, body: dict) -> None:
+        if number >= AT_ONCE:
+            gate.wait(timeout=60)
+
+    return demo(latency=0.4, plan=wait_at_the_gate)
 
 
 @pytest.fixture

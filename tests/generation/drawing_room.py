@@ -17,6 +17,7 @@ from generation.providers import Client
 MASTER = ModelEntry("demo/master", "Demo Master", provider="demo", price_in=3, price_out=15)
 BEGINNER = ModelEntry("demo/beginner", "Demo Beginner", provider="demo", price_in=0.1, price_out=0.4)
 SUBJECTS = ("cat", "house", "tree")
+AT_ONCE = 4  # calls of a run in tests with real workers
 
 
 def make_suite(*, models=(MASTER, BEGINNER), prompts=3, attempts=2, programs=(), **changes) -> Suite:

@@ -17,12 +17,11 @@ from redis import Redis
 from generation.drawing import sweep
 from generation.models import ProviderCall, Run, Sample
 from generation.runs import pause_run, resume_run, start_run
-from tests.generation.drawing_room import MASTER, assert_all_drawn, assert_invariants, claim, make_suite
+from tests.generation.drawing_room import AT_ONCE, MASTER, assert_all_drawn, assert_invariants, claim, make_suite
 from tests.processes import child_of, floor
 from tests.services import Postgres, find_postgres
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
-AT_ONCE = 4
 
 
 def new_run(samples: int = 16, **options) -> Run:
@@ -35,6 +34,11 @@ def is_done(run: Run) -> Callable[[], bool]:
 
 def is_settled(run: Run) -> Callable[[], bool]:
     return lambda: not ProviderCall.objects.filter(run=run, outcome="open").exists()
+
+
+def all_wait(provider) -> Callable[[], bool]:
+    """The second round of calls stands at the gate; until it opens, the crew has nothing to do but to wait for them."""
+    return lambda: provider.bill.requests == 2 * AT_ONCE and provider.bill.in_flight == AT_ONCE
 
 
 def assert_whole(run: Run, provider, *, kills: int = 0) -> None:
@@ -55,43 +59,45 @@ def test_a_worker_draws_a_run(site, provider):
     assert provider.bill.most_in_flight == AT_ONCE
 
 
-def test_kill_of_the_workers_child_in_mid_call(site, provider):
+def test_kill_of_the_workers_child_in_mid_call(site, provider, gate):
     run = new_run()
     worker = site.keep("work", "draw")
     site.keep("sweep", "--forever")
-    site.wait_until(lambda: provider.bill.requests > AT_ONCE, "a second round of calls")
-    site.wait_until(lambda: child_of(worker.pid) is not None and provider.bill.in_flight > 0, "a call in flight")
+    site.wait_until(all_wait(provider), "calls in flight")
 
     os.kill(child_of(worker.pid), signal.SIGKILL)
+    gate.set()
 
     site.wait_until(is_done(run), "the end of the run")
     assert ProviderCall.objects.filter(run=run, outcome="unknown").exists()
     assert_whole(run, provider, kills=AT_ONCE)
 
 
-def test_kill_of_the_worker_in_mid_call(site, provider):
+def test_kill_of_the_worker_in_mid_call(site, provider, gate):
     """RQ's child lives on as an orphan and goes on drawing; a second worker joins, and nothing is asked twice."""
     run = new_run()
     worker = site.keep("work", "draw")
     site.keep("sweep", "--forever")
-    site.wait_until(lambda: provider.bill.requests > AT_ONCE, "a second round of calls")
+    site.wait_until(all_wait(provider), "calls in flight")
 
     worker.kill()
+    gate.set()
 
     site.wait_until(is_done(run), "the end of the run")
     site.wait_until(is_settled(run), "the orphan's last call")
     assert_whole(run, provider)
 
 
-def test_kill_of_worker_and_child_together(site, provider):
+def test_kill_of_worker_and_child_together(site, provider, gate):
     run = new_run()
     worker = site.keep("work", "draw")
     site.keep("sweep", "--forever")
-    site.wait_until(lambda: provider.bill.requests > AT_ONCE and provider.bill.in_flight > 0, "calls in flight")
+    site.wait_until(all_wait(provider), "calls in flight")
 
     child = child_of(worker.pid)
     worker.kill()
     os.kill(child, signal.SIGKILL)
+    gate.set()
 
     site.wait_until(is_done(run), "the end of the run")
     assert_whole(run, provider, kills=AT_ONCE)
@@ -137,15 +143,15 @@ def test_start_without_a_queue_is_healed_by_the_sweeper(site, provider, queue):
     assert_whole(run, provider)
 
 
-def test_a_worker_stopped_past_its_lease(site, provider):
+def test_a_worker_stopped_past_its_lease(site, provider, gate):
     run = new_run()
     worker = site.start("work", "draw")
     site.keep("sweep", "--forever")
-    # With every call in flight the crew only waits: on SQLite nobody could write while it holds a transaction.
-    site.wait_until(lambda: provider.bill.requests > AT_ONCE and provider.bill.in_flight == AT_ONCE, "calls in flight")
+    site.wait_until(all_wait(provider), "calls in flight")
     child = child_of(worker.pid)
-    for pid in (worker.pid, child):
+    for pid in (worker.pid, child):  # on SQLite nobody could write if it held a transaction
         os.kill(pid, signal.SIGSTOP)
+    gate.set()
     site.keep("work", "draw")
     site.wait_until(is_done(run), "the end of the run by another worker")
 
@@ -207,13 +213,14 @@ def test_two_sweepers_at_the_same_moment(provider):
     assert_invariants(run, billed_nano=0, requests=0)
 
 
-def test_pause_with_calls_in_flight(site, provider):
+def test_pause_with_calls_in_flight(site, provider, gate):
     run = new_run()
     site.keep("work", "draw")
     site.keep("sweep", "--forever")
-    site.wait_until(lambda: provider.bill.requests > AT_ONCE and provider.bill.in_flight > 0, "calls in flight")
+    site.wait_until(all_wait(provider), "calls in flight")
 
     pause_run(run, reason="Test.")
+    gate.set()
 
     site.wait_until(is_settled(run), "the end of the calls in flight")
     asked = provider.bill.requests
@@ -227,12 +234,13 @@ def test_pause_with_calls_in_flight(site, provider):
     assert_whole(run, provider)
 
 
-def test_sigterm_ends_a_worker_gently(site, provider):
+def test_sigterm_ends_a_worker_gently(site, provider, gate):
     run = new_run()
     worker = site.start("work", "draw")
-    site.wait_until(lambda: provider.bill.requests > AT_ONCE and provider.bill.in_flight > 0, "calls in flight")
+    site.wait_until(all_wait(provider), "calls in flight")
 
     worker.terminate()
+    gate.set()
 
     assert worker.wait(timeout=30) == 0
     assert is_settled(run)(), "calls in flight were settled before it left"

@@ -29,7 +29,8 @@ def no_waiting(monkeypatch):
 
 @pytest.fixture
 def alice(client):
-    seat = make_seat(make_run())
+    """A judge whose first eight pairs ask eight prompts, so that a drawing held back takes no other pair with it."""
+    seat = make_seat(make_run(prompts=8, overlap=0, repeats=0))
     client.force_login(seat.judge)
     take_seat(seat.pk)
     return seat
