@@ -127,14 +127,14 @@ class ExtendForm(forms.Form):
     """Models that join a run, and more attempts for all of them."""
 
     models = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, required=False, label="Models to add")
-    attempts = forms.IntegerField(
-        min_value=1, max_value=100, required=False, help_text="New number of attempts of each prompt; it can only grow."
-    )
     file = forms.FileField(
         required=False,
         label="Models from a file",
         help_text="Optional: a models.yaml of your own. Those that are not in the run join it.",
         widget=forms.FileInput(attrs={"accept": ".yaml,.yml"}),
+    )
+    attempts = forms.IntegerField(
+        min_value=1, max_value=100, required=False, help_text="New number of attempts of each prompt; it can only grow."
     )
     budget = forms.DecimalField(
         required=False,

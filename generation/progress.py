@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.db.models import Count, Max, Q, Sum
 from django.utils.timezone import now
 
-from generation.backends import news_of_backend
+from generation.backends import PATIENCE, news_of_backend
 from generation.measuring import unmeasured
 from generation.models import Measurement, ProviderCall, Run, Sample
 from generation.pricing import awaited
@@ -169,13 +169,9 @@ def _problems(run: Run) -> list[Problem]:
 
 
 def _switch(run: Run) -> Switch | None:
-    """What a curator has to know about another backend; nothing once the run uses it."""
+    """What a curator has to know about another backend; nothing once the run uses it, or a day later."""
     news = news_of_backend(run)
-    if (
-        news is None
-        or news.verb == "use_backend"
-        or (news.verb != "ask_backend" and news.subject == run.measure_backend)
-    ):
+    if news is None or news.at < now() - PATIENCE or news.subject in ("", run.measure_backend):
         return None
     measured = Measurement.objects.filter(sample__run=run, backend=news.subject).count()
     return Switch(news.subject, measured, news.reason if news.verb == "measure_failed" else "")
