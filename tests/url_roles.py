@@ -50,6 +50,8 @@ ADDRESSES = {
     "metrics": Row(ALL.replace("200", "403"), NONE),  # by its token only; tests/benchsite/ has more
     "numbers": Row(ALL, NONE),
     "suite": Row(ALL, NONE, ("ascii",)),
+    "run_suite": Row(PRIVATE, NONE, ("@run",)),
+    "run_suite (published)": Row(ALL, NONE, ("@published",)),
     # /runs/
     "generation:runs": Row(CURATORS, CURATORS_405),
     "generation:start": Row(CURATORS, CURATORS, ("ascii",)),
