@@ -157,7 +157,20 @@ def start_queue(folder: Path) -> list[str] | None:
     return valkey.command(server, port=port, folder=data, password=password)
 
 
+USAGE = """\
+script/server: the whole site on this machine. It takes no arguments; the environment says where:
+
+  PORT=8001 script/server       another port than 8000
+  HOST=0.0.0.0 script/server    reached from other machines, too; set ALLOWED_HOSTS to its names
+  VAR_DIR=/data script/server   another folder than var/ for the database, logins and keys
+
+docs/operations.md has every setting."""
+
+
 def main() -> None:
+    if sys.argv[1:]:
+        print(USAGE)
+        sys.exit(0 if sys.argv[1] in ("-h", "--help") else 2)
     host, port = read_address(dict(os.environ))
     folder = var_folder()
     folder.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ from benchsite import metrics_views, views
 urlpatterns = [
     path("", views.home, name="home"),
     path("suites/<slug:slug>/", views.suite, name="suite"),
+    path("runs/<slug:code>/suite/", views.run_suite, name="run_suite"),
     path("about/numbers/", views.numbers, name="numbers"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),

@@ -9,7 +9,9 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 from django_rq import get_connection
 from redis.exceptions import RedisError
@@ -18,6 +20,7 @@ from benchsite.best import best_of
 from benchsite.front import demo_runs_are_coming, live_numbers, shown_runs
 from benchsite.json_pages import page_or_json
 from generation.config import Suite, load_suites
+from generation.models import Run
 from ranking import page_json
 from ranking.pages import FLAGS, overview
 from ranking.people import hidden_from
@@ -62,8 +65,18 @@ def suite(request: HttpRequest, slug: str) -> HttpResponse:
     found = next((suite for suite in good_suites() if suite.slug == slug), None)
     if found is None:
         raise Http404
+    return _suite_page(request, found, shown_runs(request.user).filter(suite=slug))
+
+
+@require_safe
+def run_suite(request: HttpRequest, code: str) -> HttpResponse:
+    """The suite as one run has it: the copy that was made when it started, also where this server has no such suite."""
+    run = get_object_or_404(Run.objects.visible_to(request.user), code=code)
+    return _suite_page(request, Suite.from_dict(run.config), shown_runs(request.user).filter(pk=run.pk))
+
+
+def _suite_page(request: HttpRequest, found: Suite, runs: QuerySet[Run]) -> HttpResponse:
     prompts = {category.key: [p for p in found.prompts if p.category == category.key] for category in found.categories}
-    runs = shown_runs(request.user).filter(suite=slug)
     hidden = hidden_from(request.user, runs)
     context = {
         "suite": found,

@@ -99,10 +99,10 @@ def load_suites(root: Path) -> list[Suite | BrokenSuite]:
     return found
 
 
-def load_suite(path: Path) -> Suite:
-    """The suite in one folder, whole or not at all."""
+def load_suite(path: Path, *, providers: Path | None = None) -> Suite:
+    """The suite in one folder, whole or not at all; `providers` is another file than the one beside the folder."""
     _check_folder(path)
-    providers = _known_providers(path.parent / "providers.yaml")
+    known = _known_providers(providers or path.parent / "providers.yaml")
     top = ("suite", "generation", "judging", "rubric", "format_options", "categories")
     config = read.mapping(load_yaml(path / "config.yaml"), top, ("suite", "generation"))
     suite = _suite_block(config["suite"])
@@ -113,7 +113,7 @@ def load_suite(path: Path) -> Suite:
     has_programs = (path / "programs.yaml").exists()
     categories = optional(config, "categories", _categories, ())
     rules, programs = read_programs(path / "programs.yaml") if has_programs else (ProgramRules(), ())
-    generation = _generation(config["generation"], providers)
+    generation = _generation(config["generation"], known)
     prompts = read_prompts(path / "prompts.yaml", seed=suite["seed"], categories=categories, rubric=rubric)
     return Suite(
         slug=path.name,
@@ -123,7 +123,7 @@ def load_suite(path: Path) -> Suite:
         rubric=rubric,
         format_options=optional(config, "format_options", read.plain_mapping, {}),
         categories=categories or _implied_categories(prompts, rubric),
-        models=read_models(path / "models.yaml", providers=providers, most_tokens=generation.max_tokens),
+        models=read_models(path / "models.yaml", providers=known, most_tokens=generation.max_tokens),
         prompts=prompts,
         programs=programs,
         program_rules=rules,

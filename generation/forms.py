@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
+from generation.config import SLUG
+from generation.formats import get_format
 from generation.models import Run, Sample
 from generation.reasons import LONGEST_REASON
 from generation.suite import ModelEntry, Suite
+from generation.suite_costs import sample_count
+from generation.yaml_source import MAX_BYTES
+
+LARGEST_UPLOAD = 4 * MAX_BYTES
+MOST_SAMPLES = 100_000
 
 
 class StartForm(forms.Form):
@@ -45,10 +53,86 @@ class StartForm(forms.Form):
         return self.cleaned_data["models"]
 
 
+class UploadedStartForm(StartForm):
+    """One run of a suite that a curator sent. Nobody who runs the server has looked at it, so its cost is capped."""
+
+    sealed = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(self, suite: Suite, *args: Any, **kwargs: Any) -> None:
+        super().__init__(suite, *args, **kwargs)
+        self.suite = suite
+        self.fields["budget"].required = True
+        self.fields["budget"].help_text = "A hard cap: a call that could pass it is not made."
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if cleaned.get("models") and cleaned.get("attempts"):
+            samples = self._samples(cleaned["models"], cleaned["attempts"])
+            if samples > MOST_SAMPLES:
+                raise forms.ValidationError(
+                    f"That is {samples} drawings; a run of an uploaded suite has at most {MOST_SAMPLES}. "
+                    "Choose fewer models or attempts."
+                )
+        return cleaned
+
+    def _samples(self, models: list[str], attempts: int) -> int:
+        """Drawings of the run that is asked for; the suite says how many a model and attempt make."""
+        whole = sample_count(self.suite)
+        return whole // (len(self.suite.models) * self.suite.generation.attempts_per_prompt) * len(models) * attempts
+
+
+class ManyFilesInput(forms.FileInput):
+    """A file input that takes several."""
+
+    allow_multiple_selected = True
+
+
+class ManyFilesField(forms.FileField):
+    """One or more files, each of which must be there and not empty."""
+
+    widget = ManyFilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        return [super(ManyFilesField, self).clean(file, initial) for file in data or [None]]
+
+
+class SuiteUploadForm(forms.Form):
+    """A suite that is not on the server."""
+
+    name = forms.RegexField(
+        rf"^{SLUG.pattern}\Z",
+        help_text="Lower-case letters, digits and dashes, such as tiny-cats. It tells suites apart.",
+        error_messages={"invalid": "Use lower-case letters, digits and dashes, at most 50."},
+    )
+    files = ManyFilesField(
+        help_text="config.yaml, models.yaml and prompts.yaml, and programs.yaml where programs compete: choose them "
+        "together, or one zip of them. At most 512 KiB a file.",
+        widget=ManyFilesInput(attrs={"accept": ".yaml,.yml,.zip"}),
+    )
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"]
+        if (settings.SUITES_DIR / name).exists():
+            raise forms.ValidationError(f"{name} is a suite on this server. Choose another name.")
+        return name
+
+    def clean_files(self) -> list[Any]:
+        files = self.cleaned_data["files"]
+        if sum(file.size for file in files) > LARGEST_UPLOAD:
+            raise forms.ValidationError(f"The files have more than {LARGEST_UPLOAD // 2**20} MiB, which no suite has.")
+        return files
+
+
 class ExtendForm(forms.Form):
     """Models that join a run, and more attempts for all of them."""
 
     models = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, required=False, label="Models to add")
+    file = forms.FileField(
+        required=False,
+        label="Models from a file",
+        help_text="Optional: a models.yaml of your own. Those that are not in the run join it.",
+        widget=forms.FileInput(attrs={"accept": ".yaml,.yml"}),
+    )
     attempts = forms.IntegerField(
         min_value=1, max_value=100, required=False, help_text="New number of attempts of each prompt; it can only grow."
     )
@@ -71,7 +155,9 @@ class ExtendForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["models"].choices = [(model.id, model.label) for model in candidates]
         if not candidates:
-            self.fields["models"].help_text = "Every model of the suite's models.yaml takes part already."
+            self.fields[
+                "models"
+            ].help_text = "The server has no other models for this run; send a file below to add some."
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
@@ -92,11 +178,27 @@ class CancelForm(forms.Form):
     reason = forms.CharField(label="Why", max_length=LONGEST_REASON, help_text="Kept in the log.")
 
 
+class BackendForm(forms.Form):
+    """Another backend for an automatic score."""
+
+    backend = forms.ChoiceField(help_text="What measures the drawings. What the present one said stays stored, apart.")
+    reason = forms.CharField(
+        label="Why", required=False, max_length=LONGEST_REASON, help_text="Optional. Kept in the log."
+    )
+
+    def __init__(self, run: Run, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = get_format(run.format).measure_backends
+        self.fields["backend"].choices = [(name, name) for name in known if name != run.measure_backend]
+
+
 class ImportForm(forms.Form):
     """Drawings made outside."""
 
     file = forms.FileField(
-        help_text="JSON Lines, an object a line with model_id, prompt_text, attempt_number and raw_output."
+        help_text="JSON Lines, an object a line with model_id, prompt_text, attempt_number and raw_output; or a zip of "
+        "SVG files named MODEL/SUBJECT-1.svg, the number being the attempt.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.zip"}),
     )
 
 

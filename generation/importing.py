@@ -1,11 +1,11 @@
-"""Drawings made outside come in: the seed's `database.jsonl`, or a folder of files named by model and subject.
+"""Drawings made outside come in: the seed's `database.jsonl`, or a folder or zip of files named by model and subject.
 
 All or nothing, unless the caller chooses to leave bad lines out; importing the same file again changes nothing.
 """
 
 from __future__ import annotations
 
-import re
+import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,17 +16,16 @@ from django.utils.timezone import now
 
 from benchsite.progress_bar import Progress, unwatched
 from generation.asking import Sheet, load_sheet
+from generation.drawing_files import read_folder, read_zip
 from generation.expansion import entrant_row
-from generation.import_lines import MOST_ATTEMPTS, NO_MODEL_NAME, BadLine, Line, is_model_name, read_lines, slug
+from generation.import_lines import BadLine, Line, read_lines
 from generation.marks import mark_scores
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.reading import Read, measured_inline, read_answer, save_measurements
 from generation.runs import refuse_frozen
-from generation.text import clean_text, decode
+from generation.text import clean_text
 
 PROVIDER = "import"
-LARGEST_FILE = 8 * 2**20
-FILE_NAME = re.compile(r"(?P<subject>.+?)(?:[-_ ](?P<attempt>\d{1,3}))?")
 Key = tuple[int | None, str, int, int]
 
 
@@ -41,11 +40,12 @@ class ImportRefused(Exception):
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did: samples added, lines that were there already, lines left out."""
+    """What an import did: samples added, lines that were there already, lines left out, models that joined the run."""
 
     added: int
     same: int
     bad: list[BadLine]
+    joined: list[str]
 
 
 @dataclass(frozen=True)
@@ -79,40 +79,20 @@ def import_samples(
 def import_folder(
     folder: Path, *, run: Run, by: Any = None, skip_bad: bool = False, progress: Progress = unwatched
 ) -> Imported:
-    """Files named MODEL/SUBJECT.svg or MODEL/SUBJECT-2.svg (a model's id may have slashes) or MODEL__SUBJECT__2.svg."""
-    subjects = {slug(name): prompt for prompt in run.prompts.all() for name in (prompt.subject, prompt.key) if name}
-    lines, bad = [], []
-    for number, path in enumerate(sorted(folder.rglob("*.svg")), start=1):
-        found = _read_file(folder, path, number, subjects)
-        (bad if isinstance(found, BadLine) else lines).append(found)
-    if not lines and not bad:
-        bad.append(BadLine(folder.name, 0, "", "there is no .svg file in this folder"))
+    """Files below a folder that are named by model and subject."""
+    lines, bad = read_folder(folder, run)
     return _import(lines, bad, run=run, source=folder.name, by=by, skip_bad=skip_bad, progress=progress)
 
 
-def _read_file(folder: Path, path: Path, number: int, subjects: dict[str, Prompt]) -> Line | BadLine:
-    name = path.relative_to(folder)
-    if path.is_symlink() or not path.is_file():
-        return BadLine(str(name), 0, "", "this is not a plain file")
-    if path.stat().st_size > LARGEST_FILE:
-        return BadLine(str(name), 0, "", f"the file is over {LARGEST_FILE} bytes")
-    parts = name.stem.split("__") if len(name.parts) == 1 else [name.parent.as_posix(), name.stem]
-    if len(parts) == 3 and parts[2].isdigit():
-        parts = [parts[0], f"{parts[1]}-{parts[2]}"]
-    if len(parts) != 2:
-        return BadLine(str(name), 0, "", "the name does not say model and subject, as in MODEL/SUBJECT-1.svg")
-    if not is_model_name(parts[0]):
-        return BadLine(str(name), 0, repr(parts[0])[:60], NO_MODEL_NAME)
-    match = FILE_NAME.fullmatch(parts[1])
-    whole = subjects.get(slug(parts[1]))  # a subject may itself end in a number
-    prompt = whole or (subjects.get(slug(match["subject"])) if match else None)
-    if prompt is None:
-        return BadLine(str(name), 0, "", f"no prompt of this run is about {parts[1]!r}")
-    attempt = 1 if whole or not match["attempt"] else int(match["attempt"])
-    if not 1 <= attempt <= MOST_ATTEMPTS:
-        return BadLine(str(name), 0, "", f"the attempt is not a whole number from 1 to {MOST_ATTEMPTS}")
-    text, _ = decode(path.read_bytes())
-    return Line(number, parts[0], prompt.text, attempt, text, category=prompt.category, source=str(name))
+def import_file(
+    path: Path, *, run: Run, by: Any = None, skip_bad: bool = False, progress: Progress = unwatched
+) -> Imported:
+    """One file: JSON Lines, or a zip of what `import_folder` takes."""
+    if zipfile.is_zipfile(path) or path.suffix.lower() == ".zip":
+        lines, bad = read_zip(path, run)
+        return _import(lines, bad, run=run, source=path.name, by=by, skip_bad=skip_bad, progress=progress)
+    with path.open("rb") as stream:
+        return import_samples(stream, run=run, source=path.name, by=by, skip_bad=skip_bad, progress=progress)
 
 
 def _import(
@@ -132,12 +112,14 @@ def _import(
     for key, drawing in unique.items():
         read[key] = _read(sheet, drawing)
         progress(len(read), len(unique))
+    known = set(run.models.values_list("model_id", flat=True))
+    joined = sorted({drawing.line.model_id for drawing in unique.values()} - known)
     with transaction.atomic():
         _save(run, sheet, unique, read)
         mark_scores(run.pk)
         facts = {"source": clean_text(source)[0], "added": len(unique), "bad": len(bad)}
         Event.objects.create(run=run, actor=by, verb="import_samples", facts=facts)
-    return Imported(len(unique), len(placed) - len(clashing) - len(unique), bad)
+    return Imported(len(unique), len(placed) - len(clashing) - len(unique), bad, joined)
 
 
 def _place(sheet: Sheet, lines: list[Line]) -> tuple[list[_Drawing], list[BadLine]]:

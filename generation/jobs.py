@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from generation import crew
+from generation.backends import switch_as_asked
 from generation.bell import ring_for_drawing
 from generation.due import runs_to_draw
 from generation.measuring import measure_by
@@ -27,6 +28,12 @@ def measure(run_id: int, backend: str) -> None:
     run = Run.objects.filter(pk=run_id, frozen_at=None).first()
     if run is not None:
         measure_by(run, backend)
+
+
+def switch_backend(run_id: int) -> None:
+    run = Run.objects.filter(pk=run_id, frozen_at=None).first()
+    if run is not None:
+        switch_as_asked(run)
 
 
 def reread(run_id: int, user_id: int, reason: str) -> None:

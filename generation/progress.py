@@ -8,8 +8,9 @@ from datetime import timedelta
 from django.db.models import Count, Max, Q, Sum
 from django.utils.timezone import now
 
+from generation.backends import PATIENCE, news_of_backend
 from generation.measuring import unmeasured
-from generation.models import ProviderCall, Run, Sample
+from generation.models import Measurement, ProviderCall, Run, Sample
 from generation.pricing import awaited
 
 RATE_WINDOW = timedelta(minutes=5)
@@ -93,6 +94,15 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Switch:
+    """Another backend that a curator asked for: how far it is, or why it could not measure."""
+
+    backend: str
+    measured: int
+    failed: str
+
+
+@dataclass(frozen=True)
 class RunProgress:
     """All that the top of a run's page says."""
 
@@ -103,6 +113,7 @@ class RunProgress:
     tokens_out: int
     unknown_costs: int
     unmeasured: int = 0
+    switch: Switch | None = None
     awaited: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -157,6 +168,15 @@ def _problems(run: Run) -> list[Problem]:
     return sorted(found, key=lambda problem: (problem.waiting, -problem.count, problem.code))
 
 
+def _switch(run: Run) -> Switch | None:
+    """What a curator has to know about another backend; nothing once the run uses it, or a day later."""
+    news = news_of_backend(run)
+    if news is None or news.at < now() - PATIENCE or news.subject in ("", run.measure_backend):
+        return None
+    measured = Measurement.objects.filter(sample__run=run, backend=news.subject).count()
+    return Switch(news.subject, measured, news.reason if news.verb == "measure_failed" else "")
+
+
 def run_progress(run: Run) -> RunProgress:
     models = _models(run)
     money = run.calls.aggregate(
@@ -178,6 +198,7 @@ def run_progress(run: Run) -> RunProgress:
         tokens_out=money["tokens_out"],
         unknown_costs=money["unknown"],
         unmeasured=unmeasured(run) if "automatic" in run.protocols else 0,
+        switch=_switch(run) if "automatic" in run.protocols else None,
         awaited=awaited(run),
         problems=_problems(run),
     )

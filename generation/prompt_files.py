@@ -22,6 +22,7 @@ SHAPES = {
 }
 ROW_KEYS = ("key", "subject", "category", "facts")
 SUBJECT = 200
+MOST_PROMPTS = 5000
 SLOT_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
 
 
@@ -80,6 +81,9 @@ def _from_templates(
         start = sum(prompt.category == category for prompt in prompts) + 1
         prompts.extend(_filled_entry(item, category, number) for number, item in enumerate(filled, start))
         nodes.extend([row["template"]] * count)
+        if len(prompts) > MOST_PROMPTS:
+            hint = f"use fewer templates or a smaller prompts_per_template: at most {MOST_PROMPTS} prompts"
+            raise row["template"].error("the templates make too many prompts", hint, reason="wrong_length")
     return nodes, prompts
 
 

@@ -18,7 +18,6 @@ from generation.config import ModelEntry, Profile, Suite, SuiteError, load_profi
 from generation.demo_suites import demo_variant, load_demo
 from generation.expansion import expand, fill_prices, unpriced
 from generation.formats import get_format
-from generation.marks import mark_scores
 from generation.models import Event, Run, Sample
 from generation.prices import decimal_of, nano
 
@@ -175,7 +174,8 @@ def extend_run(
 ) -> int:
     """More models, more attempts of everything, another budget (None: no cap); says how many samples were added.
 
-    Prices that nobody knew are taken from the suite as it is today; nothing else of a model that takes part changes.
+    Prices that nobody knew are taken from the suite as it is today, or from `models` where the suite is not on this
+    server; nothing else of a model that takes part changes.
     """
     refuse_frozen(run)
     if run.drawing_state == Run.Drawing.CANCELLED:
@@ -191,7 +191,7 @@ def extend_run(
     suite = replace(suite, models=(*suite.models, *(entry for entry in models if entry.id not in known)))
     suite = _choose(suite, None, None, attempts)
     profiles = _profiles(suite.models, suite.generation.provider)
-    today = _suite_today(run) if unpriced(run).exists() else None
+    today = (_suite_today(run) or replace(suite, models=tuple(models))) if unpriced(run).exists() else None
     cap = _cap(budget)
     fields: dict[str, Any] = {"config": suite.to_dict(), "digest": suite.digest(), "finished_at": None, **cap}
     with transaction.atomic():
@@ -202,7 +202,7 @@ def extend_run(
         added = run.samples.count() - count
         priced = fill_prices(run, today) if today else []
         facts = {
-            "models": [entry.id for entry in models],
+            "models": [entry.id for entry in models if entry.id not in known],
             "attempts": attempts,
             "samples": added,
             "priced": priced,
@@ -281,20 +281,3 @@ def _move(run: Run, verb: str, by: User, reason: str, expected: str, **fields: A
         Event.objects.create(run=run, actor=by, verb=verb, reason=reason, facts=facts)
     run.refresh_from_db()
     return True
-
-
-def refuse_backend(run: Run, backend: str) -> None:
-    known = get_format(run.format).measure_backends
-    if backend not in known:
-        raise RunError(f"{run.format} has no backend {backend!r}; it has {', '.join(known)}.")
-
-
-def use_backend(run: Run, backend: str, *, by: User = None, reason: str = "") -> None:
-    """Score the run by another measuring backend; what the old one said stays stored, apart."""
-    refuse_frozen(run)
-    refuse_backend(run, backend)
-    with transaction.atomic():
-        Run.objects.filter(pk=run.pk).update(measure_backend=backend)
-        mark_scores(run.pk)
-        Event.objects.create(run=run, actor=by, verb="use_backend", reason=reason, facts={"backend": backend})
-    run.refresh_from_db()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from generation import views
+from generation import import_views, start_views, views
 
 app_name = "generation"
 
@@ -12,9 +12,10 @@ run_urls = [  # /runs/<code>/
     path("runs/<slug:code>/", views.run, name="run"),
     path("runs/<slug:code>/progress/", views.progress, name="progress"),
     path("runs/<slug:code>/cancel/", views.cancel, name="cancel"),
+    path("runs/<slug:code>/measure/", views.measure, name="measure"),
     path("runs/<slug:code>/extend/", views.extend, name="extend"),
-    path("runs/<slug:code>/import/", views.import_file, name="import"),
-    path("runs/<slug:code>/import/programs/", views.import_program_file, name="import_programs"),
+    path("runs/<slug:code>/import/", import_views.import_file, name="import"),
+    path("runs/<slug:code>/import/programs/", import_views.import_program_file, name="import_programs"),
     path("runs/<slug:code>/samples/", views.samples, name="samples"),
     path("runs/<slug:code>/samples.jsonl", views.download_samples, name="download"),
     path("runs/<slug:code>/do/<slug:verb>/", views.act, name="act"),
@@ -25,8 +26,10 @@ sample_urls = [  # /samples/<code>/
 ]
 urlpatterns = [
     path("runs/", views.runs, name="runs"),
-    path("suites/<slug:slug>/start/", views.start, name="start"),
-    path("suites/<slug:slug>/check/", views.check, name="check"),
+    path("runs/start/upload/", start_views.upload, name="upload"),
+    path("runs/start/uploaded/", start_views.start_uploaded, name="start_uploaded"),
+    path("suites/<slug:slug>/start/", start_views.start, name="start"),
+    path("suites/<slug:slug>/check/", start_views.check, name="check"),
     *run_urls,
     *sample_urls,
 ]

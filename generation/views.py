@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 from django.conf import settings
@@ -11,25 +10,21 @@ from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchsite.access import curator_required
-from benchsite.uploads import kept
 from generation import runs as verbs
-from generation.checking import check_suite, free_providers
-from generation.codes import new_code
-from generation.config import BrokenSuite, Suite, SuiteError, load_profiles, load_suites
+from generation.backends import ask_backend
+from generation.config import BrokenSuite, Suite, SuiteError, load_suites
 from generation.dumps import sample_lines
-from generation.forms import CancelForm, ExtendForm, ImportForm, ProgramsForm, SampleFilter, StartForm
-from generation.importing import ImportRefused, import_samples
+from generation.formats import get_format
+from generation.forms import BackendForm, CancelForm, ExtendForm, SampleFilter
 from generation.models import Run, Sample
 from generation.pictures import picture_response
-from generation.program_files import read_programs
-from generation.program_imports import Imported, import_programs
 from generation.progress import run_progress
 from generation.reasons import reason_of
-from generation.suite_costs import cost_bound_nano
+from generation.suite import ModelEntry
+from generation.suite_uploads import read_more_models
 from generation.text import visible
 
 NEWEST = 12
@@ -39,13 +34,6 @@ EVENTS = 12
 
 def _run(code: str) -> Run:
     return get_object_or_404(Run, code=code)
-
-
-def _suite(slug: str) -> Suite:
-    found = [suite for suite in load_suites(settings.SUITES_DIR) if suite.slug == slug]
-    if not found or isinstance(found[0], BrokenSuite):
-        raise Http404
-    return found[0]
 
 
 @curator_required
@@ -62,40 +50,6 @@ def runs(request: HttpRequest) -> HttpResponse:
         "broken": [suite for suite in loaded if isinstance(suite, BrokenSuite)],
     }
     return render(request, "generation/runs.html", context)
-
-
-@curator_required
-@require_http_methods(["GET", "POST"])
-def start(request: HttpRequest, slug: str) -> HttpResponse:
-    suite = _suite(slug)
-    form = StartForm(suite, request.POST or None, initial={"key": new_code()})
-    if request.method == "POST" and form.is_valid():
-        wanted = form.cleaned_data
-        chosen = {name: wanted[name] for name in ("label", "models", "attempts", "budget", "key")}
-        try:
-            return redirect("generation:run", verbs.start_run(suite, **chosen, by=request.user).code)
-        except verbs.RunError as error:
-            form.add_error(None, str(error))
-    profiles = load_profiles(settings.SUITES_DIR / "providers.yaml")
-    wanted_keys = {profiles[model.provider or suite.generation.provider].key_env for model in suite.models}
-    missing = sorted(name for name in wanted_keys if name and not os.environ.get(name))
-    context = {
-        "suite": suite,
-        "form": form,
-        "bound": cost_bound_nano(suite, free=free_providers(profiles)),
-        "unpriced": [model.label for model in suite.models if None in (model.price_in, model.price_out)],
-        "missing_keys": missing,
-    }
-    return render(request, "generation/start.html", context)
-
-
-@curator_required
-@require_POST
-def check(request: HttpRequest, slug: str) -> HttpResponse:
-    """Asks the suite's providers; costs nothing."""
-    suite = _suite(slug)
-    found = check_suite(suite, profiles=load_profiles(settings.SUITES_DIR / "providers.yaml"))
-    return render(request, "generation/check.html", {"suite": suite, "check": found})
 
 
 def _progress_context(run: Run) -> dict[str, object]:
@@ -119,13 +73,24 @@ def _offered(run: Run) -> list[tuple[str, str, str]]:
     return offered
 
 
+def _can_switch(run: Run) -> bool:
+    """Whether a formula scores the run, and could go by another backend."""
+    return "automatic" in run.protocols and len(get_format(run.format).measure_backends) > 1
+
+
 @curator_required
 @require_GET
 def run(request: HttpRequest, code: str) -> HttpResponse:
     found = _run(code)
     events = found.events.select_related("actor")[:EVENTS]
     can_cancel = found.drawing_state != Run.Drawing.CANCELLED and _unended(found)
-    context = {**_progress_context(found), "verbs": _offered(found), "can_cancel": can_cancel, "events": events}
+    context = {
+        **_progress_context(found),
+        "verbs": _offered(found),
+        "can_cancel": can_cancel,
+        "can_switch": _can_switch(found),
+        "events": events,
+    }
     return render(request, "generation/run.html", context)
 
 
@@ -180,6 +145,24 @@ def cancel(request: HttpRequest, code: str) -> HttpResponse:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
+def measure(request: HttpRequest, code: str) -> HttpResponse:
+    """Another backend for the run's score; a worker measures, and the page of the run tells how far it is."""
+    found = _run(code)
+    if not _can_switch(found):
+        raise Http404
+    form = BackendForm(found, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            ask_backend(found, form.cleaned_data["backend"], by=request.user, reason=form.cleaned_data["reason"])
+        except verbs.RunError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("generation:run", code)
+    return render(request, "generation/measure.html", {"run": found, "form": form})
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
 def extend(request: HttpRequest, code: str) -> HttpResponse:
     found = _run(code)
     try:
@@ -187,18 +170,20 @@ def extend(request: HttpRequest, code: str) -> HttpResponse:
     except verbs.RunError as error:
         messages.error(request, str(error))
         return redirect("generation:run", code)
-    form = ExtendForm(candidates, request.POST or None)
+    form = ExtendForm(candidates, request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         wanted = form.cleaned_data
         try:
             added = verbs.extend_run(
                 found,
-                models=[model for model in candidates if model.id in wanted["models"]],
+                models=[model for model in candidates if model.id in wanted["models"]] + _models_sent(found, form),
                 attempts=wanted["attempts"],
                 budget=form.budget_wanted(),
                 by=request.user,
                 reason=wanted["reason"],
             )
+        except SuiteError as error:
+            form.add_error("file", visible(f"Nothing was added. {error}"))
         except verbs.RunError as error:
             form.add_error(None, str(error))
         else:
@@ -207,55 +192,9 @@ def extend(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "generation/extend.html", {"run": found, "form": form})
 
 
-@curator_required
-@require_http_methods(["GET", "POST"])
-def import_file(request: HttpRequest, code: str) -> HttpResponse:
-    found = _run(code)
-    form = ImportForm(request.POST or None, request.FILES or None)
-    problems: list[str] = []
-    if request.method == "POST" and form.is_valid():
-        file = form.cleaned_data["file"]
-        try:
-            done = import_samples(file, run=found, source=file.name, by=request.user)
-        except ImportRefused as refused:
-            problems = [str(line) for line in refused.bad]
-        except verbs.RunError as error:
-            problems = [str(error)]
-        else:
-            messages.success(request, f"{done.added} imported, {done.same} were there already.")
-            return redirect("generation:run", code)
-    return render(request, "generation/import.html", {"run": found, "form": form, "problems": problems})
-
-
-@curator_required
-@require_http_methods(["GET", "POST"])
-def import_program_file(request: HttpRequest, code: str) -> HttpResponse:
-    found = _run(code)
-    form = ProgramsForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        file = form.cleaned_data["file"]
-        try:
-            with kept(file) as path:
-                _, programs = read_programs(path, check=False)
-            done = import_programs(found, programs, by=request.user)
-        except (SuiteError, verbs.RunError) as error:
-            if isinstance(error, SuiteError):
-                error.file = file.name  # without the folder that it was in for a moment
-            form.add_error("file", visible(f"Nothing was imported. {error}"))
-        else:
-            _tell(request, done)
-            entrants = reverse("admin:generation_entrant_changelist")
-            return redirect(f"{entrants}?run__id__exact={found.pk}")
-    return render(request, "generation/import_programs.html", {"run": found, "form": form})
-
-
-def _tell(request: HttpRequest, done: Imported) -> None:
-    if done.waiting:
-        messages.success(request, f"{len(done.waiting)} to be approved here: {', '.join(done.waiting)}.")
-    for name, why in done.refused.items():
-        messages.warning(request, f"Does not qualify: {name}. {why}")
-    if done.same:
-        messages.info(request, f"In the run already: {', '.join(done.same)}.")
+def _models_sent(run: Run, form: ExtendForm) -> list[ModelEntry]:
+    file = form.cleaned_data["file"]
+    return list(read_more_models(file, most_tokens=run.config["generation"]["max_tokens"])) if file else []
 
 
 @curator_required

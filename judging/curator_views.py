@@ -42,9 +42,6 @@ def overview(request: HttpRequest, code: str) -> HttpResponse:
         "rules": rules_of(run.code).judging,
         "epoch": newest_epoch(run),
         "shortfalls": curating.shortfalls(run),
-        "reports": Report.objects.filter(matchup__run=run, decided_at=None).select_related(
-            "matchup__prompt", "matchup__left_sample", "matchup__right_sample", "matchup__seat"
-        ),
     }
     return render(request, "judging/overview.html", context)
 
@@ -60,6 +57,9 @@ def _figures(run: Run) -> dict[str, object]:
         "chart": hour_bars(hours),
         "votes": sum(seat.voted for seat, _ in judges),
         "voters": sum(seat.voted > 0 for seat, _ in judges),
+        "reports": Report.objects.filter(matchup__run=run, decided_at=None).select_related(
+            "matchup__prompt", "matchup__left_sample", "matchup__right_sample", "matchup__seat"
+        ),
     }
 
 

@@ -179,13 +179,11 @@ def picture(request: HttpRequest, item: str) -> HttpResponse:
 def overview(request: HttpRequest, code: str) -> HttpResponse:
     """How far each judge has come, and what they reported."""
     run = _graded_run(code)
-    reports = GradeItem.objects.filter(seat__run=run, decision="").exclude(reported_at=None)
     context = {
         **_figures(run),
         "rules": rules_of(code).judging,
         "rubric": rubric_of(code),
         "drawings": run.samples.judgeable().count(),
-        "reports": reports.select_related("seat", "sample__prompt").defer("sample__raw", "sample__answer"),
     }
     return render(request, "judging/grade_overview.html", context)
 
@@ -199,7 +197,13 @@ def _graded_run(code: str) -> Run:
 
 def _figures(run: Run) -> dict[str, object]:
     graded = GradeSheet.objects.filter(seat__run=run).values_list("graded", flat=True)
-    return {"run": run, "judges": grade_pages.judge_lines(run, rubric_of(run.code)), "graded": sum(graded)}
+    reports = GradeItem.objects.filter(seat__run=run, decision="").exclude(reported_at=None)
+    return {
+        "run": run,
+        "judges": grade_pages.judge_lines(run, rubric_of(run.code)),
+        "graded": sum(graded),
+        "reports": reports.select_related("seat", "sample__prompt").defer("sample__raw", "sample__answer"),
+    }
 
 
 @curator_required

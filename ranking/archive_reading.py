@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchsite.zips import BROKEN_ZIP
 from generation.json_lines import JsonError, read_object
 from generation.text import visible
 from ranking.archive_fields import DOCUMENTS, FORMAT, LINES, MANIFEST, PAPER_NAME, RUN, SCHEMA, Field
@@ -67,7 +67,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
-    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except BROKEN_ZIP as error:
         raise _broken(path, error) from error
 
 

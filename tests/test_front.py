@@ -41,6 +41,22 @@ def test_home_of_a_new_site_says_that_demo_runs_are_coming(client):
     assert "The demo runs are being drawn" not in client.get("/").content.decode()
 
 
+def test_a_run_says_what_it_asks_also_where_the_server_has_no_such_suite(client):
+    run = start_run(make_suite(title="Mine", method="By eye, in pairs."))
+    address = f"/runs/{run.code}/suite/"
+    assert client.get(address).status_code == 404, "private"
+    publish_runs([run], by=None, reason="Ready.")
+
+    page = client.get(address).text
+    told = client.get(f"{address}?format=json").json()
+
+    assert "By eye, in pairs." in page and "Draw a cat number 0 in ASCII art" in page
+    assert (told["method"], len(told["prompts"]), told["runs"][0]["run"]) == ("By eye, in pairs.", 3, run.code)
+    assert "demo/master" not in page
+    assert address in client.get(f"/runs/{run.code}/leaderboard/").text
+    assert client.get("/suites/tiny/").status_code == 404
+
+
 def test_a_judge_is_offered_no_link_to_a_ranking_that_is_hidden(client):
     run = start_run(make_suite(title="Mine"))
     Run.objects.update(visibility="published", judging_state="open")

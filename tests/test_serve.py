@@ -31,6 +31,17 @@ def test_a_port_that_is_none_is_refused(port):
         serve.read_address({"PORT": port})
 
 
+@pytest.mark.parametrize(("word", "code"), [("--help", 0), ("runserver", 2)])
+def test_a_word_too_many_is_answered_with_how_to_start_it(monkeypatch, capsys, word, code):
+    monkeypatch.setattr(sys, "argv", ["script/server", word])
+
+    with pytest.raises(SystemExit) as stop:
+        serve.main()
+
+    assert stop.value.code == code
+    assert "PORT=8001 script/server" in capsys.readouterr().out
+
+
 def test_a_folder_has_one_server(tmp_path):
     serve.lock_folder(tmp_path)
 

@@ -50,13 +50,18 @@ ADDRESSES = {
     "metrics": Row(ALL.replace("200", "403"), NONE),  # by its token only; tests/benchsite/ has more
     "numbers": Row(ALL, NONE),
     "suite": Row(ALL, NONE, ("ascii",)),
+    "run_suite": Row(PRIVATE, NONE, ("@run",)),
+    "run_suite (published)": Row(ALL, NONE, ("@published",)),
     # /runs/
     "generation:runs": Row(CURATORS, CURATORS_405),
     "generation:start": Row(CURATORS, CURATORS, ("ascii",)),
+    "generation:upload": Row(CURATORS, CURATORS),
+    "generation:start_uploaded": Row(CURATORS_405, CURATORS_MOVED),
     "generation:check": Row(CURATORS_405, CURATORS, ("ascii",)),
     "generation:run": Row(CURATORS, CURATORS_405, ("@run",)),
     "generation:progress": Row(CURATORS, CURATORS_405, ("@run",)),
     "generation:cancel": Row(CURATORS, CURATORS, ("@run",)),
+    "generation:measure": Row("login 403 403 404 404", "login 403 403 404 404", ("@run",)),  # it has one backend
     "generation:extend": Row(CURATORS, CURATORS, ("@run",)),
     "generation:import": Row(CURATORS, CURATORS, ("@run",)),
     "generation:import_programs": Row(CURATORS, CURATORS, ("@run",)),

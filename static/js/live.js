@@ -2,9 +2,12 @@
 const LOOKED_AT = 2000;
 const IN_BACKGROUND = 30000;
 
-// Never take a control away under the keyboard, nor an open form with what was typed into it.
+// Never take a control away under the keyboard, nor an open form, nor what was typed into one that is always there.
 function inUse(element) {
-  return element.contains(document.activeElement) || element.querySelector("details[open] form") !== null;
+  const fields = [...element.querySelectorAll("input")].filter((field) => !field.closest("details"));
+  return fields.some((field) => field.value !== field.defaultValue)
+    || element.contains(document.activeElement)
+    || element.querySelector("details[open] form") !== null;
 }
 
 // What the reader has opened stays open, and what was scrolled sideways stays there.

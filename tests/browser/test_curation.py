@@ -147,6 +147,35 @@ def test_votes_come_in_on_the_judging_page(page, live_server, log_in, curator):
     expect(page.locator(".big")).to_have_text("1")
 
 
+def test_reports_come_in_on_the_judging_page_and_leave_what_is_typed(page, live_server, log_in, curator):
+    run = make_run(entrants=3, prompts=2, attempts=1)
+    seats = [make_seat(run, name) for name in ("alice", "bob")]
+    log_in(curator)
+    page.clock.install()
+    page.goto(f"{live_server.url}/runs/{run.code}/judging/")
+    reports = page.locator(".reports li")
+    expect(reports).to_have_count(0)
+    report(seats[0])
+
+    with page.expect_response("**/judging/figures/"):
+        page.clock.run_for(2_000)
+    expect(reports).to_have_count(1)
+    reports.get_by_label("Why").fill("the maker's name is in it")
+    page.locator("h1").click()
+    report(seats[1])
+    page.clock.run_for(30_000)
+    expect(reports).to_have_count(1)
+    reports.get_by_role("button", name="Exclude from judging").click()
+
+    expect(page.get_by_text("The drawing is out of judging.")).to_be_visible()
+    assert Report.objects.exclude(decided_at=None).get().decided_by == curator
+
+
+def report(seat) -> None:
+    shown = take_seat(seat.pk).current
+    report_matchup(judge=seat.judge, code=shown.code, side="left", reason="signed", note="it says who")
+
+
 def test_an_open_form_is_left_alone_until_it_is_closed(page, live_server, log_in, curator):
     seat = make_seat(make_run(), "bob")
     log_in(curator)
@@ -176,5 +205,7 @@ def test_grades_come_in_on_the_grading_page(page, live_server, log_in, curator):
     expect(page.locator(".big")).to_have_text("0")
 
     grade(seat, seat.grade_items.first())
+    report_item(judge=seat.judge, code=seat.grade_items.last().code, reason="broken")
 
     expect(page.locator(".big")).to_have_text("1")
+    expect(page.locator(".reports li")).to_have_count(1)

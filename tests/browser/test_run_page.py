@@ -76,9 +76,32 @@ def test_pages_do_not_scroll_sideways(page, live_server, log_in, curator, demo):
     draw(run, 12)
     log_in(curator)
 
-    own = ("", "samples/", "judging/", "cancel/", "extend/", "invitations/", "import/votes/")
+    own = ("", "samples/", "judging/", "cancel/", "extend/", "import/", "invitations/", "import/votes/")
     for path in ("/runs/", "/suites/ascii/start/", "/runs/import/archive/", *(f"/runs/{run.code}/{p}" for p in own)):
         page.goto(live_server.url + path)
         for width in (1440, 360):
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+def test_a_curator_starts_a_run_of_an_uploaded_suite(page, live_server, log_in, curator, axe, settings):
+    log_in(curator)
+    page.goto(f"{live_server.url}/runs/")
+    page.get_by_role("link", name="Start a run of your own suite").click()
+    assert axe() == []
+    folder = settings.SUITES_DIR / "ascii"
+    page.get_by_label("Name").fill("my-own")
+    page.get_by_label("Files").set_input_files([folder / "config.yaml", folder / "prompts.yaml"])
+    page.get_by_role("button", name="Check the files").click()
+    expect(page.get_by_text("Nothing was started. models.yaml: there is no such file")).to_be_visible()
+
+    page.get_by_label("Files").set_input_files(sorted(folder.glob("*.yaml")))
+    page.get_by_role("button", name="Check the files").click()
+    expect(page.get_by_text("the calls cost at most")).to_be_visible()
+    assert axe() == []
+    page.get_by_label("Budget in US$").fill("0.5")
+    page.get_by_role("button", name="Start drawing").click()
+
+    expect(page.get_by_text("of 600 drawn")).to_be_visible()
+    run = Run.objects.get()
+    assert (run.suite, run.budget_nano) == ("my-own", 5 * 10**8)

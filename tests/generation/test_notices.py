@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from datetime import timedelta
+from email import message_from_bytes
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -18,6 +22,7 @@ from generation.notices import checked_webhook, send_notices
 from tests.generation.drawing_room import make_suite
 
 pytestmark = pytest.mark.django_db
+OPERATIONS = Path(__file__).resolve().parents[2] / "docs" / "operations.md"
 
 
 @pytest.fixture
@@ -42,6 +47,28 @@ def receiver():
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture
+def mail_server():
+    """A mail server that takes everything and keeps it."""
+
+    class Handler(StreamRequestHandler):
+        def handle(self):
+            self.wfile.write(b"220 here\r\n")
+            while line := self.rfile.readline():
+                if line.upper().startswith(b"DATA"):
+                    self.wfile.write(b"354 go on\r\n")
+                    self.server.letters.append(b"".join(iter(self.rfile.readline, b".\r\n")))
+                self.wfile.write(b"250 fine\r\n")
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        server.letters = []
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture
@@ -81,6 +108,26 @@ def test_finished_run_is_told_by_mail(run, settings, mailoutbox):
     [mail] = mailoutbox
     assert mail.to == ["ops@example.org"] and mail.subject == "Tiny finished"
     assert f"https://bench.example.org/runs/{run.code}/" in mail.body and "12 failed" in mail.body
+
+
+def test_mail_reaches_a_real_mail_server(run, settings, mail_server):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = mail_server.server_address
+    settings.NOTIFY_EMAIL = ["ops@example.org", "lab@example.org"]
+    runs.pause_run(run, reason="lunch\r\nBcc: everybody@example.org")
+    assert send_notices() == 1
+    [letter] = map(message_from_bytes, mail_server.letters)
+    assert (letter["To"], letter["Subject"], letter["Bcc"]) == ("ops@example.org, lab@example.org", "Tiny paused", None)
+    assert "lunch" in letter.get_payload() and "12 pending" in letter.get_payload()
+
+
+def test_the_documented_webhook_is_the_one_that_is_sent(run, webhook):
+    runs.pause_run(run)
+    send_notices()
+    [example] = re.findall(r"```json\n(.*?)```", OPERATIONS.read_text(), re.S)
+    documented, [sent] = json.loads(example), webhook.told
+    assert list(documented) == list(sent)
+    assert list(documented["samples"]) == list(sent["samples"])
 
 
 def test_a_run_finishes_once(run):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from django.contrib.auth.models import User
 
+from generation.backends import use_backend
 from generation.config import Suite, load_suite
 from generation.drawing import sweep
 from generation.models import Entrant, Event, Run, Sample
@@ -18,7 +19,6 @@ from generation.runs import (
     resume_run,
     retry_failed,
     start_run,
-    use_backend,
 )
 from tests.generation.drawing_room import BEGINNER, MASTER, make_program, make_suite
 from tests.generation.suite_files import write_suite

@@ -16,6 +16,19 @@ def make_run(*, entrants=3, prompts=4, attempts=2, categories=("animal", "object
     config = {
         "slug": "ascii",
         "title": "ASCII",
+        "description": "Small.",
+        "method": "By eye.",
+        "format": format,
+        "protocols": ["pairwise"],
+        "seed": 1,
+        "generation": {
+            "attempts_per_prompt": attempts,
+            "temperature": 0.0,
+            "max_tokens": 1000,
+            "provider": "openrouter",
+        },
+        "models": [],
+        "prompts": [],
         "categories": [{"key": key, "label": key.title(), "description": ""} for key in categories],
         "judging": {"overlap": 0.2, "repeats": 0.05, **judging},
     }

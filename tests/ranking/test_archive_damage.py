@@ -52,6 +52,13 @@ def test_what_is_no_zip(tmp_path):
     assert_refused(tmp_path, "cannot be read")
 
 
+def test_name_that_is_no_text(file):
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("é", "")
+    file.write_bytes(file.read_bytes().replace("é".encode(), b"\xff\xfe"))
+    assert_refused(file, "is not a whole zip")
+
+
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
 def test_truncated_zip(file, share):
     data = file.read_bytes()

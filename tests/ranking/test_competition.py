@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from generation.backends import use_backend
 from generation.formats import get_format
 from generation.formats.base import BackendMissing
 from generation.jobs import measure
@@ -19,7 +20,6 @@ from generation.measuring import ring_for_unmeasured, unmeasured
 from generation.models import Entrant, Event, Measurement, Run, Sample
 from generation.publishing import freeze_runs, thaw_runs
 from generation.reading import measure_run
-from generation.runs import use_backend
 from judging.epochs import eligible_table
 from judging.models import Matchup
 from ranking.competition_page import verdict_sentence

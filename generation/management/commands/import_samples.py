@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchsite.progress_bar import Bar, Progress
-from generation.importing import Imported, ImportRefused, import_folder, import_samples
+from generation.importing import Imported, ImportRefused, import_file, import_folder
 from generation.json_lines import read_object
 from generation.management.run_commands import find_run, find_suite
 from generation.models import Run
@@ -19,7 +19,7 @@ from generation.text import visible
 class Command(BaseCommand):
     """Imports a file or a folder into a run."""
 
-    help = "Import answers from a .jsonl file with the fields of database.jsonl, or a folder of .svg (MODEL/SUBJECT-1.svg)."
+    help = "Import answers from a .jsonl file with the fields of database.jsonl, or a folder or .zip of .svg (MODEL/SUBJECT-1.svg)."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
@@ -59,5 +59,4 @@ class Command(BaseCommand):
 def read_into(run: Run, file: Path, *, skip_bad: bool, progress: Progress) -> Imported:
     if file.is_dir():
         return import_folder(file, run=run, skip_bad=skip_bad, progress=progress)
-    with file.open("rb") as stream:
-        return import_samples(stream, run=run, source=file.name, skip_bad=skip_bad, progress=progress)
+    return import_file(file, run=run, skip_bad=skip_bad, progress=progress)

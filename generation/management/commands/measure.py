@@ -7,11 +7,12 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from benchsite.progress_bar import Bar
+from generation.backends import switch_backend
 from generation.formats.base import BackendMissing
 from generation.management.run_commands import RunCommand
-from generation.models import Measurement, Run
+from generation.models import Run
 from generation.reading import measure_run
-from generation.runs import RunError, refuse_backend, use_backend
+from generation.runs import RunError
 
 
 class Command(RunCommand):
@@ -25,17 +26,19 @@ class Command(RunCommand):
         parser.add_argument("--all", action="store_true", help="measure again what has been measured")
 
     def act(self, run: Run, *, backend: str, reason: str, **options: Any) -> str:
-        if backend:
-            refuse_backend(run, backend)
+        everything = options["all"]
+        with Bar(self.stderr, "Measuring") as bar:
+            if backend:
+                done = switch_backend(run, backend, everything=everything, reason=reason, progress=bar.to)
+            else:
+                done = self.measure(run, everything, bar)
+        return f"Run {run.code}: {done} drawings measured by {run.measure_backend}."
+
+    def measure(self, run: Run, everything: bool, bar: Bar) -> int:
         try:
-            with Bar(self.stderr, "Measuring") as bar:
-                done = measure_run(run, backend=backend, everything=options["all"], progress=bar.to)
+            done = measure_run(run, everything=everything, progress=bar.to)
         except BackendMissing as missing:
             raise RunError(str(missing)) from None
-        used = backend or run.measure_backend
-        stored = Measurement.objects.filter(sample__run=run, backend=used).exists()
-        if not done and run.samples.filter(state="drawn").exists() and (options["all"] or (backend and not stored)):
-            raise RunError(f"The backend {used} measured nothing; the lines above may say why.")
-        if backend:
-            use_backend(run, backend, reason=reason)
-        return f"Run {run.code}: {done} drawings measured by {run.measure_backend}."
+        if everything and not done and run.samples.filter(state="drawn").exists():
+            raise RunError(f"The backend {run.measure_backend} measured nothing; the log may say why.")
+        return done

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 
+from generation.backends import ring_for_asked
 from generation.bell import ring_for_drawing
 from generation.drawing import Swept, sweep
 from generation.heartbeat import beat
@@ -53,6 +54,7 @@ def sweep_and_ring() -> Swept:
         ring_for_drawing()
     mark_new_scores()
     ring_for_unmeasured()
+    ring_for_asked()
     send_notices()
     beat()
     return swept
