@@ -82,17 +82,23 @@ def votes() -> list[bytes]:
     return [encoded("\n".join(json.dumps(line) for line in lines)) for lines in ((good, full), (full, full), (early,))]
 
 
-def vote_importer() -> Reader:
-    """The database's importer up to the rows it would store."""
+def set_up_django() -> None:
+    """What readers beside the database need of it: its classes, not a connection."""
     import django
     from django.conf import settings
 
     if not settings.configured:
         settings.configure(
             USE_TZ=True,
+            SUITES_DIR=CONFIG,
             INSTALLED_APPS=["django.contrib.contenttypes", "django.contrib.auth", "generation", "judging"],
         )
         django.setup()
+
+
+def vote_importer() -> Reader:
+    """The database's importer up to the rows it would store."""
+    set_up_django()
     from judging.imports import ImportRefusedError, read_lines
 
     path = FOLDER / "imported-votes.jsonl"

@@ -1,4 +1,4 @@
-"""The zips that the fuzz bench reads: a run's archive, from its directory to its last row, and a backup's manifest."""
+"""The zips that the fuzz bench reads: a run's archive to its last row, a backup's manifest, drawings, and suites."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import zipfile
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from benchmarks.fuzz_files import refuses
-from benchmarks.fuzz_readers import ANY, FOLDER, Reader, damaged, encoded
+from benchmarks.fuzz_files import CONFIG, assert_storable, refuses, set_up_django
+from benchmarks.fuzz_readers import ANY, FOLDER, YAML, Reader, damaged, encoded
+from generation.config import SuiteError
 from ranking.archive_fields import FORMAT, LINES, MANIFEST, RUN, SCHEMA, Field
 from ranking.archive_reading import NEEDED, ArchiveError, open_archive
 
@@ -86,4 +88,56 @@ def backup() -> Reader:
     return refuses("site.zip", BackupError, read, [said, said, *cut(whole)])
 
 
-ZIPS = (refuses("run.zip", ArchiveError, open_archive, cut(archive())), archive_rows(), backup())
+def drawings() -> Reader:
+    """Drawings named by model and subject, in a zip; what is no zip becomes a name in one, and a file in a folder."""
+    set_up_django()
+    from generation.drawing_files import read_folder, read_zip
+
+    cat = SimpleNamespace(subject="cat", key="cat", text="Draw a cat", category="animal")
+    run = SimpleNamespace(prompts=SimpleNamespace(all=lambda: [cat]))
+    path, folder = FOLDER / "drawings.zip", FOLDER / "drawings"
+    (folder / "m").mkdir(parents=True)
+
+    def read(raw: bytes) -> Any:
+        (folder / "m" / "cat-2.svg").write_bytes(raw)
+        path.write_bytes(raw)
+        if not zipfile.is_zipfile(path):
+            path.write_bytes(zipped({raw.decode("utf-8", "replace").replace("\0", "")[:200] + ".svg": b"<svg/>"}))
+        return read_zip(path, run), read_folder(folder, run)
+
+    def check(raw: bytes) -> bool:
+        (lines, bad), (kept, none) = read(raw)
+        assert lines or bad, "nothing was said"
+        assert all(str(line) for line in bad)
+        assert_storable(text for line in (*lines, *kept) for text in (line.model_id, line.prompt_text))
+        assert [line.attempt for line in kept] == [2] and not none, "a folder reads otherwise"
+        return bool(lines)
+
+    names = [b"m/cat", b"a/b/cat-3", b"m__cat__2", b"m/cat-2.svg"]
+    whole = zipped({"m/cat.svg": b"<svg/>", "a/b/cat-2.svg": b"<svg>", "m__cat__3.svg": b""})
+    return Reader(
+        "drawings.zip", damaged([*names, *cut(whole)]) | ANY.map(encoded), read, check, ["m/", "cat-", "_", "<svg>"]
+    )
+
+
+def suites() -> Reader:
+    """A suite as a curator sends it, in a zip."""
+    set_up_django()
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    from generation.suite_uploads import read_suite
+
+    folder = CONFIG / "pixel-art-lite"
+    members = {path.name: path.read_bytes() for path in sorted(folder.glob("*.yaml"))}
+    texts = [*members.values(), *cut(zipped(members))]
+
+    def load(path: Path) -> Any:
+        """What is no zip is taken for the models of a suite."""
+        if not zipfile.is_zipfile(path):
+            path.write_bytes(zipped({**members, "models.yaml": path.read_bytes()}))
+        return read_suite([SimpleUploadedFile("suite.zip", path.read_bytes())], name="fuzz")
+
+    return refuses("suite.zip", SuiteError, load, texts, YAML)
+
+
+ZIPS = (refuses("run.zip", ArchiveError, open_archive, cut(archive())), archive_rows(), backup(), drawings(), suites())

@@ -79,10 +79,11 @@ def _from_zip(file: UploadedFile) -> dict[str, bytes]:
         with zipfile.ZipFile(file) as archive:
             members = [info for info in archive.infolist() if info.filename.endswith((".yaml", ".yml"))]
             members = [info for info in members if not info.filename.startswith("__MACOSX/")][: len(FILES) + 1]
-            return _named((PurePosixPath(info.filename).name, _start_of(archive, info)) for info in members)
+            found = [(PurePosixPath(info.filename).name, _start_of(archive, info)) for info in members]
     except BROKEN_ZIP:
         problem = "this is not a whole zip without a password"
         raise SuiteError(file.name, 0, "", problem, "it may be cut short; make it again", "bad_zip") from None
+    return _named(found)
 
 
 def _start_of(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
