@@ -32,7 +32,7 @@ def variables_read() -> set[str]:
     """Every name that our own code, its scripts and the shipped providers read from the environment."""
     code = [path for folder in ("benchsite", *ORDER) for path in (ROOT / folder).rglob("*.py")]
     found = {name for path in code for name in names_asked(ast.parse(path.read_text()))}
-    for path in (ROOT / "deploy" / "manage", *(ROOT / "script").iterdir()):
+    for path in (ROOT / "deploy" / "manage", *filter(Path.is_file, (ROOT / "script").iterdir())):
         found |= set(re.findall(r"\$\{([A-Z_]+):?-", path.read_text()))
     found |= set(re.findall(r"base_url_env: ([A-Z_]+)", (ROOT / "config" / "providers.yaml").read_text()))
     return {name.removesuffix("_FILE") for name in found} - SET_BY_US
