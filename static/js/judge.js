@@ -15,7 +15,7 @@ const STREAK = 60;
 const BREAK_MS = 5 * 60 * 1000;
 
 let next = null; // { code, nodes } of the pair behind this one, its pictures already on their way
-let shownAt = null; // null while the pair is not fully drawn: no vote is taken then
+let shownAt = 0; // when the pair was fully drawn
 let votedAt = -TOO_SOON_MS;
 let votesAhead = 0; // votes given but not yet answered
 let tail = Promise.resolve(); // requests go one after the other
@@ -24,10 +24,15 @@ function parse(pair) {
   return pair && pair.html ? { code: pair.code, nodes: document.createRange().createContextualFragment(pair.html) } : null;
 }
 
+const locked = () => buttons[0].ariaDisabled === "true"; // no vote is taken then
+
 function lock() {
-  shownAt = null;
   at("unloaded").hidden = true;
   buttons.forEach((button) => { button.ariaDisabled = "true"; }); // not `disabled`, which would take the focus from the one pressed
+}
+
+function unlock() {
+  buttons.forEach((button) => { button.ariaDisabled = null; });
 }
 
 async function unlockWhenDrawn() {
@@ -41,7 +46,7 @@ async function unlockWhenDrawn() {
     showMiddle();
     shownAt = performance.now();
     at("unloaded").hidden = true;
-    buttons.forEach((button) => { button.ariaDisabled = null; });
+    setTimeout(() => { if (pair.isConnected) unlock(); }, votedAt + TOO_SOON_MS - shownAt);
   });
 }
 
@@ -136,7 +141,7 @@ function remind() {
 }
 
 function vote(button) {
-  if (shownAt === null || performance.now() - votedAt < TOO_SOON_MS) return;
+  if (locked()) return;
   votedAt = performance.now();
   const fields = {
     code: ballot.code.value,

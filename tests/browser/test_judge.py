@@ -52,7 +52,7 @@ def on_screen(page):
 
 
 def ready(page):
-    """The script runs, and the pair is drawn."""
+    """The script runs, the pair is drawn, and the last vote is not of this moment."""
     expect(page.locator("main.scripted button[value=left]")).to_be_enabled()
 
 
@@ -156,7 +156,7 @@ def test_two_keys_at_once_are_one_vote(page, judge_url, seat):
     page.wait_for_load_state("networkidle")
 
     page.keyboard.press("a")
-    ready(page)
+    page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     page.keyboard.press("s")
     page.wait_for_timeout(1000)
 
@@ -225,7 +225,6 @@ def test_votes_given_without_a_connection_survive_a_reload_in_their_order(page, 
     first = press(page, "a")
     ready(page)
     second = on_screen(page)
-    page.wait_for_timeout(320)
     page.keyboard.press("d")
     expect(page.get_by_text("Fetching the next pair")).to_be_visible()
     page.reload()
