@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.core import signing
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from generation import prompt_files
 from generation.config import SuiteError, load_suite
 from generation.forms import MOST_SAMPLES
 from generation.models import LanguageModel, Run
@@ -192,12 +193,17 @@ def test_an_uploaded_suite_needs_a_budget_and_a_reasonable_size(client, curator)
     assert not Run.objects.exists()
 
 
-def test_templates_make_no_more_prompts_than_a_list_may_have():
-    many = "".join(f"  - {{category: s1, template: 'Draw {n} [OBJECT]'}}\n" for n in range(6))
-    words = ", ".join(f"w{n}" for n in range(1000))
-    prompts = f"prompts_per_template: 1000\nwords: {{OBJECT: [{words}]}}\ntemplates:\n{many}"
+@pytest.mark.parametrize("templates", [2, 3])
+def test_templates_make_no_more_prompts_than_a_list_may_have(templates, monkeypatch):
+    monkeypatch.setattr(prompt_files, "MOST_PROMPTS", 40)
+    many = "".join(f"  - {{category: s1, template: 'Draw {n} [OBJECT]'}}\n" for n in range(templates))
+    words = ", ".join(f"w{n}" for n in range(20))
+    sent = files(prompts=f"prompts_per_template: 20\nwords: {{OBJECT: [{words}]}}\ntemplates:\n{many}", programs=None)
 
-    assert "the templates make too many prompts" in str(refusal(files(prompts=prompts, programs=None)))
+    if templates == 2:
+        assert len(read_suite(sent, name="mine").prompts) == 40
+    else:
+        assert "the templates make too many prompts" in str(refusal(sent))
 
 
 def test_a_suite_too_large_for_a_form_is_refused(curator):
