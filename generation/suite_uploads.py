@@ -48,6 +48,8 @@ def read_suite(files: Sequence[UploadedFile], *, name: str) -> Suite:
             _check_parameters([load_yaml(folder / "config.yaml").value["generation"], *models])
         except SuiteError as error:
             error.file = PurePosixPath(error.file).name  # without the folder that it was in for a moment
+            if error.reason == "missing_file":
+                error.hint = "send it with the others"
             raise
     return suite
 

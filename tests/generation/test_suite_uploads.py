@@ -140,7 +140,7 @@ def test_providers_are_never_taken_from_an_upload():
         ([SimpleUploadedFile("a.zip", b"PK\x05")], "a.zip: this is not a whole zip without a password"),
         ([SimpleUploadedFile("a.zip", b"K" + zipped({"config.yaml": ""})[2:])], "a.zip: this is not a whole zip"),
         ([SimpleUploadedFile("a.zip", zipped({"a/config.yaml": "", "b/config.yaml": ""}))], "config.yaml: this file is"),
-        ([SimpleUploadedFile("a.zip", zipped({"README": ""}))], "config.yaml: there is no such file"),
+        ([SimpleUploadedFile("a.zip", zipped({"README": ""}))], "config.yaml: there is no such file; send it with"),
         ([SimpleUploadedFile("prompt.yaml", b"x")], "prompt.yaml: a suite has no such file; did you mean 'prompts.yaml'"),
         ([SimpleUploadedFile("a.zip", zipped({"config.yaml": b"\0" * 50_000_000}))], "config.yaml, line 1: the file is over"),
         ([SimpleUploadedFile("a.zip", zipped({"../../config.yaml": "x"}))], "config.yaml, line 1: is text"),
