@@ -51,8 +51,8 @@ def rules_of(run_code: str) -> Rules:
 def with_drawings() -> QuerySet[Matchup]:
     """Matchups with all that a page needs of them, in one query.
 
-    What is joined hangs on samples and prompts, which may be missing; so no database can begin with one of these tables and
-    read all their matchups, whatever it believes about their sizes.
+    What is joined hangs on samples and prompts, which may be missing; so no database tries to begin with one of these tables,
+    and PostgreSQL does not think long about it.
     """
     return _joined(**DRAWINGS)
 
