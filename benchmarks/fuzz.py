@@ -34,9 +34,8 @@ def main() -> None:
     examples = options.examples or (50_000 if options.full else 500)
     readers = [reader for reader in READERS if options.only in (None, reader.name)]
     places = [(READERS.index(reader), examples, options.seed) for reader in readers]
-    with get_context(
-        "fork"
-    ).Pool() as cores:  # a reader has strategies and closures, which no other way would carry over
+    # Forked, and by number: a reader holds strategies and closures, which cannot be sent to another process.
+    with get_context("fork").Pool() as cores:
         rows = cores.starmap(read_all, places, chunksize=1)
     show("Fuzz", [{key: value for key, value in row.items() if key != "broken"} for row in rows])
     for row in rows:
