@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ranking.judges import fit_judges, judge_behaviour, judge_flags
-from ranking.scopes import Settings, fit_overall
-from ranking.simulation import World, simulate_votes
-from ranking.votes import Votes, tally_votes
+from ranking.simulated.votes import World, simulate_votes
+from ranking.statistics.judges import fit_judges, judge_behaviour, judge_flags
+from ranking.statistics.scopes import Settings, fit_overall
+from ranking.statistics.votes import Votes, tally_votes
 
 ENTRANTS, JUDGES, EACH = 10, 20, 100  # the other judges cast EACH votes
 WORLD = World(tuple(np.linspace(1.2, -1.2, ENTRANTS)), judges=JUDGES, prompts=40, judge_sd=0.3, prompt_sd=0.3)

@@ -137,7 +137,7 @@ def broken_promises(storm: Storm, run: Any, counts: Mapping[str, int]) -> list[s
 def draw_failed_again(storm: Storm) -> int:
     """A sample whose worker was killed six times has failed, and says so: a curator presses retry."""
     from generation.models import Sample
-    from generation.runs import retry_failed
+    from generation.runs.lifecycle import retry_failed
 
     failed = list(Sample.objects.filter(run=storm.run, state="failed").values_list("pk", flat=True))
     retry_failed(storm.run, reason="after the storm")

@@ -118,7 +118,7 @@ class Fire:
         """One thing that curators do in the middle of voting, undone a moment later."""
         from django.contrib.auth.models import User
 
-        from judging.curating import weigh_judge
+        from judging.curating.runs import weigh_judge
 
         act = self.rng.choice(("pause", "close", "set aside", "switch off"))
         self.curated[act] += 1
@@ -144,13 +144,13 @@ class Fire:
         return User.objects.get_or_create(username="boss", defaults={"is_staff": True})[0]
 
     def set_state(self, verb: str) -> None:
-        from judging.curating import set_judging
+        from judging.curating.runs import set_judging
 
         set_judging(run=self.run, verb=verb, by=self.boss, reason="fire drill")
 
     def verdict(self, seconds: float) -> Row:
         from judging.models import Matchup, Vote
-        from judging.tallies import differences
+        from judging.pairs.tallies import differences
 
         acknowledged = {code: outcome for judge in self.judges for code, outcome in judge.ledger.items()}
         did = sum((judge.did for judge in self.judges), Counter())

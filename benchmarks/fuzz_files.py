@@ -14,19 +14,19 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.fuzz_readers import ANY, FOLDER, YAML, Reader, corpus, damaged, encoded, pieces
-from generation.config import SuiteError, load_suite
-from generation.demo_suites import load_demo
-from generation.import_lines import read_lines as read_sample_lines
-from generation.profiles import load_profiles
-from generation.program_files import read_programs
-from generation.suite import Suite
-from generation.text import clean_text
-from ranking.grade_files import NAMES, GradeFileError, read_grades
-from ranking.pixel_art_files import SampleFileError
-from ranking.pixel_art_files import read_samples as read_answers
-from ranking.sample_files import read_samples
-from ranking.science_birds_files import TrialFileError, read_trials
-from ranking.vote_files import VoteFileError, read_votes
+from benchsite.lib.text import clean_text
+from generation.files.sample_lines import read_lines as read_sample_lines
+from generation.suites.demo_sizes import load_demo
+from generation.suites.loading import SuiteError, load_suite
+from generation.suites.profiles import load_profiles
+from generation.suites.program_files import read_programs
+from generation.suites.suite import Suite
+from ranking.automatic.files import SampleFileError
+from ranking.automatic.files import read_samples as read_answers
+from ranking.competition.files import TrialFileError, read_trials
+from ranking.pairwise.sample_files import read_samples
+from ranking.pairwise.vote_files import VoteFileError, read_votes
+from ranking.rubric.files import NAMES, GradeFileError, read_grades
 from tests.generation.suite_files import PROGRAMS, PROVIDERS, write_suite
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
@@ -99,7 +99,7 @@ def set_up_django() -> None:
 def vote_importer() -> Reader:
     """The database's importer up to the rows it would store."""
     set_up_django()
-    from judging.imports import ImportRefusedError, read_lines
+    from judging.files.import_votes import ImportRefusedError, read_lines
 
     path = FOLDER / "imported-votes.jsonl"
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from generation.config import SuiteError, load_suite
+from benchsite.lib.text import clean_text
 from generation.formats import get_format
 from generation.formats.base import Answer, Format
-from generation.suite import Suite
-from generation.text import clean_text
+from generation.suites.loading import SuiteError, load_suite
+from generation.suites.suite import Suite
 
 HOSTILE = Path(__file__).resolve().parent.parent / "tests" / "hostile"
 FOLDER = Path(tempfile.mkdtemp(prefix="benchsite-fuzz-"))

@@ -13,9 +13,9 @@ from typing import Any
 
 from benchmarks.fuzz_files import CONFIG, assert_storable, refuses, set_up_django
 from benchmarks.fuzz_readers import ANY, FOLDER, YAML, Reader, damaged, encoded
-from generation.config import SuiteError
-from ranking.archive_fields import FORMAT, LINES, MANIFEST, RUN, SCHEMA, Field
-from ranking.archive_reading import NEEDED, ArchiveError, open_archive
+from generation.suites.loading import SuiteError
+from ranking.archive.fields import FORMAT, LINES, MANIFEST, RUN, SCHEMA, Field
+from ranking.archive.reading import NEEDED, ArchiveError, open_archive
 
 MEMBERS = sorted(LINES)
 
@@ -72,7 +72,7 @@ def archive_rows() -> Reader:
 
 
 def backup() -> Reader:
-    from benchsite.backups import FORMAT, PAYLOAD, VERSION, BackupError, Manifest, read_manifest
+    from benchsite.operations.backups import FORMAT, PAYLOAD, VERSION, BackupError, Manifest, read_manifest
 
     digest = sha256(b"rows").hexdigest()
     manifest = Manifest(FORMAT, VERSION, "sqlite", "2026-05-01T12:00:00+00:00", digest, 4, ["generation.0001"], 1, 2)
@@ -91,7 +91,7 @@ def backup() -> Reader:
 def drawings() -> Reader:
     """Drawings named by model and subject, in a zip; what is no zip becomes a name in one, and a file in a folder."""
     set_up_django()
-    from generation.drawing_files import read_folder, read_zip
+    from generation.files.drawing_files import read_folder, read_zip
 
     cat = SimpleNamespace(subject="cat", key="cat", text="Draw a cat", category="animal")
     run = SimpleNamespace(prompts=SimpleNamespace(all=lambda: [cat]))
@@ -125,7 +125,7 @@ def suites() -> Reader:
     set_up_django()
     from django.core.files.uploadedfile import SimpleUploadedFile
 
-    from generation.suite_uploads import read_suite
+    from generation.suites.uploads import read_suite
 
     folder = CONFIG / "pixel-art-lite"
     members = {path.name: path.read_bytes() for path in sorted(folder.glob("*.yaml"))}

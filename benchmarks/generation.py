@@ -101,9 +101,9 @@ def set_up(samples: int) -> None:
     django.setup()
     from django.core.management import call_command
 
-    from generation.config import load_suite
-    from generation.runs import start_run
-    from generation.suite import ModelEntry, PromptEntry
+    from generation.runs.lifecycle import start_run
+    from generation.suites.loading import load_suite
+    from generation.suites.suite import ModelEntry, PromptEntry
 
     call_command("migrate", verbosity=0)
     from dataclasses import replace
@@ -128,7 +128,7 @@ def draw_here(run_id: int) -> None:
     django.setup()
     from django.db.backends.signals import connection_created
 
-    from generation import crew
+    from generation.drawing import crew
     from generation.models import Sample
 
     counted = {"queries": 0}

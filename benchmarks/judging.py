@@ -108,8 +108,8 @@ def queries_of_a_vote(run):
     from django.test.utils import CaptureQueriesContext
 
     from benchmarks.judging_rows import make_judges
-    from judging import voting
     from judging.models import Matchup, Seat
+    from judging.pairs import voting
 
     voting.MIN_INTERVAL = voting.timedelta(0)
     client = Client(headers={"host": "127.0.0.1", "accept": "application/json"})
@@ -151,7 +151,7 @@ def facts(run, base, roots, sessions, votes):
     """Lost and doubled votes, and tallies that differ from the votes, after a crowd that clicks twice now and then."""
     from benchmarks.judging_crowd import LEAST_PAUSE
     from judging.models import Vote
-    from judging.tallies import differences
+    from judging.pairs.tallies import differences
 
     before = set(Vote.objects.filter(run=run).values_list("matchup__code", flat=True))
     tale, cpu = gathered(run, base, roots, sessions, every=LEAST_PAUSE, votes=votes, doubles=0.1)

@@ -13,7 +13,7 @@ from django.utils.timezone import now
 
 from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
 from judging.models import Matchup, Seat, Vote
-from judging.tallies import rebuild_tallies
+from judging.pairs.tallies import rebuild_tallies
 
 BLOCK = 1000  # votes of one earlier judge
 CATEGORIES = ("object", "animal", "action", "space")

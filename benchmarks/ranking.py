@@ -25,11 +25,11 @@ import choix
 import numpy as np
 
 from benchmarks.table import Row, make_parser, show, write_json
-from ranking.bradley_terry import ELO, fit_ratings, half_wins
-from ranking.leaderboard import Settings, fit_counts
-from ranking.scopes import as_cells, fit_categories, fit_overall
-from ranking.simulation import START, World, simulate_votes
-from ranking.votes import KINDS, OUTCOMES, Tallies, Votes, count_cells, tally_votes
+from ranking.simulated.votes import START, World, simulate_votes
+from ranking.statistics.bradley_terry import ELO, fit_ratings, half_wins
+from ranking.statistics.leaderboard import Settings, fit_counts
+from ranking.statistics.scopes import as_cells, fit_categories, fit_overall
+from ranking.statistics.votes import KINDS, OUTCOMES, Tallies, Votes, count_cells, tally_votes
 
 ROOT = Path(__file__).parent.parent
 VENV = ROOT / "var" / "bench-venv"

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ranking.bradley_terry import fit_ratings, half_wins
-from ranking.scopes import ScopeFit, Settings, fit_overall
-from ranking.simulation import World, population_ratings, simulate_votes
-from ranking.votes import tally_votes
+from ranking.simulated.votes import World, population_ratings, simulate_votes
+from ranking.statistics.bradley_terry import fit_ratings, half_wins
+from ranking.statistics.scopes import ScopeFit, Settings, fit_overall
+from ranking.statistics.votes import tally_votes
 
 THETA = tuple(np.linspace(0.8, -0.8, 8))
 ISLES = np.arange(8) // 4  # two groups that never meet

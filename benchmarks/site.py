@@ -33,8 +33,8 @@ def measure(votes: int, folder: Path) -> dict[str, Any]:
 
     call_command("migrate", verbosity=0)
     from benchmarks.site_pages import measure_pages
-    from judging.tallies import rebuild_tallies
-    from ranking.archive import archive_chunks
+    from judging.pairs.tallies import rebuild_tallies
+    from ranking.archive.writing import archive_chunks
     from tests.ranking.archive_run import add_votes, make_judged_run
 
     run = make_judged_run(votes=0, prompts=60, attempts=4)

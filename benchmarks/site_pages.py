@@ -12,7 +12,7 @@ from django.test import Client
 
 from generation.models import Run
 from judging.models import Seat
-from judging.serving import take_seat
+from judging.pairs.serving import take_seat
 from ranking.fitting import fit_run
 
 TIMES = 40  # so that the 95th percentile is not the slowest alone

@@ -46,7 +46,7 @@ class Storm:
         self.frozen: list[tuple[float, list[int]]] = []
         self.orphans: list[int] = []  # pidfds of children that draw on though their worker was killed
         self.postgres = self.open_servers(stack, database)
-        from generation.runs import start_run
+        from generation.runs.lifecycle import start_run
         from tests.generation.drawing_room import MASTER, make_suite
         from tests.processes import floor
 

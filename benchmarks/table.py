@@ -77,7 +77,7 @@ def processor() -> str:
 
 def servers() -> Row:
     """Versions of the real servers that benches run on, where they are installed."""
-    from benchsite import valkey
+    from benchsite.operations import valkey
     from tests.services import find_postgres
 
     folder = find_postgres()

@@ -7,7 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 
-from benchsite.fact_admin import FactAdmin
+from benchsite.lib.fact_admin import FactAdmin
 
 admin.site.site_title = "Benchsite"
 admin.site.index_title = "Curation"

@@ -7,7 +7,8 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from benchsite import metrics_views, views
+from benchsite.front import views
+from benchsite.operations import metrics_views
 
 urlpatterns = [
     path("", views.home, name="home"),

@@ -8,7 +8,7 @@ from django.conf import settings
 from redis import Redis
 from redis.exceptions import RedisError
 
-from generation.bell import queue_connection
+from generation.queue import queue_connection
 
 KEY = "benchsite:sweeper"
 KEPT = 86_400

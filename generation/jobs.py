@@ -7,13 +7,13 @@ import asyncio
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from generation import crew
-from generation.backends import switch_as_asked
-from generation.bell import ring_for_drawing
-from generation.due import runs_to_draw
-from generation.measuring import measure_by
+from generation.drawing import crew
+from generation.drawing.due import runs_to_draw
 from generation.models import Run
-from generation.reading import reread_run
+from generation.queue import ring_for_drawing
+from generation.reading.answers import reread_run
+from generation.reading.backends import switch_as_asked
+from generation.reading.measuring import measure_by
 
 
 def draw() -> None:

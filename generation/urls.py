@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from generation import import_views, start_views, views
+from generation.views import imports as import_views
+from generation.views import runs as views
+from generation.views import start as start_views
 
 app_name = "generation"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth import views as auth
 from django.urls import path, reverse_lazy
 
-from judging import account_views
+from judging.views import accounts as account_views
 
 urlpatterns = [
     path("join/<str:token>/", account_views.join, name="join"),

@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchsite.fact_admin import FactAdmin, RunFactAdmin, filled, link, listing, reasoned
+from benchsite.lib.fact_admin import FactAdmin, RunFactAdmin, filled, link, listing, reasoned
 from generation.admin import REFUSED, RunAdmin, SampleAdmin, sample_actions, thumbnail
 from generation.models import Run, Sample
-from judging import curating_many as many
+from judging.curating import many
 from judging.models import (
     Epoch,
     Grade,

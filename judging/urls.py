@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from judging import curator_views, grading_views, import_views, views
+from judging.views import curators as curator_views
+from judging.views import grades as grading_views
+from judging.views import imports as import_views
+from judging.views import pairs as views
 
 app_name = "judging"
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchsite.fact_admin import FactAdmin, RunFactAdmin, link, listing
+from benchsite.lib.fact_admin import FactAdmin, RunFactAdmin, link, listing
 from generation.models import Run
 from judging.admin import JudgedRunAdmin
 from ranking.models import AnalystToken, Counting, Fit, Publication, Standing

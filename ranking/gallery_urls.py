@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from ranking import gallery_views as views
+from ranking.views import gallery as views
 
 app_name = "gallery"
 

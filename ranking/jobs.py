@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from generation.bell import ring
 from generation.models import Run
+from generation.queue import ring
 from ranking.fitting import fit_run, refit_fully
 
 

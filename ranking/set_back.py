@@ -8,8 +8,8 @@ import structlog
 from django.db import transaction
 from django.utils.timezone import now
 
-from generation.marks import AHEAD, move_mark
 from generation.models import Run
+from generation.runs.staleness import AHEAD, move_mark
 from ranking.models import Fit
 
 log = structlog.get_logger(__name__)

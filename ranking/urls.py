@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from ranking import api_views, archive_views, import_views, share_views, token_views, views
+from ranking.views import api as api_views
+from ranking.views import archive as archive_views
+from ranking.views import imports as import_views
+from ranking.views import leaderboards as views
+from ranking.views import share as share_views
+from ranking.views import tokens as token_views
 
 app_name = "ranking"
 

@@ -10,8 +10,8 @@ from django.utils.timezone import now
 
 from generation.models import Event, Measurement, Notice, ProviderCall, Reading, Run
 from judging.models import Grade, GradeItem, GradeSheet, Invitation, Matchup
-from judging.serving import take_seat
-from judging.voting import Ballot, cast_vote, report_matchup
+from judging.pairs.serving import take_seat
+from judging.pairs.voting import Ballot, cast_vote, report_matchup
 from ranking.fitting import fit_run, publish_fit, set_counting
 from ranking.tokens import create_token
 from tests.judging.make import make_run, make_seat

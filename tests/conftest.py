@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 
-from benchsite import progress_bar
+from benchsite.lib import progress_bar
 from generation.demo.server import start
-from judging import voting
+from judging.pairs import voting
 from tests.judging.make import make_curator
 from tests.url_world import make_world
 

@@ -16,7 +16,7 @@ from random import SystemRandom
 
 import redis
 
-from benchsite import valkey
+from benchsite.operations import valkey
 
 
 def free_port() -> int:

@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils.timezone import now
 
-from benchsite.fact_admin import FactAdmin
-from generation import curating
+from benchsite.lib.fact_admin import FactAdmin
 from generation.models import Event, Run, Sample
+from generation.runs import curating
 from tests.admin_rows import make_rows
 from tests.judging.make import make_run
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from generation.models import Event, Run
-from judging.epochs import newest_epoch
-from judging.grading import report_item
+from judging.grades.grading import report_item
 from judging.models import Matchup, Report, Vote
-from judging.serving import take_seat
-from judging.tallies import differences
-from judging.voting import Ballot, cast_vote
+from judging.pairs.epochs import newest_epoch
+from judging.pairs.serving import take_seat
+from judging.pairs.tallies import differences
+from judging.pairs.voting import Ballot, cast_vote
 from tests.admin_rows import make_rows
 from tests.judging.graded import make_rubric_run, seat_with_list
 from tests.judging.make import make_run, make_seat

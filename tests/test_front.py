@@ -10,9 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from generation.models import Run
-from generation.publishing import publish_runs
-from generation.runs import start_run
-from judging.invitations import seat_judge
+from generation.runs.lifecycle import start_run
+from generation.runs.publishing import publish_runs
+from judging.curating.invitations import seat_judge
 from tests.generation.drawing_room import make_suite
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import resolve
 
-from benchsite.accounts import make_curator
+from benchsite.operations.accounts import make_curator
 from generation.models import Run
 from ranking.fitting import fit_run, publish_fit
 from ranking.models import Publication

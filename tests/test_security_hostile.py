@@ -14,17 +14,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from generation.config import SuiteError, read_models
-from generation.dumps import sample_lines
+from benchsite.lib.text import csv_uncell
+from generation.files.export_samples import sample_lines
 from generation.models import Run, Sample
-from generation.reading import reread_run
-from generation.text import csv_uncell
-from judging.dumps import write_votes
+from generation.reading.answers import reread_run
+from generation.suites.loading import SuiteError, read_models
+from judging.files.export_votes import write_votes
 from judging.models import Matchup
-from judging.serving import take_seat
-from judging.voting import Ballot, cast_vote
-from ranking.archive import write_archive
-from ranking.archive_importing import import_run
+from judging.pairs.serving import take_seat
+from judging.pairs.voting import Ballot, cast_vote
+from ranking.archive.importing import import_run
+from ranking.archive.writing import write_archive
 from tests.generation.test_hostile_http import EXPECTED
 from tests.hostile import FOLDER, all_cases, case_bytes
 from tests.hostile.runs import KINDS, Cast, hostile_run, worded_run, words_of, write_hostile_suites

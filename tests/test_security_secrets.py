@@ -22,13 +22,13 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils.timezone import now
 
-from benchsite.backups import PAYLOAD, back_up
-from generation.checking import check_suite
-from generation.config import ModelEntry, load_profiles
+from benchsite.operations.backups import PAYLOAD, back_up
 from generation.models import Event, Run
-from generation.notices import send_notices
-from generation.runs import start_run
-from ranking.archive import write_archive
+from generation.runs.checking import check_suite
+from generation.runs.lifecycle import start_run
+from generation.runs.notices import send_notices
+from generation.suites.loading import ModelEntry, load_profiles
+from ranking.archive.writing import write_archive
 from tests.generation.drawing_room import draw_some, make_suite
 from tests.secrets import SECRET, holds_secret, rows
 
@@ -206,7 +206,7 @@ def test_a_key_is_in_no_log_and_no_error_page(logged, run, client, monkeypatch):
     def fall(*_: object, **__: object) -> None:
         raise RuntimeError(f"tripped over {SECRET}")
 
-    monkeypatch.setattr("generation.views.visible", fall)
+    monkeypatch.setattr("generation.views.runs.visible", fall)
     client.raise_request_exception = False
     client.force_login(User.objects.create_superuser("root"))
     page = client.get(reverse("generation:sample", args=[run.samples.first().code]))

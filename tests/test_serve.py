@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from benchsite import serve
+from benchsite.operations import serve
 
 
 def test_a_port_in_use_is_one_clear_sentence():

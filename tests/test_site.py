@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.timezone import now
 
 from benchsite import environment, logs
-from benchsite.accounts import create_first_logins
+from benchsite.operations.accounts import create_first_logins
 from benchsite.templatetags import wording
 
 

@@ -12,13 +12,13 @@ from django.contrib.auth.models import Group, User
 from django.urls import reverse
 from django.utils.timezone import now
 
-from benchsite.accounts import make_curator
-from benchsite.fact_admin import FactAdmin
+from benchsite.lib.fact_admin import FactAdmin
+from benchsite.operations.accounts import make_curator
 from generation.models import Entrant, Run
-from judging.grade_sheets import next_item
+from judging.grades.sheets import next_item
 from judging.models import Matchup, Report
-from judging.serving import take_seat
-from judging.voting import Ballot, cast_vote
+from judging.pairs.serving import take_seat
+from judging.pairs.voting import Ballot, cast_vote
 from ranking.fitting import fit_run
 from ranking.models import AnalystToken
 from tests.admin_rows import make_rows

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from benchsite.lib.text import REPLACEMENT, visible
 from generation.formats.base import Answer, Extraction, Picture
 from generation.formats.cells import ZWJ, cells_of, is_blank, is_combining, is_wide, robustness, width_of
 from generation.formats.fences import Block, fenced_blocks, strip_reasoning
-from generation.identity import find_signature
-from generation.text import REPLACEMENT, visible
+from generation.formats.identity import find_signature
 
 MAX_COLUMNS = 500
 MAX_LINES = 500

@@ -8,10 +8,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
-from generation.config import Suite, SuiteError, load_suite
+from benchsite.lib.text import visible
 from generation.models import Run
-from generation.runs import RunError
-from generation.text import visible
+from generation.runs.lifecycle import RunError
+from generation.suites.loading import Suite, SuiteError, load_suite
 
 
 def find_run(name: str) -> Run:

@@ -14,10 +14,10 @@ from tests.test_architecture import ROOT, imports, modules
 APPS = ("benchsite", "generation", "judging", "ranking")
 # What the suite loader reads by, or what reads by it.
 WITH_SUITES = {
-    "generation.config.load_suites",
-    "generation.config.read_models",
-    "generation.prompt_files.read_prompts",
-    "generation.yaml_source.load_yaml",
+    "generation.suites.loading.load_suites",
+    "generation.suites.loading.read_models",
+    "generation.suites.prompt_files.read_prompts",
+    "generation.suites.yaml_source.load_yaml",
 }
 
 
@@ -39,7 +39,7 @@ def readers_of_files() -> set[str]:
 def test_nothing_that_reads_is_left_out():
     fuzzed = {name for path in (ROOT / "benchmarks").glob("fuzz*.py") for name in imports(path)}
 
-    assert readers_of_files() >= {"judging.imports.read_lines", "ranking.vote_files.read_votes"}
+    assert readers_of_files() >= {"judging.files.import_votes.read_lines", "ranking.pairwise.vote_files.read_votes"}
     assert readers_of_files() - WITH_SUITES - fuzzed == set()
     assert set(FORMATS) - {reader.name for reader in READERS} == set()
 

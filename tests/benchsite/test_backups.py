@@ -13,11 +13,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils.timezone import now
 
-from benchsite import backups
-from benchsite.backups import BackupError, back_up, read_manifest
-from benchsite.restoring import restore
-from generation import runs
+from benchsite.operations import backups
+from benchsite.operations.backups import BackupError, back_up, read_manifest
+from benchsite.operations.restoring import restore
 from generation.models import Event, ProviderCall, Run, Sample
+from generation.runs import lifecycle as runs
 from tests.benchsite.test_progress_bar import Screen
 from tests.benchsite.test_snapshots import write_elsewhere
 from tests.generation.drawing_room import ask, claim, draw_some, make_suite, settle

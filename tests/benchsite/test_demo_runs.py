@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchsite import demo_runs
-from benchsite.accounts import create_first_logins
-from generation.runs import start_run
+from benchsite.operations import demo_runs
+from benchsite.operations.accounts import create_first_logins
+from generation.runs.lifecycle import start_run
 from tests.generation.drawing_room import draw_some, make_suite
 
 pytestmark = pytest.mark.django_db

@@ -11,11 +11,12 @@ from django.core.management import call_command
 from django.utils.timezone import now
 from rq import Worker
 
-from benchsite import doctor
-from benchsite.doctor import examine
-from generation import heartbeat, runs
-from generation.bell import queue_connection
+from benchsite.operations import doctor
+from benchsite.operations.doctor import examine
+from generation import heartbeat
 from generation.models import LanguageModel, Run
+from generation.queue import queue_connection
+from generation.runs import lifecycle as runs
 from tests.generation.drawing_room import make_suite
 from tests.services import valkey_server
 

@@ -15,7 +15,7 @@ import yaml
 from django.core.management import get_commands
 from django.db.backends.postgresql.features import DatabaseFeatures
 
-from generation.crew import GRACE_SECONDS
+from generation.drawing.crew import GRACE_SECONDS
 from tests.test_architecture import ORDER
 
 ROOT = Path(__file__).resolve().parents[2]

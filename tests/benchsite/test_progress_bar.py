@@ -15,11 +15,11 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import OutputWrapper
 
-from benchsite import progress_bar
-from benchsite.progress_bar import Bar
+from benchsite.lib import progress_bar
+from benchsite.lib.progress_bar import Bar
 from generation.models import Run
-from generation.runs import start_run
-from judging.curating import set_judging
+from generation.runs.lifecycle import start_run
+from judging.curating.runs import set_judging
 from tests.generation.drawing_room import draw_some, make_suite
 from tests.processes import database_url
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection
 
-from benchsite.snapshots import snapshot
+from benchsite.lib.snapshots import snapshot
 from generation.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,7 +13,7 @@ from django.utils.timezone import now
 from playwright.sync_api import expect
 
 from generation.models import Run
-from judging.invitations import reset_path
+from judging.curating.invitations import reset_path
 from judging.models import Invitation
 from tests.admin_rows import make_rows
 from tests.browser.conftest import DESK

@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from generation.models import Event, Run, Sample
-from judging.grading import report_item
+from judging.grades.grading import report_item
 from judging.models import Matchup, Report
-from judging.serving import take_seat
-from judging.voting import Ballot, cast_vote, report_matchup
+from judging.pairs.serving import take_seat
+from judging.pairs.voting import Ballot, cast_vote, report_matchup
 from tests.judging.graded import grade, make_rubric_run, seat_with_list
 from tests.judging.make import make_run, make_seat
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from judging.grade_sheets import next_item
-from judging.grading import standing_values
+from judging.grades.grading import standing_values
+from judging.grades.sheets import next_item
 from judging.models import Grade, GradeSheet
 from tests.judging.graded import grade_all, make_rubric_run, seat_with_list
 

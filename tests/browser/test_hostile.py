@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from judging.models import Report
-from judging.serving import take_seat
+from judging.pairs.serving import take_seat
 from tests.hostile import all_cases
 from tests.hostile.runs import KINDS, hostile_run, worded_run, words_of, write_hostile_suites
 from tests.judging.make import make_seat

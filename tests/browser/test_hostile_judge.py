@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from judging.models import Matchup, Vote
-from judging.serving import take_seat
+from judging.pairs.serving import take_seat
 from tests.hostile import all_cases
 from tests.hostile.runs import KINDS, hostile_run, worded_run, words_of
 from tests.judging.make import make_seat

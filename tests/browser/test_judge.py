@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import expect
 
 from generation.models import Run, Sample
-from judging import voting
 from judging.models import Matchup, Report, Seat, Vote
-from judging.serving import take_seat
-from judging.tallies import differences
-from judging.voting import Ballot, cast_vote
+from judging.pairs import voting
+from judging.pairs.serving import take_seat
+from judging.pairs.tallies import differences
+from judging.pairs.voting import Ballot, cast_vote
 from tests.judging.make import make_run, make_seat
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_waiting")]

@@ -9,7 +9,7 @@ from django.db import connection
 from playwright.sync_api import expect
 
 from generation.models import Run, Sample
-from generation.runs import start_run
+from generation.runs.lifecycle import start_run
 from tests.generation.drawing_room import draw_some, make_suite
 
 pytestmark = pytest.mark.django_db(transaction=True)

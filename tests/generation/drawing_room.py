@@ -8,11 +8,11 @@ from dataclasses import replace
 from django.conf import settings
 from django.db.models import Q, Sum
 
-from generation import drawing
-from generation.asking import load_sheet
-from generation.config import Generation, ModelEntry, ProgramEntry, PromptEntry, Suite
+from generation.drawing import turns as drawing
+from generation.drawing.questions import load_sheet
 from generation.models import ProviderCall, Run, Sample
-from generation.providers import Client
+from generation.providers.client import Client
+from generation.suites.loading import Generation, ModelEntry, ProgramEntry, PromptEntry, Suite
 
 MASTER = ModelEntry("demo/master", "Demo Master", provider="demo", price_in=3, price_out=15)
 BEGINNER = ModelEntry("demo/beginner", "Demo Beginner", provider="demo", price_in=0.1, price_out=0.4)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from generation.config import SuiteError, load_suite
+from generation.suites.loading import SuiteError, load_suite
 
 CONFIG = """\
 generation:

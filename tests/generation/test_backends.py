@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from generation.backends import ring_for_asked
 from generation.formats import get_format
 from generation.formats.science_birds import similarity
 from generation.jobs import switch_backend
 from generation.management.commands.sweep import sweep_and_ring
 from generation.models import Event, Measurement, Run
-from generation.publishing import freeze_runs
+from generation.reading.backends import ring_for_asked
+from generation.runs.publishing import freeze_runs
 from tests.ranking.answered_run import make_answered_run
 
 pytestmark = pytest.mark.django_db
@@ -68,7 +68,7 @@ def test_a_backend_that_is_missing_leaves_the_run_as_it_is_and_says_why(client, 
 
 def test_a_wish_survives_a_queue_that_is_away(client, curator, run, vit, monkeypatch):
     rung = []
-    monkeypatch.setattr("generation.backends.ring_once", lambda *job: rung.append(job))
+    monkeypatch.setattr("generation.reading.backends.ring_once", lambda *job: rung.append(job))
     ask(client, run)
 
     sweep_and_ring()

@@ -8,10 +8,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from generation.chat_requests import Request, payload_of
-from generation.config import BrokenSuite, Suite, load_suite, load_suites, read_models
-from generation.profiles import Profile
-from generation.suite import Generation, Judging, ModelEntry, ProgramEntry, ProgramRules, PromptEntry, Rubric
+from generation.providers.requests import Request, payload_of
+from generation.suites.loading import BrokenSuite, Suite, load_suite, load_suites, read_models
+from generation.suites.profiles import Profile
+from generation.suites.suite import Generation, Judging, ModelEntry, ProgramEntry, ProgramRules, PromptEntry, Rubric
 from tests.generation.suite_files import CONFIG, PROGRAMS, refusal, write_suite
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from generation.config import SuiteError, read_models
+from generation.suites.loading import SuiteError, read_models
 from tests.generation.suite_files import CONFIG, MODELS, PROGRAMS, PROMPTS, refusal, write_suite
 from tests.hostile import FOLDER, cases
 

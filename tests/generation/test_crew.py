@@ -12,14 +12,16 @@ import pytest
 from django.core.management import call_command
 from django.db import OperationalError, connection
 
-from generation import crew, drawing, errands, pricing
-from generation.asking import Sheet, load_sheet
 from generation.demo.server import Scripted
+from generation.drawing import crew, pricing
+from generation.drawing import lookups as errands
+from generation.drawing import turns as drawing
+from generation.drawing.pricing import runs_to_price
+from generation.drawing.questions import Sheet, load_sheet
 from generation.models import Run
-from generation.pricing import runs_to_price
-from generation.provider_errors import ProviderError
-from generation.providers import Client
-from generation.runs import start_run
+from generation.providers.client import Client
+from generation.providers.errors import ProviderError
+from generation.runs.lifecycle import start_run
 from tests.generation.drawing_room import (
     BEGINNER,
     MASTER,
@@ -172,7 +174,7 @@ def test_answers_survive_a_database_that_goes_away(demo, monkeypatch):
 
 
 def test_one_answer_that_cannot_be_stored_does_not_stop_the_others(demo, monkeypatch):
-    from generation import settling
+    from generation.drawing import settling
 
     server, run = demo(), start_run(make_suite())
     real = settling._save_answer

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from generation.chat_requests import Request
 from generation.demo import ascii_art
 from generation.demo.answers import read_question
 from generation.demo.players import PLAYERS
 from generation.demo.server import Scripted, start
-from generation.profiles import Profile
-from generation.provider_errors import ProviderError
-from generation.providers import Client
-from generation.replies import Reply
+from generation.providers.client import Client
+from generation.providers.errors import ProviderError
+from generation.providers.replies import Reply
+from generation.providers.requests import Request
+from generation.suites.profiles import Profile
 
 ROOT = Path(__file__).resolve().parents[2]
 CAT = "Draw a cat in ASCII art"

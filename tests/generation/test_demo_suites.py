@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from generation.config import SuiteError, load_suite
-from generation.demo_suites import DemoSize, demo_variant, few_prompts, load_demo, spread
-from generation.suite import ModelEntry, PromptEntry
+from generation.suites.demo_sizes import DemoSize, demo_variant, few_prompts, load_demo, spread
+from generation.suites.loading import SuiteError, load_suite
+from generation.suites.suite import ModelEntry, PromptEntry
 from tests.generation.suite_files import write_suite
 
 DEMO = """\

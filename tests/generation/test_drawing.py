@@ -11,13 +11,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
-from generation import drawing
-from generation.asking import load_sheet
 from generation.demo.server import Scripted
+from generation.drawing import turns as drawing
+from generation.drawing.pricing import book_cost
+from generation.drawing.questions import load_sheet
 from generation.models import Measurement, ProviderCall, Run, Sample
-from generation.pricing import book_cost
-from generation.providers import Client
-from generation.runs import cancel_run, pause_run, resume_run, start_run
+from generation.providers.client import Client
+from generation.runs.lifecycle import cancel_run, pause_run, resume_run, start_run
 from tests.generation.drawing_room import (
     BEGINNER,
     MASTER,

@@ -10,11 +10,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
-from generation import drawing_files
-from generation.drawing_files import read_zip
-from generation.importing import ImportRefused, import_file
+from generation.files import drawing_files
+from generation.files.drawing_files import read_zip
+from generation.files.import_samples import ImportRefused, import_file
 from generation.models import LanguageModel
-from generation.runs import start_run
+from generation.runs.lifecycle import start_run
 from tests.generation.drawing_room import make_suite
 
 pytestmark = pytest.mark.django_db

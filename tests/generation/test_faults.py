@@ -14,9 +14,9 @@ from django.db import connection, connections
 from django.db.utils import load_backend
 from redis import Redis
 
-from generation.drawing import sweep
+from generation.drawing.turns import sweep
 from generation.models import ProviderCall, Run, Sample
-from generation.runs import pause_run, resume_run, start_run
+from generation.runs.lifecycle import pause_run, resume_run, start_run
 from tests.generation.drawing_room import AT_ONCE, MASTER, assert_all_drawn, assert_invariants, claim, make_suite
 from tests.processes import child_of, floor
 from tests.services import Postgres, find_postgres

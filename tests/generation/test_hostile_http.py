@@ -6,7 +6,7 @@ import pytest
 from django.core import serializers
 
 from generation.models import Event, LanguageModel, ProviderCall, Run, Sample
-from generation.runs import start_run
+from generation.runs.lifecycle import start_run
 from tests.generation.drawing_room import MASTER, draw_some, make_suite
 from tests.hostile import cases, serve
 

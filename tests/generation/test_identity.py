@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.identity import find_signature
+from generation.formats.identity import find_signature
 
 NAMES = [
     "openai/gpt-4o",

@@ -9,11 +9,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils.timezone import now
 
-from generation.dumps import write_samples
-from generation.import_lines import slug
-from generation.importing import ImportRefused, import_folder, import_samples
+from generation.files.export_samples import write_samples
+from generation.files.import_samples import ImportRefused, import_folder, import_samples
+from generation.files.sample_lines import slug
 from generation.models import Entrant, LanguageModel, Measurement, Run, Sample
-from generation.runs import RunError, start_run
+from generation.runs.lifecycle import RunError, start_run
 from tests.generation.drawing_room import draw_some, make_program, make_suite
 
 pytestmark = pytest.mark.django_db

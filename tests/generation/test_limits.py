@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from generation.config import Profile
-from generation.limits import Limits
-from generation.provider_errors import ProviderError
-from generation.settling import Ended
+from generation.drawing.limits import Limits
+from generation.drawing.settling import Ended
+from generation.providers.errors import ProviderError
+from generation.suites.loading import Profile
 
 SLOW = Profile("slow", "https://example.org/v1", concurrency=10)
 QUICK = Profile("quick", "https://example.org/v1", concurrency=50)

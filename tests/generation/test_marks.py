@@ -8,8 +8,8 @@ import pytest
 from django.db import transaction
 from django.utils.timezone import now
 
-from generation.marks import AHEAD, mark_scores, mark_scores_after
 from generation.models import Run
+from generation.runs.staleness import AHEAD, mark_scores, mark_scores_after
 from tests.judging.make import make_run
 
 

@@ -15,10 +15,10 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.timezone import now
 
-from generation import runs
-from generation.drawing import finish_runs
+from generation.drawing.turns import finish_runs
 from generation.models import Event, Notice, Sample
-from generation.notices import checked_webhook, send_notices
+from generation.runs import lifecycle as runs
+from generation.runs.notices import checked_webhook, send_notices
 from tests.generation.drawing_room import make_suite
 
 pytestmark = pytest.mark.django_db

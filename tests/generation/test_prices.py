@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from generation.prices import Price, cost_of_tokens, nano, price_of, price_of_nano, prompt_size, upper_bound_nano
+from generation.money import Price, cost_of_tokens, nano, price_of, price_of_nano, prompt_size, upper_bound_nano
 
 
 @pytest.mark.parametrize(("usd", "expected"), [(0.00123, 1_230_000), (0, 0), (Decimal("1e-10"), 1), (2, 2 * 10**9)])

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from generation.config import SuiteError, load_profiles
-from generation.profiles import Profile
+from generation.suites.loading import SuiteError, load_profiles
+from generation.suites.profiles import Profile
 
 ROW = "providers:\n  mine:\n    kind: openai\n    base_url: https://host.example/v1\n"
 

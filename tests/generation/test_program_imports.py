@@ -7,10 +7,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from generation.config import load_suite
-from generation.curating import approve_entrants, disqualify_entrants
 from generation.models import Entrant, Sample
-from generation.runs import extend_run, start_run
+from generation.runs.curating import approve_entrants, disqualify_entrants
+from generation.runs.lifecycle import extend_run, start_run
+from generation.suites.loading import load_suite
 from tests.judging.make import make_curator
 
 pytestmark = pytest.mark.django_db

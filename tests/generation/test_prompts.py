@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.programs import check_program, fill_turns
-from generation.prompts import TemplateError, expand_template, fill_placeholders, placeholders
-from generation.suite import ProgramEntry, ProgramRules, PromptEntry
+from generation.suites.programs import check_program, fill_turns
+from generation.suites.prompts import TemplateError, expand_template, fill_placeholders, placeholders
+from generation.suites.suite import ProgramEntry, ProgramRules, PromptEntry
 
 WORDS = {"OBJECT": ["cup", "key", "tree"], "POSITION": ["under", "behind"]}
 SPATIAL = "Draw a [OBJECT_A] [POSITION] a [OBJECT_B] in ASCII art"

@@ -12,11 +12,11 @@ import tracemalloc
 
 import pytest
 
-from generation.chat_requests import Request, payload_of
-from generation.profiles import Profile
-from generation.provider_errors import ProviderError
-from generation.providers import BODY_LIMIT, Client, _spelt
-from generation.replies import Reply
+from generation.providers.client import BODY_LIMIT, Client, _spelt
+from generation.providers.errors import ProviderError
+from generation.providers.replies import Reply
+from generation.providers.requests import Request, payload_of
+from generation.suites.profiles import Profile
 from tests.hostile import serve
 
 KEY = "sk-or-v1-0123456789abcdef-secret"

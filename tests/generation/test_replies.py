@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from generation.prices import price_of
-from generation.provider_errors import ProviderError, printable, wait_of
-from generation.replies import Exchange, read_reply, same_model
+from generation.money import price_of
+from generation.providers.errors import ProviderError, printable, wait_of
+from generation.providers.replies import Exchange, read_reply, same_model
 
 
 def exchange(payload, *, status=200, headers=None, **options):

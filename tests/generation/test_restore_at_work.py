@@ -7,12 +7,12 @@ import time
 import pytest
 from redis import Redis
 
-from benchsite.backups import back_up
-from benchsite.restoring import restore
-from generation.bell import ring_for_drawing
+from benchsite.operations.backups import back_up
+from benchsite.operations.restoring import restore
 from generation.heartbeat import seconds_since_beat
 from generation.models import ProviderCall, Run, Sample
-from generation.runs import resume_run
+from generation.queue import ring_for_drawing
+from generation.runs.lifecycle import resume_run
 from tests.generation.drawing_room import assert_all_drawn
 from tests.generation.test_faults import AT_ONCE, is_done, new_run
 from tests.processes import Floor

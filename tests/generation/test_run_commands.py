@@ -14,16 +14,16 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django_rq import get_queue
 
-from generation import reading
-from generation.bell import queue_connection
-from generation.checking import describe_cost
-from generation.config import load_profiles
-from generation.curating import mark_identity_leak
 from generation.demo.server import Scripted
 from generation.models import Run, Sample
-from generation.publishing import freeze_runs
-from generation.reading import measure_run, reread_run
-from generation.runs import start_run
+from generation.queue import queue_connection
+from generation.reading import answers as reading
+from generation.reading.answers import measure_run, reread_run
+from generation.runs.checking import describe_cost
+from generation.runs.curating import mark_identity_leak
+from generation.runs.lifecycle import start_run
+from generation.runs.publishing import freeze_runs
+from generation.suites.loading import load_profiles
 from tests.generation.drawing_room import BEGINNER, MASTER, draw_some, make_suite
 
 pytestmark = pytest.mark.django_db

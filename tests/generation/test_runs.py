@@ -7,19 +7,11 @@ from dataclasses import replace
 import pytest
 from django.contrib.auth.models import User
 
-from generation.backends import use_backend
-from generation.config import Suite, load_suite
-from generation.drawing import sweep
+from generation.drawing.turns import sweep
 from generation.models import Entrant, Event, Run, Sample
-from generation.runs import (
-    RunError,
-    cancel_run,
-    extend_run,
-    pause_run,
-    resume_run,
-    retry_failed,
-    start_run,
-)
+from generation.reading.backends import use_backend
+from generation.runs.lifecycle import RunError, cancel_run, extend_run, pause_run, resume_run, retry_failed, start_run
+from generation.suites.loading import Suite, load_suite
 from tests.generation.drawing_room import BEGINNER, MASTER, make_program, make_suite
 from tests.generation.suite_files import write_suite
 

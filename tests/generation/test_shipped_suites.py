@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from generation.config import Suite, load_profiles, load_suite
-from generation.demo_suites import demo_variant, load_demo
-from generation.suite_costs import sample_count
+from generation.suites.costs import sample_count
+from generation.suites.demo_sizes import demo_variant, load_demo
+from generation.suites.loading import Suite, load_profiles, load_suite
 
 ROOT = Path(__file__).parent.parent.parent / "config"
 SLUGS = sorted(path.name for path in ROOT.iterdir() if path.is_dir())

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from generation.config import load_suite
-from generation.prices import TOKENS_AROUND_A_MESSAGE as FRAME
-from generation.suite import ProgramEntry
-from generation.suite_costs import cost_bound_nano, sample_count
+from generation.money import TOKENS_AROUND_A_MESSAGE as FRAME
+from generation.suites.costs import cost_bound_nano, sample_count
+from generation.suites.loading import load_suite
+from generation.suites.suite import ProgramEntry
 from tests.generation.suite_files import write_suite
 
 

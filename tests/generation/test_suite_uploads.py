@@ -12,12 +12,12 @@ from django.contrib.auth.models import User
 from django.core import signing
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from generation import prompt_files
-from generation.config import SuiteError, load_suite
-from generation.forms import MOST_SAMPLES
 from generation.models import LanguageModel, Run
-from generation.runs import start_run
-from generation.suite_uploads import read_more_models, read_suite, seal, unseal
+from generation.runs.lifecycle import start_run
+from generation.suites import prompt_files
+from generation.suites.loading import SuiteError, load_suite
+from generation.suites.uploads import read_more_models, read_suite, seal, unseal
+from generation.views.forms import MOST_SAMPLES
 from tests.generation.suite_files import FILES, PROVIDERS, write_suite
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from generation.config import load_suite
+from generation.suites.loading import load_suite
 
 ROOT = Path(__file__).parent.parent.parent / "config"
 

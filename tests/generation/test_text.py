@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.text import clean_text, csv_cell, csv_uncell, decode, markdown_cell, visible
+from benchsite.lib.text import clean_text, csv_cell, csv_uncell, decode, markdown_cell, visible
 from tests.hostile import case_bytes, cases
 
 ANY_TEXT = st.text(alphabet=st.characters(codec=None, categories=None))

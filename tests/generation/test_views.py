@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from generation.models import Event, Run, Sample
-from generation.progress import ADVICE
-from generation.runs import cancel_run, start_run
+from generation.runs.lifecycle import cancel_run, start_run
+from generation.views.progress import ADVICE
 from tests.generation.drawing_room import draw_some, make_suite
 from tests.generation.suite_files import write_suite
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from django.utils.timezone import now
 
-from generation.asking import load_sheet
-from generation.config import ModelEntry
+from benchsite.lib.text import clean_text, decode
+from generation.drawing.questions import load_sheet
 from generation.models import Event, Prompt, Run, Sample
-from generation.reading import read_answer
-from generation.runs import start_run
-from generation.text import clean_text, decode
+from generation.reading.answers import read_answer
+from generation.runs.lifecycle import start_run
+from generation.suites.loading import ModelEntry
 from tests.generation.drawing_room import MASTER, ask, claim, make_suite, settle
 from tests.generation.suite_files import write_suite
 from tests.hostile import all_cases, case_bytes, cases, serve

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from generation.config import load_suite
 from generation.models import Prompt, Run, Sample
-from judging.grade_sheets import next_item, open_sheet
-from judging.grading import grade_sample
+from generation.suites.loading import load_suite
+from judging.grades.grading import grade_sample
+from judging.grades.sheets import next_item, open_sheet
 
 from .make import make_run, make_seat
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.utils.timezone import now
 
-from benchsite import accounts
+from benchsite.operations import accounts
 from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
 from judging.models import Seat
 

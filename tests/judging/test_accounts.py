@@ -10,7 +10,13 @@ from django.urls import reverse
 from django.utils.timezone import now
 
 from generation.models import Run
-from judging.invitations import UsedUpError, accept_invitation, create_invitations, reset_path, revoke_invitation
+from judging.curating.invitations import (
+    UsedUpError,
+    accept_invitation,
+    create_invitations,
+    reset_path,
+    revoke_invitation,
+)
 from judging.models import Invitation, Matchup, Seat
 
 from .make import make_curator, make_judge, make_run, make_seat

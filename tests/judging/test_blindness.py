@@ -16,7 +16,7 @@ from django.utils.timezone import now
 from generation.formats import get_format
 from generation.models import Entrant, LanguageModel, ProviderCall, Run, Sample
 from judging.models import Matchup
-from judging.serving import take_seat
+from judging.pairs.serving import take_seat
 from judging.urls import judge_urls
 from tests.url_roles import ADDRESSES
 from tests.url_world import address, admin_rows

@@ -12,11 +12,11 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from benchsite.accounts import make_curator as give_role
+from benchsite.operations.accounts import make_curator as give_role
 from generation.models import Event, Run, Sample
-from judging import voting
 from judging.models import Epoch, Invitation, Matchup, Report, Seat, Vote
-from judging.serving import take_seat
+from judging.pairs import voting
+from judging.pairs.serving import take_seat
 
 from .make import make_judge, make_run, make_seat
 

@@ -14,13 +14,13 @@ from django.core.management import CommandError, call_command
 from django.utils.timezone import now
 
 from generation.models import Event, Prompt, Run
-from generation.suite import Suite
-from judging import voting
-from judging.dumps import FIELDS, vote_records, write_votes
-from judging.imports import import_votes
+from generation.suites.suite import Suite
+from judging.files.export_votes import FIELDS, vote_records, write_votes
+from judging.files.import_votes import import_votes
 from judging.models import JudgeTally, Matchup, Seat, Vote
-from judging.serving import take_seat
-from judging.tallies import differences
+from judging.pairs import voting
+from judging.pairs.serving import take_seat
+from judging.pairs.tallies import differences
 
 from .make import make_run, make_seat
 

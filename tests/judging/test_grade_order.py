@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judging.grade_order import Drawing, choose_drawings, mix, order_drawings
+from judging.grades.order import Drawing, choose_drawings, mix, order_drawings
 
 STAGES = ("s1", "s2", "s3")
 

@@ -10,12 +10,12 @@ from django.db import IntegrityError, connection, transaction
 from django.utils.timezone import now
 
 from generation.models import Run, Sample
-from generation.runs import RunError
-from judging.epochs import newest_epoch, refresh_epoch
-from judging.grade_sheets import next_item, open_sheet
-from judging.grading import decide_item, grade_sample, report_item, standing_values, undo_grade
+from generation.runs.lifecycle import RunError
+from judging.grades.grading import decide_item, grade_sample, report_item, standing_values, undo_grade
+from judging.grades.sheets import next_item, open_sheet
 from judging.models import Grade, GradeItem, GradeSheet
-from judging.voting import RefusedError, mark_missed
+from judging.pairs.epochs import newest_epoch, refresh_epoch
+from judging.pairs.voting import RefusedError, mark_missed
 
 from .graded import dimensions, grade, make_rubric_run, seat_with_list
 from .make import make_curator, make_entrant

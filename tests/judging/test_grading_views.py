@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils.timezone import now
 
 from generation.models import Entrant, LanguageModel, Run, Sample
-from judging.grade_sheets import next_item
-from judging.grading import report_item, standing_values
+from judging.grades.grading import report_item, standing_values
+from judging.grades.sheets import next_item
 from judging.models import Epoch, Grade, GradeItem, Matchup
 from judging.urls import grade_urls
 

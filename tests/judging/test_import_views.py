@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from generation.models import Event, Run
-from generation.publishing import freeze_runs
+from generation.runs.publishing import freeze_runs
 from judging.models import Vote
 
 from .make import NAMES, make_run

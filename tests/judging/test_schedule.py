@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from judging.schedule import (
+from judging.pairs.schedule import (
     REPEAT_AFTER,
     REPEAT_WITHIN,
     Coverage,
@@ -25,7 +25,7 @@ from judging.schedule import (
     next_shared,
     regular_items,
 )
-from judging.table import Drawing, Table, unordered
+from judging.pairs.table import Drawing, Table, unordered
 
 SEEDS = st.integers(0, 2**31)
 

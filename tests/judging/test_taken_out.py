@@ -9,12 +9,12 @@ import time_machine
 from django.urls import reverse
 from django.utils.timezone import now
 
-from generation.curating import clear_identity_leak
 from generation.models import Run, Sample
-from judging import voting
+from generation.runs.curating import clear_identity_leak
 from judging.models import Matchup, Report, Seat, Vote
-from judging.serving import take_seat
-from judging.tallies import differences
+from judging.pairs import voting
+from judging.pairs.serving import take_seat
+from judging.pairs.tallies import differences
 
 from .make import make_curator, make_run, make_seat
 

@@ -11,12 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from generation.models import Sample
-from judging import epochs, voting
-from judging.epochs import counting_votes
-from judging.imports import import_votes
+from judging.files.import_votes import import_votes
 from judging.models import Matchup, Seat, Vote
-from judging.serving import take_seat
-from judging.tallies import differences
+from judging.pairs import epochs, voting
+from judging.pairs.epochs import counting_votes
+from judging.pairs.serving import take_seat
+from judging.pairs.tallies import differences
 
 from .make import make_run, make_seat
 

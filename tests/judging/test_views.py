@@ -14,10 +14,10 @@ from django.urls import reverse
 from django.utils.timezone import now
 
 from generation.models import Run
-from judging import voting
 from judging.models import Matchup, Report, Vote
-from judging.serving import take_seat
-from judging.tallies import differences
+from judging.pairs import voting
+from judging.pairs.serving import take_seat
+from judging.pairs.tallies import differences
 
 from .make import make_judge, make_run, make_seat
 

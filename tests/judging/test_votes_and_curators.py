@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection
 
-from generation import curating
 from generation.models import Sample
+from generation.runs import curating
 from judging.models import Matchup, Vote
-from judging.serving import take_seat
-from judging.voting import Ballot, cast_vote
+from judging.pairs.serving import take_seat
+from judging.pairs.voting import Ballot, cast_vote
 from tests.judging.make import make_curator, make_run, make_seat
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]

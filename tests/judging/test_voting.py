@@ -14,12 +14,12 @@ from django.test import TestCase
 from django.utils.timezone import now
 
 from generation.models import Run, Sample
-from judging import tallies
-from judging.epochs import load_table, refresh_epoch
 from judging.models import Epoch, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
-from judging.serving import line_of, take_seat
-from judging.tallies import differences, rebuild_tallies
-from judging.voting import Ballot, RefusedError, cast_vote, last_vote, mark_missed, report_matchup, undo_vote
+from judging.pairs import tallies
+from judging.pairs.epochs import load_table, refresh_epoch
+from judging.pairs.serving import line_of, take_seat
+from judging.pairs.tallies import differences, rebuild_tallies
+from judging.pairs.voting import Ballot, RefusedError, cast_vote, last_vote, mark_missed, report_matchup, undo_vote
 
 from .make import make_entrant, make_run, make_seat
 

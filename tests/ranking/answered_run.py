@@ -7,12 +7,12 @@ from random import Random
 from django.conf import settings
 from django.utils.timezone import now
 
-from generation.asking import load_sheet
-from generation.config import load_suite
 from generation.demo import letters, pixels
+from generation.drawing.questions import load_sheet
 from generation.models import Run, Sample
-from generation.reading import Read, read_answer, save_measurements
-from generation.runs import start_run
+from generation.reading.answers import Read, read_answer, save_measurements
+from generation.runs.lifecycle import start_run
+from generation.suites.loading import load_suite
 
 SKILL = {
     "demo/master": 0.95,

@@ -13,11 +13,11 @@ from uuid import uuid4
 from django.core.management import call_command
 from django.utils.timezone import now
 
-from generation import runs
 from generation.models import Measurement, ProviderCall, Reading, Run, Sample
-from generation.reading import READ_FIELDS
+from generation.reading.answers import READ_FIELDS
+from generation.runs import lifecycle as runs
 from judging.models import Grade, Matchup, Seat, Vote
-from judging.tallies import rebuild_tallies
+from judging.pairs.tallies import rebuild_tallies
 from ranking.fitting import set_counting
 from tests.generation.drawing_room import BEGINNER, MASTER, make_suite
 from tests.judging.make import make_judge

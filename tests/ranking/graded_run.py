@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from generation.models import Measurement, Sample
-from ranking.simulated_grades import simulate_grades
+from ranking.simulated.grades import simulate_grades
 from tests.judging.graded import make_rubric_run
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ranking.simulation import World, simulate_votes
-from ranking.votes import Votes
+from ranking.simulated.votes import World, simulate_votes
+from ranking.statistics.votes import Votes
 
 
 def simulate(votes: int, *, entrants: int = 6, spread: float = 0.7, seed: int = 0, **world: Any) -> Votes:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ranking.agreement import (
+from ranking.statistics.agreement import (
     cohen_matrix,
     cohen_table,
     fleiss_kappa,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ranking.archive import write_archive
+from ranking.archive.writing import write_archive
 from tests.ranking.archive_run import make_judged_run
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "analysis.md"

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.utils.timezone import now
 
 from judging.models import Vote
-from ranking.archive_importing import import_run
+from ranking.archive.importing import import_run
 from ranking.fitting import fit_run
 from ranking.models import AnalystToken, Fit
 from ranking.tokens import PER_MINUTE, create_token, revoke_token

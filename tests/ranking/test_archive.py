@@ -14,13 +14,13 @@ import yaml
 from django.core.management import CommandError, call_command
 from django.utils.timezone import now
 
-from generation.drawing import sweep
+from generation.drawing.turns import sweep
 from generation.models import Event, ProviderCall, Sample
 from judging.models import Grade, Vote
-from judging.tallies import differences
-from ranking.archive import archive_chunks, write_archive
-from ranking.archive_fields import LINES
-from ranking.archive_importing import import_run
+from judging.pairs.tallies import differences
+from ranking.archive.fields import LINES
+from ranking.archive.importing import import_run
+from ranking.archive.writing import archive_chunks, write_archive
 from ranking.fitting import fit_run
 from tests.judging.make import make_curator
 from tests.ranking.answered_run import make_answered_run

@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from generation.models import Event, Run
-from ranking import archive_reading
-from ranking.archive import archive_chunks
-from ranking.archive_importing import import_run
-from ranking.archive_reading import ArchiveError, open_archive
+from ranking.archive import reading as archive_reading
+from ranking.archive.importing import import_run
+from ranking.archive.reading import ArchiveError, open_archive
+from ranking.archive.writing import archive_chunks
 from tests.ranking.archive_run import edit, lines, make_judged_run, members, rewrite
 
 pytestmark = pytest.mark.django_db

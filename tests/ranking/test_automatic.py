@@ -14,17 +14,17 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from generation.formats.pixel_grid import SIDE
-from generation.marks import move_mark
-from generation.measuring import LATE, mark_new_scores
 from generation.models import Entrant, Measurement, Run, Sample
-from generation.publishing import freeze_runs, thaw_runs
+from generation.reading.measuring import LATE, mark_new_scores
+from generation.runs.publishing import freeze_runs, thaw_runs
+from generation.runs.staleness import move_mark
 from judging.models import Matchup, Vote
-from judging.tallies import rebuild_tallies
-from ranking.automatic_page import leading_sentence, people_sentence
+from judging.pairs.tallies import rebuild_tallies
+from ranking.automatic.against_people import liking
+from ranking.automatic.losses import parts_of
+from ranking.automatic.page import leading_sentence, people_sentence
+from ranking.automatic.scores import score_answers, score_samples
 from ranking.fitting import fit_run, stale_fits
-from ranking.pixel_art import score_answers, score_samples
-from ranking.pixel_art_losses import parts_of
-from ranking.two_rankings import liking
 from tests.judging.make import make_curator, make_judge, make_seat
 from tests.ranking.answered_run import answer_samples, make_answered_run
 from tests.ranking.voted_run import matchup

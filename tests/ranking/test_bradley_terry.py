@@ -6,7 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ranking.bradley_terry import ELO, connectivity, fit_davidson, fit_ratings, half_wins, map_ratings, to_elo
+from ranking.statistics.bradley_terry import (
+    ELO,
+    connectivity,
+    fit_davidson,
+    fit_ratings,
+    half_wins,
+    map_ratings,
+    to_elo,
+)
 from tests.ranking.make_votes import counts_of
 
 VECTORS = Path(__file__).parent.parent / "vectors"

@@ -10,8 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ranking.charts import Interval, Scale, heat_map, interval_chart, interval_row, interval_scale, ticks
-from ranking.plots import Point, Series, history_chart, inside, label_box, place_labels, scatter, spread_labels, touch
+from ranking.charts.intervals import Interval, Scale, heat_map, interval_chart, interval_row, interval_scale, ticks
+from ranking.charts.plots import (
+    Point,
+    Series,
+    history_chart,
+    inside,
+    label_box,
+    place_labels,
+    scatter,
+    spread_labels,
+    touch,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<script>alert("1")</script> & "x" \' ]]>'

@@ -12,20 +12,20 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from generation.backends import use_backend
 from generation.formats import get_format
 from generation.formats.base import BackendMissing
 from generation.jobs import measure
-from generation.measuring import ring_for_unmeasured, unmeasured
 from generation.models import Entrant, Event, Measurement, Run, Sample
-from generation.publishing import freeze_runs, thaw_runs
-from generation.reading import measure_run
-from judging.epochs import eligible_table
+from generation.reading.answers import measure_run
+from generation.reading.backends import use_backend
+from generation.reading.measuring import ring_for_unmeasured, unmeasured
+from generation.runs.publishing import freeze_runs, thaw_runs
 from judging.models import Matchup
-from ranking.competition_page import verdict_sentence
+from judging.pairs.epochs import eligible_table
+from ranking.competition.page import verdict_sentence
+from ranking.competition.scores import score_competition
 from ranking.fitting import fit_run
-from ranking.science_birds import score_competition
-from ranking.simulated_judges import simulate_judges
+from ranking.simulated.judges import simulate_judges
 from tests.judging.make import make_curator
 from tests.ranking.answered_run import make_answered_run
 

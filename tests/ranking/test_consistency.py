@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ranking.consistency import NOTHING, score_consistency, vote_consistency
-from ranking.scopes import Settings, fit_overall
-from ranking.votes import tally_votes
+from ranking.statistics.consistency import NOTHING, score_consistency, vote_consistency
+from ranking.statistics.scopes import Settings, fit_overall
+from ranking.statistics.votes import tally_votes
 from tests.ranking.make_votes import simulate
 from tests.ranking.test_bradley_terry import vector
 

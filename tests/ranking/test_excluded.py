@@ -10,17 +10,17 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from generation.curating import exclude_samples, restore_samples
-from judging.dumps import write_votes
+from generation.runs.curating import exclude_samples, restore_samples
+from judging.files.export_votes import write_votes
 from judging.models import Matchup, Seat, Vote
-from judging.serving import take_seat
-from judging.tallies import differences
-from judging.voting import Ballot, cast_vote
+from judging.pairs.serving import take_seat
+from judging.pairs.tallies import differences
+from judging.pairs.voting import Ballot, cast_vote
+from ranking.automatic.against_people import liking
 from ranking.fitting import fit_run
-from ranking.frames import font_marks, tallies_of, votes_of
-from ranking.pages import category_records
-from ranking.two_rankings import liking
-from ranking.votes import standing_votes
+from ranking.pairwise.frames import font_marks, tallies_of, votes_of
+from ranking.pairwise.more_pages import category_records
+from ranking.statistics.votes import standing_votes
 from tests.judging.make import make_run, make_seat
 
 pytestmark = pytest.mark.django_db

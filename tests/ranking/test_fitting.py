@@ -10,16 +10,16 @@ import time_machine
 from django.core.management import call_command
 from django.utils.timezone import now
 
-from generation.marks import AHEAD, move_mark
 from generation.models import Event, Sample
-from generation.publishing import freeze_runs
+from generation.runs.publishing import freeze_runs
+from generation.runs.staleness import AHEAD, move_mark
 from judging.models import Seat, Vote
-from judging.tallies import differences, rebuild_tallies
-from judging.voting import undo_vote
+from judging.pairs.tallies import differences, rebuild_tallies
+from judging.pairs.voting import undo_vote
 from ranking.fitting import fit_run, publish_fit, refit_fast, refit_fully, set_counting, stale_fits
-from ranking.frames import tallies_of
 from ranking.models import Fit, Standing
-from ranking.simulated_judges import simulate_judges
+from ranking.pairwise.frames import tallies_of
+from ranking.simulated.judges import simulate_judges
 from tests.judging.make import make_curator, make_run
 from tests.ranking.alike import assert_alike
 from tests.ranking.voted_run import make_voted_run

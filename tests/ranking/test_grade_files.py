@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from generation.config import load_suite
-from ranking.grade_files import GradeFileError
-from ranking.rubric import analyse_file
+from generation.suites.loading import load_suite
+from ranking.rubric.files import GradeFileError
+from ranking.rubric.scores import analyse_file
 
 SUITE = load_suite(Path(__file__).parent.parent.parent / "config" / "pokemon-svg")
 GOOD = {

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from generation.models import Event, Run
 from judging.models import Grade, Seat
-from ranking.archive import archive_chunks
+from ranking.archive.writing import archive_chunks
 from tests.ranking.archive_run import leaderboard, make_judged_run, rewrite
 from tests.ranking.graded_run import make_graded_run
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ranking.bradley_terry import ELO
-from ranking.intervals import Spread, arena_rank, clip_eigenvalues, rank_ranges, wilson
-from ranking.scopes import Settings, fit_categories, fit_overall
-from ranking.simulation import World, population_ratings, simulate_votes
-from ranking.votes import make_votes, tally_votes
+from ranking.simulated.votes import World, population_ratings, simulate_votes
+from ranking.statistics.bradley_terry import ELO
+from ranking.statistics.intervals import Spread, arena_rank, clip_eigenvalues, rank_ranges, wilson
+from ranking.statistics.scopes import Settings, fit_categories, fit_overall
+from ranking.statistics.votes import make_votes, tally_votes
 from tests.ranking.make_votes import simulate
 from tests.ranking.test_bradley_terry import CLOSED, vector
 

@@ -3,11 +3,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ranking.judges import DOUBTFUL, accord, entrant_record, fit_judges, judge_behaviour, judge_flags, side_bias
-from ranking.leaderboard import analyse_votes
-from ranking.robustness import fewest_votes
-from ranking.scopes import Settings, fit_overall
-from ranking.votes import tally_votes
+from ranking.statistics.judges import (
+    DOUBTFUL,
+    accord,
+    entrant_record,
+    fit_judges,
+    judge_behaviour,
+    judge_flags,
+    side_bias,
+)
+from ranking.statistics.leaderboard import analyse_votes
+from ranking.statistics.robustness import fewest_votes
+from ranking.statistics.scopes import Settings, fit_overall
+from ranking.statistics.votes import tally_votes
 from tests.ranking.make_votes import counts_of, simulate
 
 

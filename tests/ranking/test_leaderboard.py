@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ranking.leaderboard import Settings, analyse_votes, fit_counts
-from ranking.leaderboard_json import leaderboard_csv, leaderboard_dict
-from ranking.leaderboard_markdown import leaderboard_markdown
-from ranking.scopes import as_cells
-from ranking.votes import Tallies, Votes, make_votes, tally_votes
+from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
+from ranking.pairwise.as_markdown import leaderboard_markdown
+from ranking.statistics.leaderboard import Settings, analyse_votes, fit_counts
+from ranking.statistics.scopes import as_cells
+from ranking.statistics.votes import Tallies, Votes, make_votes, tally_votes
 from tests.ranking.make_votes import simulate
 
 QUICK = Settings(draws=200)

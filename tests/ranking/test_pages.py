@@ -12,11 +12,11 @@ from django.utils.timezone import now
 
 from generation.models import Measurement, Run, Sample
 from judging.models import Seat, Vote
-from ranking.automatic_page import overall_sentence
+from ranking.automatic.page import overall_sentence
+from ranking.charts.share_picture import Row, draw_share_picture
 from ranking.fitting import fit_run, publish_fit
 from ranking.models import Counting, Fit, Publication
-from ranking.sentences import leading_sentence
-from ranking.share_picture import Row, draw_share_picture
+from ranking.pairwise.sentences import leading_sentence
 from tests.judging.make import make_curator, make_judge, make_run
 from tests.ranking.answered_run import make_answered_run
 from tests.ranking.voted_run import make_voted_run

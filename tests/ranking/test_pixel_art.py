@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from django.core.management import call_command
 
-from generation.config import load_suite
-from ranking.pixel_art import WEIGHTS, analyse_file, clustered_mean, score_answers, score_samples
-from ranking.pixel_art_files import SampleFileError
+from generation.suites.loading import load_suite
+from ranking.automatic.files import SampleFileError
+from ranking.automatic.scores import WEIGHTS, analyse_file, clustered_mean, score_answers, score_samples
 
 SUITE = load_suite(Path(__file__).parents[2] / "config" / "pixel-art-lite")
 ROW = [0, 1, 2, 3, 4, 5, 6, 7] * 3

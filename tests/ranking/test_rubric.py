@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.suite import Dimension, Rubric, Stage
-from ranking.grade_files import COLUMNS
-from ranking.rubric import (
+from generation.suites.suite import Dimension, Rubric, Stage
+from ranking.rubric.files import COLUMNS
+from ranking.rubric.intervals import GradedItems, mean_interval
+from ranking.rubric.scores import (
     ITEM,
     complete_block,
     expected_from,
@@ -22,7 +23,6 @@ from ranking.rubric import (
     score_rubric,
     weights_to_hundred,
 )
-from ranking.rubric_intervals import GradedItems, mean_interval
 
 WEIGHTS = np.array([1.0, 1.8]) * 100 / 28
 NAMES = {"s1": ("geometry", "color"), "s2": ("signature", "proportion"), "s3": ("structure", "detail")}

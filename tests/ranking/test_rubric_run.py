@@ -10,12 +10,12 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from generation.models import Run, Sample
-from judging.grade_dumps import write_grades
-from judging.grade_sheets import next_item
+from judging.files.export_grades import write_grades
+from judging.grades.sheets import next_item
 from judging.models import Grade, Seat
 from ranking.fitting import fit_run, publish_fit, stale_fits
-from ranking.rubric_run import expected_of
-from ranking.simulated_grades import simulate_grades
+from ranking.rubric.run import expected_of
+from ranking.simulated.grades import simulate_grades
 from tests.benchsite.test_progress_bar import Screen
 from tests.judging.graded import grade, grade_all, make_rubric_run, seat_with_list
 from tests.judging.make import make_curator, make_judge

@@ -15,11 +15,11 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.config import load_suite
 from generation.formats import get_format
-from ranking.science_birds import analyse_file, diversity, score_competition
-from ranking.science_birds_files import TrialFileError
-from ranking.science_birds_policy import apply_policy
+from generation.suites.loading import load_suite
+from ranking.competition.files import TrialFileError
+from ranking.competition.policy import apply_policy
+from ranking.competition.scores import analyse_file, diversity, score_competition
 from tests.generation.formats.birds import answer, code
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ranking.sentences import (
+from ranking.pairwise.sentences import (
     agreement_sentence,
     best_sentence,
     leading_sentence,

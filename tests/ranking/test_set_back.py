@@ -9,8 +9,8 @@ import time_machine
 from django.test import TestCase
 
 from generation.models import Run
-from judging.serving import take_seat
-from judging.voting import Ballot, cast_vote
+from judging.pairs.serving import take_seat
+from judging.pairs.voting import Ballot, cast_vote
 from ranking.fitting import stale_fits
 from ranking.management.commands.refit import Memory, look
 from ranking.models import Fit

@@ -6,7 +6,7 @@ from io import BytesIO
 
 from PIL import Image
 
-from ranking.share_picture import Row, _shortened, draw_share_picture
+from ranking.charts.share_picture import Row, _shortened, draw_share_picture
 
 ROWS = [Row("Master", 1154, 1085, 1223), Row("Journeyman", 1086, 981, 1191), Row("Nobody", 900, None, None)]
 

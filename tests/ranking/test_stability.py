@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ranking.bradley_terry import ELO
-from ranking.scopes import Settings, fit_overall
-from ranking.stability import adjacent_pairs, sequence_quantile, votes_needed
-from ranking.votes import tally_votes
+from ranking.statistics.bradley_terry import ELO
+from ranking.statistics.scopes import Settings, fit_overall
+from ranking.statistics.stability import adjacent_pairs, sequence_quantile, votes_needed
+from ranking.statistics.votes import tally_votes
 from tests.ranking.make_votes import simulate
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judging.dumps import write_records
-from ranking import vote_files
-from ranking.sample_files import read_samples
-from ranking.vote_files import VoteFileError, read_votes
-from ranking.votes import standing_votes
+from judging.files.export_votes import write_records
+from ranking.pairwise import vote_files
+from ranking.pairwise.sample_files import read_samples
+from ranking.pairwise.vote_files import VoteFileError, read_votes
+from ranking.statistics.votes import standing_votes
 from tests.ranking.make_votes import simulate
 from tests.ranking.vote_lines import FIELDS, vote_rows, write_lines
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ranking.votes import KINDS, OUTCOMES, Votes
+from ranking.statistics.votes import KINDS, OUTCOMES, Votes
 
 FIELDS = [
     "run",

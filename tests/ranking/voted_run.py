@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from generation.models import Run, Sample
 from judging.models import Kind, Matchup, Seat, Vote
-from judging.tallies import rebuild_tallies
+from judging.pairs.tallies import rebuild_tallies
 from tests.judging.make import make_run, make_seat
 
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)

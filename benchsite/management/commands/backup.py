@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.backups import BackupError, back_up
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
+from benchsite.operations.backups import BackupError, back_up
 
 
 class Command(BaseCommand):

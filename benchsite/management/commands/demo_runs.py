@@ -6,8 +6,8 @@ import time
 
 from django.core.management.base import BaseCommand
 
-from benchsite.demo_runs import show_demo_run, start_demo_runs, still_drawing
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
+from benchsite.operations.demo_runs import show_demo_run, start_demo_runs, still_drawing
 
 PATIENCE = 300  # looks, a second apart
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from benchsite.doctor import examine
-from generation.text import visible
+from benchsite.lib.text import visible
+from benchsite.operations.doctor import examine
 
 
 class Command(BaseCommand):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from benchsite.accounts import create_first_logins
+from benchsite.operations.accounts import create_first_logins
 
 
 class Command(BaseCommand):

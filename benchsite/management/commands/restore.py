@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.backups import BackupError
-from benchsite.progress_bar import Bar
-from benchsite.restoring import Restored, restore
+from benchsite.lib.progress_bar import Bar
+from benchsite.operations.backups import BackupError
+from benchsite.operations.restoring import Restored, restore
 from generation.models import NANO
 
 

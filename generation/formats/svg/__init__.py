@@ -7,15 +7,15 @@ from typing import Any
 
 from lxml import etree
 
+from benchsite.lib.text import clean_text
 from generation.formats.base import Answer, Extraction, Picture
+from generation.formats.identity import find_signature
 from generation.formats.svg import gate, parsing
 from generation.formats.svg.names import ANIMATION, SHAPES
 from generation.formats.svg.parsing import local
 from generation.formats.svg.sanitising import Copy, sanitise
 from generation.formats.svg.source import Source, find_source
 from generation.formats.svg.statistics import describe_structure
-from generation.identity import find_signature
-from generation.text import clean_text
 
 MAX_TEXT = 4000  # characters of words kept as facts
 

@@ -7,12 +7,12 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.progress_bar import Bar
-from generation.checking import check_suite
-from generation.config import SuiteError, load_profiles
-from generation.demo_suites import demo_variant, load_demo
+from benchsite.lib.progress_bar import Bar
+from benchsite.lib.text import visible
 from generation.management.run_commands import find_suite
-from generation.text import visible
+from generation.runs.checking import check_suite
+from generation.suites.demo_sizes import demo_variant, load_demo
+from generation.suites.loading import SuiteError, load_profiles
 
 
 class Command(BaseCommand):

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from benchsite.progress_bar import Bar
-from generation import crew
-from generation.drawing import sweep
+from benchsite.lib.progress_bar import Bar
+from benchsite.lib.text import visible
+from generation.drawing import crew
+from generation.drawing.turns import sweep
 from generation.management.run_commands import RunCommand
 from generation.models import Run, Sample
-from generation.runs import RunError
-from generation.text import visible
+from generation.runs.lifecycle import RunError
 
 
 class Command(RunCommand):

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
 from generation.management.commands.start_run import names
 from generation.management.run_commands import RunCommand, budget, find_suite
 from generation.models import Run
-from generation.runs import RunError, extend_run
+from generation.runs.lifecycle import RunError, extend_run
 
 
 class Command(RunCommand):

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from benchsite.progress_bar import Bar
-from generation.config import SuiteError
+from benchsite.lib.progress_bar import Bar
+from generation.files.import_programs import import_programs
 from generation.management.run_commands import RunCommand
 from generation.models import Run
-from generation.program_files import read_programs
-from generation.program_imports import import_programs
-from generation.runs import RunError
+from generation.runs.lifecycle import RunError
+from generation.suites.loading import SuiteError
+from generation.suites.program_files import read_programs
 
 
 class Command(RunCommand):

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.progress_bar import Bar, Progress
-from generation.importing import Imported, ImportRefused, import_file, import_folder
-from generation.json_lines import read_object
+from benchsite.lib.json_lines import read_object
+from benchsite.lib.progress_bar import Bar, Progress
+from benchsite.lib.text import visible
+from generation.files.import_samples import Imported, ImportRefused, import_file, import_folder
 from generation.management.run_commands import find_run, find_suite
 from generation.models import Run
-from generation.runs import RunError, start_run
-from generation.text import visible
+from generation.runs.lifecycle import RunError, start_run
 
 
 class Command(BaseCommand):

@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from benchsite.progress_bar import Bar
-from generation.backends import switch_backend
+from benchsite.lib.progress_bar import Bar
 from generation.formats.base import BackendMissing
 from generation.management.run_commands import RunCommand
 from generation.models import Run
-from generation.reading import measure_run
-from generation.runs import RunError
+from generation.reading.answers import measure_run
+from generation.reading.backends import switch_backend
+from generation.runs.lifecycle import RunError
 
 
 class Command(RunCommand):

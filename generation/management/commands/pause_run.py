@@ -6,7 +6,7 @@ from typing import Any
 
 from generation.management.run_commands import RunCommand
 from generation.models import Run
-from generation.runs import pause_run
+from generation.runs.lifecycle import pause_run
 
 
 class Command(RunCommand):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
 from generation.management.run_commands import RunCommand
 from generation.models import Run
-from generation.reading import reread_run
+from generation.reading.answers import reread_run
 
 
 class Command(RunCommand):

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from generation.management.run_commands import RunCommand, budget
 from generation.models import Run
-from generation.runs import resume_run
+from generation.runs.lifecycle import resume_run
 
 
 class Command(RunCommand):

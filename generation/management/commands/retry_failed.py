@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 from generation.management.commands.start_run import names
 from generation.management.run_commands import RunCommand
 from generation.models import Run
-from generation.runs import retry_failed
+from generation.runs.lifecycle import retry_failed
 
 
 class Command(RunCommand):

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
+from benchsite.lib.text import visible
 from generation.management.run_commands import find_suite
-from generation.runs import RunError, start_run
-from generation.text import visible
+from generation.runs.lifecycle import RunError, start_run
 
 
 def names(text: str) -> list[str]:

@@ -9,11 +9,11 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from generation.checking import free_providers
-from generation.config import BrokenSuite, Suite, SuiteError, load_profiles, load_suites
-from generation.demo_suites import load_demo
-from generation.prices import NANO
-from generation.suite_costs import cost_bound_nano, sample_count
+from generation.money import NANO
+from generation.runs.checking import free_providers
+from generation.suites.costs import cost_bound_nano, sample_count
+from generation.suites.demo_sizes import load_demo
+from generation.suites.loading import BrokenSuite, Suite, SuiteError, load_profiles, load_suites
 
 
 class Command(BaseCommand):

@@ -11,13 +11,13 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 
-from generation.backends import ring_for_asked
-from generation.bell import ring_for_drawing
-from generation.drawing import Swept, sweep
+from generation.drawing.pricing import runs_to_price
+from generation.drawing.turns import Swept, sweep
 from generation.heartbeat import beat
-from generation.measuring import mark_new_scores, ring_for_unmeasured
-from generation.notices import send_notices
-from generation.pricing import runs_to_price
+from generation.queue import ring_for_drawing
+from generation.reading.backends import ring_for_asked
+from generation.reading.measuring import mark_new_scores, ring_for_unmeasured
+from generation.runs.notices import send_notices
 
 log = structlog.get_logger(__name__)
 

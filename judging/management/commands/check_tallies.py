@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
 from generation.management.run_commands import find_run
 from generation.models import Run
-from judging.tallies import differences
+from judging.pairs.tallies import differences
 
 
 class Command(BaseCommand):

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
+from benchsite.lib.text import visible
 from generation.management.run_commands import find_run
-from generation.runs import RunError
-from generation.text import visible
-from judging.imports import ImportRefusedError, import_votes
+from generation.runs.lifecycle import RunError
+from judging.files.import_votes import ImportRefusedError, import_votes
 
 
 class Command(BaseCommand):

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
 from generation.management.run_commands import find_run
 from generation.models import Run
-from judging.tallies import rebuild_tallies
+from judging.pairs.tallies import rebuild_tallies
 
 
 class Command(BaseCommand):

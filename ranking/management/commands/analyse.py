@@ -11,21 +11,21 @@ from typing import Any
 import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
-from benchsite.progress_bar import Bar
-from ranking.leaderboard import Leaderboard, Settings, analyse_votes
-from ranking.leaderboard_json import leaderboard_csv, leaderboard_dict
-from ranking.leaderboard_markdown import leaderboard_markdown
+from benchsite.lib.progress_bar import Bar
+from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
+from ranking.pairwise.as_markdown import leaderboard_markdown
+from ranking.pairwise.sample_files import read_samples
+from ranking.pairwise.vote_files import parse_time, read_votes
 from ranking.protocols import load
-from ranking.sample_files import read_samples
-from ranking.vote_files import parse_time, read_votes
-from ranking.votes import standing_votes
+from ranking.statistics.leaderboard import Leaderboard, Settings, analyse_votes
+from ranking.statistics.votes import standing_votes
 
 # What reads a file of grades, trials or samples for suites that are not voted on: analyse_file(path, *, out_format) -> str,
 # which may also take `suite`, `skip_bad` and `trials`.
 FILE_ANALYSES = {
-    "rubric": "ranking.rubric.analyse_file",
-    "pixel_art": "ranking.pixel_art.analyse_file",
-    "science_birds": "ranking.science_birds.analyse_file",
+    "rubric": "ranking.rubric.scores.analyse_file",
+    "pixel_art": "ranking.automatic.scores.analyse_file",
+    "science_birds": "ranking.competition.scores.analyse_file",
 }
 LONG_NAMES = {"json": "json", "md": "markdown", "csv": "csv"}
 BAD_INPUT = 2
@@ -106,7 +106,7 @@ def analyse_suite(options: dict[str, Any], bar: Bar) -> str:
     """The file analysis of a suite: its format's own where there is one, else its protocol's."""
     from django.conf import settings
 
-    from generation.config import load_suite
+    from generation.suites.loading import load_suite
 
     folder = settings.SUITES_DIR / options["suite"]
     if not folder.is_dir() or Path(options["suite"]).name != options["suite"]:

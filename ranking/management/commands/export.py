@@ -11,13 +11,13 @@ from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.progress_bar import Bar, Progress
-from generation.dumps import write_samples
+from benchsite.lib.progress_bar import Bar, Progress
+from generation.files.export_samples import write_samples
 from generation.management.run_commands import find_run
 from generation.models import Run
-from judging.dumps import write_votes
-from judging.grade_dumps import write_grades
-from ranking.archive import write_archive
+from judging.files.export_grades import write_grades
+from judging.files.export_votes import write_votes
+from ranking.archive.writing import write_archive
 
 Writer = Callable[..., int]
 

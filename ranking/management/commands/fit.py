@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
 from generation.management.run_commands import RunCommand
 from generation.models import Run
 from ranking.fitting import fit_run

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
+from benchsite.lib.text import visible
 from generation.management.run_commands import find_run
-from generation.runs import RunError
-from generation.text import visible
-from ranking.grade_files import GradeFileError
-from ranking.grade_imports import import_grades
+from generation.runs.lifecycle import RunError
+from ranking.rubric.files import GradeFileError
+from ranking.rubric.import_grades import import_grades
 
 
 class Command(BaseCommand):

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.progress_bar import Bar
-from ranking.archive_importing import import_run
-from ranking.archive_reading import ArchiveError
+from benchsite.lib.progress_bar import Bar
+from ranking.archive.importing import import_run
+from ranking.archive.reading import ArchiveError
 
 
 class Command(BaseCommand):

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
 from generation.management.run_commands import find_run
 from ranking.fitting import fit_options
+from ranking.pairwise.vote_files import parse_time
 from ranking.protocols import load, protocol_of, protocols_of
-from ranking.vote_files import parse_time
 
 
 class Command(BaseCommand):

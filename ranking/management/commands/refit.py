@@ -13,8 +13,8 @@ import structlog
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError, OperationalError, close_old_connections, connection
 
-from benchsite.progress_bar import Bar, Progress
-from judging.voting import mark_missed
+from benchsite.lib.progress_bar import Bar, Progress
+from judging.pairs.voting import mark_missed
 from ranking.fitting import refit_fast, refit_fully, stale_fits
 from ranking.jobs import ring_for_refit
 from ranking.models import Fit

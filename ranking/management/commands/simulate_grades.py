@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
 from generation.management.run_commands import find_run
-from ranking.simulated_grades import simulate_grades
+from ranking.simulated.grades import simulate_grades
 
 
 class Command(BaseCommand):

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from benchsite.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar
 from generation.management.run_commands import RunCommand
 from generation.models import Run
-from ranking.simulated_judges import simulate_judges
+from ranking.simulated.judges import simulate_judges
 
 
 class Command(RunCommand):

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchsite.lib.text import clean_text, decode
 from generation.formats import get_format
 from generation.formats.ascii_art import FORMAT, MAX_COLUMNS
 from generation.formats.base import Answer
 from generation.formats.cells import covered, fonts, width_of
-from generation.text import clean_text, decode
 from tests.hostile import case_bytes, cases
 
 CAT = " /\\_/\\\n( o.o )\n > ^ <"

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchsite.lib.text import clean_text, decode
 from generation.formats import get_format
 from generation.formats.base import Answer
 from generation.formats.colours import FALLBACK, NAMES, read_colour
 from generation.formats.pixel_art import FORMAT, climb, rectangles
-from generation.text import clean_text, decode
 from tests.hostile import case_bytes, cases
 
 ROW = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3]

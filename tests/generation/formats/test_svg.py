@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
+from benchsite.lib.text import decode
 from generation.formats import get_format
 from generation.formats.base import Answer
 from generation.formats.svg import FORMAT
 from generation.formats.svg.parsing import SVG
-from generation.text import decode
 from tests.hostile import case_bytes, cases
 
 CIRCLE = '<circle cx="50" cy="50" r="40" fill="gold"/>'

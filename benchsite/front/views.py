@@ -1,0 +1,142 @@
+"""The public front: home, suites, about the numbers; and what a load balancer asks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+from django_rq import get_connection
+from redis.exceptions import RedisError
+
+from benchsite.front.best import best_of
+from benchsite.front.published import demo_runs_are_coming, live_numbers, shown_runs
+from benchsite.lib.json_pages import page_or_json
+from generation.models import Run
+from generation.suites.loading import Suite, load_suites
+from ranking.pairwise.more_pages import FLAGS, overview
+from ranking.pairwise.sentences import ALPHA_WORDS
+from ranking.people import hidden_from
+from ranking.views import page_json
+
+SHOWN = 12  # runs on the home page; the rest are under Leaderboards
+
+
+def good_suites() -> list[Suite]:
+    """The suites that load, read again only when a file of theirs changed."""
+    files = ((path, path.stat()) for path in sorted(settings.SUITES_DIR.rglob("*.yaml")))
+    return _read_suites(settings.SUITES_DIR, tuple((str(path), at.st_mtime_ns, at.st_size) for path, at in files))
+
+
+@lru_cache(maxsize=1)
+def _read_suites(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> list[Suite]:
+    return [suite for suite in load_suites(folder) if isinstance(suite, Suite)]
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    runs = list(shown_runs(request.user)[:SHOWN])
+    lines = overview(runs, request.user)
+    context = {
+        "lines": lines,
+        "demo_runs": not runs and demo_runs_are_coming(),
+        "numbers": live_numbers(),
+        "best": best_of(lines),
+        "suites": good_suites(),
+    }
+    return page_or_json(request, "site/home.html", context, _home_document)
+
+
+def _home_document(context: dict[str, Any]) -> dict[str, Any]:
+    best = [{"says": best.words} | page_json.sample_line(best.sample) for best in context["best"]]
+    suites = [{name: getattr(suite, name) for name in ("slug", "title", "description")} for suite in context["suites"]]
+    return {"numbers": asdict(context["numbers"]), **page_json.boards(context), "best": best, "suites": suites}
+
+
+@require_safe
+def suite(request: HttpRequest, slug: str) -> HttpResponse:
+    found = next((suite for suite in good_suites() if suite.slug == slug), None)
+    if found is None:
+        raise Http404
+    return _suite_page(request, found, shown_runs(request.user).filter(suite=slug))
+
+
+@require_safe
+def run_suite(request: HttpRequest, code: str) -> HttpResponse:
+    """The suite as one run has it: the copy that was made when it started, also where this server has no such suite."""
+    run = get_object_or_404(Run.objects.visible_to(request.user), code=code)
+    return _suite_page(request, Suite.from_dict(run.config), shown_runs(request.user).filter(pk=run.pk))
+
+
+def _suite_page(request: HttpRequest, found: Suite, runs: QuerySet[Run]) -> HttpResponse:
+    prompts = {category.key: [p for p in found.prompts if p.category == category.key] for category in found.categories}
+    hidden = hidden_from(request.user, runs)
+    context = {
+        "suite": found,
+        "groups": [(category, prompts[category.key]) for category in found.categories] or [(None, found.prompts)],
+        "runs": [(run, run.pk in hidden) for run in runs],
+    }
+    return page_or_json(request, "site/suite.html", context, _suite_document)
+
+
+def _suite_document(context: dict[str, Any]) -> dict[str, Any]:
+    """The suite as its page shows it; whom it asks is a run's affair."""
+    whole = context["suite"].to_dict()
+    told = ("slug", "title", "description", "method", "format", "protocols", "categories", "prompts", "rubric")
+    asked = ("attempts_per_prompt", "temperature", "max_tokens", "system_prompt")
+    return {
+        **{name: whole.get(name) for name in told},
+        **{name: whole["generation"].get(name) for name in asked},
+        "runs": [page_json.about_run(run) for run, _ in context["runs"]],
+    }
+
+
+@require_safe
+def numbers(request: HttpRequest) -> HttpResponse:
+    return page_or_json(request, "site/numbers.html", {}, _numbers_document)
+
+
+def _numbers_document(context: dict[str, Any]) -> dict[str, Any]:
+    """The constants behind the page's words, from the code that uses them (loaded here: it brings scipy along)."""
+    from ranking.statistics.bradley_terry import ELO, MEAN_RATING, RIDGE
+    from ranking.statistics.scopes import Settings
+
+    unless_set = Settings()
+    return {
+        "rating": {"mean": MEAN_RATING, "points_a_logit": float(ELO), "ridge": RIDGE},
+        "preferred": {str(gap): round(1 / (1 + 10 ** (-gap / 400)), 4) for gap in (100, 200, 400)},
+        "interval": unless_set.level,
+        "tied_within": unless_set.margin,
+        "ties_count": unless_set.ties,
+        "fails_count": unless_set.fails,
+        "own_ranking_from_votes": unless_set.judge_minimum,
+        "agreement_words": [{"alpha_from": limit, "says": words} for limit, words in ALPHA_WORDS],
+        "remarks_on_judges": FLAGS,
+    }
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """This process answers."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """The database and the queue answer too."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        get_connection("draw").ping()
+    except (RedisError, OSError) as error:
+        return HttpResponse(f"queue: {type(error).__name__}\n", status=503, content_type="text/plain")
+    except Exception as error:  # any database driver's own error class
+        return HttpResponse(f"database: {type(error).__name__}\n", status=503, content_type="text/plain")
+    return HttpResponse("ok\n", content_type="text/plain")

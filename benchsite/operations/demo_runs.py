@@ -1,0 +1,54 @@
+"""The demo runs of a new site: a small run of every suite, drawn by the demo players and judged by simulated judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.conf import settings
+
+from benchsite.operations.accounts import first_judges
+from generation.models import Run
+from generation.runs.lifecycle import start_run
+from generation.runs.publishing import publish_runs
+from generation.suites.loading import Suite, load_suites
+from judging.curating.invitations import seat_judge
+from judging.curating.runs import set_judging
+from ranking.fitting import fit_run
+from ranking.protocols import protocols_of
+from ranking.simulated.grades import simulate_grades
+from ranking.simulated.judges import simulate_judges
+
+JUDGES, VOTES, GRADERS = 10, 400, 5
+REASON = "A demo run, shown to everybody from the first start."
+
+
+def start_demo_runs() -> list[Run]:
+    """One demo run a suite, started once in a site's life; a suite that does not load is left out."""
+    suites = [suite for suite in load_suites(settings.SUITES_DIR) if isinstance(suite, Suite)]
+    return [start_run(suite, demo=True, key=f"demo-{suite.slug}") for suite in suites]
+
+
+def still_drawing(runs: Iterable[Run]) -> int:
+    """How many samples of these runs are yet to end."""
+    return sum(run.samples.filter(state__in=["pending", "asking"]).count() for run in runs)
+
+
+def show_demo_run(run: Run) -> bool:
+    """Let simulated judges judge a drawn run, rank it and publish it; once only, so that a curator's changes stay."""
+    if run.events.filter(verb="publish_run").exists():
+        return False
+    if run.judging_state == Run.Judging.NOT_OPEN and "automatic" not in run.protocols:
+        set_judging(run=run, verb="open", by=None, reason=REASON)
+    if "pairwise" in run.protocols and run.judging_state == Run.Judging.OPEN:
+        missing = VOTES - run.votes.filter(seat__is_simulated=True, withdrawn_at=None).count()
+        if missing > 0:
+            simulate_judges(run, judges=JUDGES, votes=missing)
+    if "rubric" in run.protocols and run.judging_state == Run.Judging.OPEN:
+        simulate_grades(run, judges=GRADERS)
+    if run.judging_state == Run.Judging.OPEN:
+        for judge in first_judges():
+            seat_judge(run=run, judge=judge)
+    for protocol in protocols_of(run):
+        fit_run(run, protocol=protocol)
+    publish_runs([run], by=None, reason=REASON)
+    return True

@@ -1,0 +1,118 @@
+"""What a watcher of the site wants to know, in Prometheus's text form.
+
+The number of queries is fixed. Votes and money come from kept counts, so they cost the same for ever; samples by state and
+calls by outcome are counted along an index, which takes about a tenth of a second per million rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Sum
+from django.utils.timezone import now
+from django_rq import get_queue
+from redis import Redis
+from redis.exceptions import RedisError
+from rq import Worker
+
+from generation.heartbeat import seconds_since_beat
+from generation.models import NANO, Notice, ProviderCall, Run, Sample
+from generation.queue import queue_connection
+from judging.models import JudgeTally
+from ranking.fitting import stale_fits
+from ranking.models import Fit
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+Series = Iterable[tuple[dict[str, str], float]]
+
+
+def metrics_text() -> str:
+    began = time.monotonic()
+    lines = [*_queue_metrics(), *_drawing_metrics(), *_judging_metrics()]
+    lines += _metric(
+        "scrape_seconds", "gauge", "How long it took to gather all this.", [({}, time.monotonic() - began)]
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _metric(name: str, kind: str, says: str, series: Series) -> Iterator[str]:
+    yield f"# HELP benchsite_{name} {says}"
+    yield f"# TYPE benchsite_{name} {kind}"
+    for labels, value in series:
+        told = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+        yield f"benchsite_{name}{f'{{{told}}}' if told else ''} {value:.15g}"
+
+
+def _escaped(text: str) -> str:
+    return str(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _queue_metrics() -> Iterator[str]:
+    connection = queue_connection(settings.REDIS_URL)
+    try:
+        depths = [({"queue": name}, get_queue(name, connection=connection).count) for name in settings.RQ_QUEUES]
+        workers = [({"queue": name}, number) for name, number in workers_by_queue(connection).items()]
+        beat, up = seconds_since_beat(connection), 1
+    except (RedisError, OSError):
+        depths, workers, beat, up = [], [], None, 0
+    yield from _metric("queue_up", "gauge", "1 while the queue's server answers.", [({}, up)])
+    yield from _metric("queue_depth", "gauge", "Jobs that wait, by queue.", depths)
+    yield from _metric("workers", "gauge", "Workers alive, by queue.", workers)
+    swept = [] if beat is None else [({}, beat)]
+    yield from _metric("sweeper_seconds_ago", "gauge", "Seconds since the last sweep.", swept)
+
+
+def workers_by_queue(connection: Redis) -> dict[str, int]:
+    """Workers whose sign of life has not lapsed; every queue is named."""
+    found = dict.fromkeys(settings.RQ_QUEUES, 0)
+    for worker in Worker.all(connection=connection):
+        for name in worker.queue_names():
+            if name in found:
+                found[name] += 1
+    return found
+
+
+def _by(counted: Any, label: str) -> Series:
+    return [({label: value or "none"}, number) for value, number in counted]
+
+
+def _drawing_metrics() -> Iterator[str]:
+    samples = Sample.objects.order_by().values_list("state").annotate(Count("id"))
+    calls = ProviderCall.objects.order_by().values_list("outcome").annotate(Count("id"))
+    lately = ProviderCall.objects.filter(
+        outcome__in=["retry", "refused", "unknown"], lease_until__gte=now() - timedelta(hours=1)
+    )
+    runs = list(
+        Run.objects.order_by()
+        .values_list("drawing_state")
+        .annotate(Count("id"), Sum("spent_nano"), Sum("reserved_nano"))
+    )
+    yield from _metric("runs", "gauge", "Runs, by state of drawing.", [({"state": r[0]}, r[1]) for r in runs])
+    yield from _metric("samples", "gauge", "Samples, by state.", _by(samples, "state"))
+    yield from _metric("calls_total", "counter", "Calls to providers, by outcome.", _by(calls, "outcome"))
+    errors = lately.order_by().values_list("error").annotate(Count("id"))
+    yield from _metric(
+        "call_errors_last_hour", "gauge", "Failed calls of about the last hour, by code.", _by(errors, "code")
+    )
+    spent, reserved = sum(r[2] or 0 for r in runs), sum(r[3] or 0 for r in runs)
+    yield from _metric("cost_dollars_total", "counter", "What calls cost, as far as it is known.", [({}, spent / NANO)])
+    yield from _metric(
+        "reserved_dollars", "gauge", "Held for calls whose cost is not known yet.", [({}, reserved / NANO)]
+    )
+    unsent = Notice.objects.filter(sent_at=None).count()
+    yield from _metric("notices_unsent", "gauge", "E-mails and webhooks that have not gone out.", [({}, unsent)])
+
+
+def _judging_metrics() -> Iterator[str]:
+    votes = JudgeTally.objects.aggregate(sum=Sum("votes", default=0))["sum"]
+    yield from _metric("votes_total", "gauge", "Votes that stand.", [({}, votes)])
+    stale = stale_fits(Fit.Kind.FAST)
+    age = max(((now() - run.scores_changed_at).total_seconds() for run, _ in stale), default=0.0)
+    yield from _metric("stale_fits", "gauge", "Leaderboards that do not know the newest votes.", [({}, len(stale))])
+    yield from _metric(
+        "stale_fit_seconds", "gauge", "Since the last change of the one that is behind longest.", [({}, age)]
+    )

@@ -1,0 +1,168 @@
+"""Prices that a suite leaves open, asked of the provider: a hard budget needs to know what a call can cost."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce
+from django.utils.timezone import now
+
+from benchsite.lib.text import clean_text
+from generation.drawing import settling
+from generation.drawing.questions import Sheet, load_sheet, price_of_model
+from generation.models import Event, LanguageModel, ProviderCall, Run, Sample
+from generation.money import nano
+from generation.providers.client import Client, ModelInfo
+from generation.providers.errors import ProviderError
+from generation.runs import expansion
+
+log = structlog.get_logger(__name__)
+MOST_CHECKS = 5
+CHECKS_AT_ONCE = 20
+LATELY = timedelta(days=1)  # longer than an outage
+NAMED = 5  # models in one sentence
+OUTAGE = "prices_not_listed"
+WAY_OUT = "give price_in and price_out in models.yaml and extend the run, or take the budget away as you extend it"
+Database = Callable[..., Awaitable[Any]]
+
+
+def unpriced(sheet: Sheet) -> list[LanguageModel]:
+    return [model for pk, model in sheet.models.items() if price_of_model(model, sheet.profiles[pk]) is None]
+
+
+async def price_models(client: Client, sheet: Sheet, database: Database) -> None:
+    """Fill in missing prices. A run with a budget is paused if one stays unknown: a cap that nobody can check is none.
+
+    A provider that cannot be asked now is asked again; until then its models wait, and `awaited` says so.
+    """
+    missing, unlisted = unpriced(sheet), []
+    for provider in dict.fromkeys(model.provider for model in missing):
+        models = [model for model in missing if model.provider == provider]
+        try:
+            listed = await client.list_models(sheet.profiles[models[0].pk])
+        except ProviderError as error:
+            log.warning("prices_not_listed", run=sheet.run.code, provider=provider, error=error.code)
+            if error.kind == "pause_run":
+                await database(_pause_unpriced, sheet.run.pk, models, error)
+            elif error.kind == "retry" and error.code != "bad_response":
+                await database(_note_outage, sheet.run.pk, provider, error)
+            else:
+                unlisted += models
+        else:
+            await database(_save_prices, models, listed)
+            unlisted += models
+    if unlisted:
+        await database(_pause_unpriced, sheet.run.pk, unlisted)
+
+
+def _save_prices(models: list[LanguageModel], listed: dict[str, ModelInfo]) -> None:
+    """What a curator has given meanwhile stays as it is."""
+    for model in models:
+        found = listed.get(model.model_id)
+        if found is not None and found.price is not None:
+            LanguageModel.objects.filter(pk=model.pk).update(
+                price_in_nano=Coalesce("price_in_nano", nano(found.price.input)),
+                price_out_nano=Coalesce("price_out_nano", nano(found.price.output)),
+            )
+
+
+@transaction.atomic
+def _pause_unpriced(run_id: int, asked: list[LanguageModel], error: ProviderError | None = None) -> None:
+    """By the rows as they are now: while we asked, a curator may have given the price or taken the budget away."""
+    sheet, pks = load_sheet(run_id), {model.pk for model in asked}
+    still = [model.model_id for model in unpriced(sheet) if model.pk in pks]
+    if not still or sheet.run.budget_nano is None:
+        return
+    if error is not None:
+        settling.pause(run_id, clean_text(error.detail)[0], code=error.code)
+        return
+    reason = f"The run has a budget, but nobody knows the price of {_names(still)}: {WAY_OUT}. Then resume it."
+    settling.pause(run_id, reason, code="price_unknown")
+
+
+def _note_outage(run_id: int, provider: str, error: ProviderError) -> None:
+    """Why a run with a budget waits, once for each kind of error: a long outage must not fill the run's history."""
+    capped = Run.objects.filter(pk=run_id, drawing_state=Run.Drawing.OPEN, budget_nano__isnull=False)
+    said = Event.objects.filter(run_id=run_id, verb=OUTAGE, subject=provider, facts__code=error.code)
+    if capped.exists() and not said.exists():
+        reason = clean_text(error.detail)[0]
+        Event.objects.create(run_id=run_id, verb=OUTAGE, subject=provider, reason=reason, facts={"code": error.code})
+
+
+def awaited(run: Run) -> list[str]:
+    """A sentence for each provider whose prices an open run with a budget waits for: which, why, and the way out."""
+    if run.budget_nano is None or run.drawing_state != Run.Drawing.OPEN:
+        return []
+    waiting = run.samples.filter(state=Sample.State.PENDING).values("model")
+    missing = expansion.unpriced(run).filter(pk__in=waiting, refused_reason="").exclude(profile__kind="ollama")
+    by_provider: dict[str, list[str]] = {}
+    for provider, model_id in missing.values_list("provider", "model_id"):
+        by_provider.setdefault(provider, []).append(model_id)
+    told = run.events.filter(verb=OUTAGE, subject__in=by_provider).order_by("at", "pk") if by_provider else ()
+    newest = {event.subject: event.reason for event in told}
+    return [
+        f"Waiting for the price of {_names(by_provider[provider])}: {provider} cannot be asked now ({why}) and is asked again "
+        f"about every minute. To wait no longer, {WAY_OUT}. If its address is wrong, mend config/providers.yaml and start a new run."
+        for provider, why in newest.items()
+    ]
+
+
+def _names(model_ids: list[str]) -> str:
+    more = len(model_ids) - NAMED
+    return ", ".join(model_ids[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _without_cost() -> QuerySet[ProviderCall]:
+    ended = [outcome for outcome in ProviderCall.Outcome.values if outcome != ProviderCall.Outcome.OPEN]
+    calls = ProviderCall.objects.filter(outcome__in=ended, cost_nano=None, cost_checks__lt=MOST_CHECKS)
+    return calls.exclude(generation_id="")
+
+
+def runs_to_price(run_id: int | None = None) -> list[int]:
+    """Runs with calls of late whose cost may still be found out, whatever their state: this one, or all.
+
+    The last calls of a run come back when nothing is due any more, and a paused run may wait for just this money.
+    """
+    calls = _without_cost().filter(lease_until__gte=now() - LATELY)
+    if run_id is not None:
+        calls = calls.filter(run_id=run_id)
+    return list(calls.order_by().values_list("run_id", flat=True).distinct())
+
+
+def _calls_without_cost(run_id: int) -> list[ProviderCall]:
+    calls = _without_cost().filter(run_id=run_id)
+    # By chance, because an error ends a round: a call that the provider always trips over must not hide the others.
+    return list(calls.select_related("sample").order_by("?")[:CHECKS_AT_ONCE])
+
+
+async def look_up_costs(client: Client, sheet: Sheet, database: Database) -> None:
+    """Ask the provider what calls cost whose answer did not say it; until then their reservation is held."""
+    for call in await database(_calls_without_cost, sheet.run.pk):
+        profile = sheet.profiles.get(call.sample.model_id)
+        if profile is None:
+            continue
+        try:
+            cost = await client.lookup_cost(profile, call.generation_id)
+        except ProviderError:
+            return  # not counted as a check: it is asked again
+        await database(book_cost, call, cost)
+
+
+def book_cost(call: ProviderCall, cost_nano: int | None) -> bool:
+    """Book a cost that became known later, once."""
+    unknown = ProviderCall.objects.filter(pk=call.pk, cost_nano=None)
+    if cost_nano is None:
+        unknown.update(cost_checks=F("cost_checks") + 1)
+        return False
+    with transaction.atomic():
+        if unknown.update(cost_nano=cost_nano, cost_checks=F("cost_checks") + 1) != 1:
+            return False
+        Run.objects.filter(pk=call.run_id).update(
+            spent_nano=F("spent_nano") + cost_nano, reserved_nano=F("reserved_nano") - call.reserved_nano
+        )
+    return True

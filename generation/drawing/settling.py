@@ -1,0 +1,251 @@
+"""What an ended call does to the rows: its sample, its ledger entry, its model and its run's money."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import F, Q
+from django.db.models.functions import Least
+from django.utils.timezone import now
+
+from benchsite.lib.text import clean_text
+from generation.drawing.questions import Question, Sheet
+from generation.models import Event, LanguageModel, ProviderCall, Run, Sample
+from generation.providers.errors import ProviderError
+from generation.providers.replies import Reply
+from generation.reading.answers import Read, measured_inline, read_answer
+
+LONGEST_BACKOFF = 300.0
+LONGEST_BREAK = 900.0
+# The provider asked us to wait: that says nothing against the sample, so the claim is given back.
+THROTTLED = frozenset({"rate_limited", "in_flight_budget"})
+FREE = {"token": None, "lease_until": None}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A call that came back: with a reply, or with an error."""
+
+    question: Question
+    reply: Reply | None = None
+    error: ProviderError | None = None
+
+    @property
+    def cost_nano(self) -> int | None:
+        return self.reply.cost_nano if self.reply else self.error.cost_nano
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether it speaks against the model being served at all."""
+        return self.error is not None and self.error.kind == "retry" and self.error.code not in THROTTLED
+
+
+@dataclass
+class Money:
+    """What is added to a run's spending and taken from its reservations."""
+
+    spent: int = 0
+    released: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.spent or self.released)
+
+
+@dataclass
+class Settled:
+    """What a batch of ended calls changed."""
+
+    money: Money = field(default_factory=Money)
+    measured: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    drawn: int = 0
+    failed: int = 0
+
+
+def read_all(sheet: Sheet, ended: Sequence[Ended]) -> dict[Any, Read]:
+    """Each last answer read, by call; done before the transaction, because it takes the processor's time."""
+    inline = measured_inline(sheet)
+    return {
+        item.question.token: read_answer(
+            sheet,
+            prompt_pk=item.question.prompt_pk,
+            text=clean_text(item.reply.text)[0],
+            finish_reason=item.reply.finish_reason,
+            completion_tokens=item.reply.completion_tokens,
+            flags=[*item.reply.flags, *clean_text(item.reply.text)[1]],
+            measure=inline,
+        )
+        for item in ended
+        if item.reply is not None and item.question.last_turn
+    }
+
+
+def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
+    settled = Settled()
+    for item in ended:
+        if not _close_call(item):
+            continue  # settled before: a repeat after a commit whose fate was unknown
+        if item.cost_nano is not None:
+            settled.money.spent += item.cost_nano
+            settled.money.released += item.question.reserved_nano
+        if item.reply is None:
+            settled.failed += _save_error(item.question, item.error)
+        elif not item.question.last_turn:
+            _save_turn(item.question, item.reply)
+        elif _save_answer(item.question, item.reply, read[item.question.token]):
+            settled.drawn += 1
+            settled.measured.append((item.question.sample_id, read[item.question.token].values))
+    return settled
+
+
+def _close_call(item: Ended) -> bool:
+    """Book the call, once. A call given up as unknown can still come back and say what it cost."""
+    fields: dict[str, Any] = {"ended_at": now(), "cost_nano": item.cost_nano}
+    if item.reply is not None:
+        reply = item.reply
+        fields |= {
+            "outcome": ProviderCall.Outcome.ANSWERED,
+            "status": 200,
+            "error": "",
+            "detail": "",
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "latency_ms": reply.latency_ms,
+            "generation_id": clean_text(reply.generation_id)[0],
+            "served_model": clean_text(reply.served_model)[0],
+            "served_by": clean_text(reply.served_provider)[0],
+        }
+    else:
+        error = item.error
+        again = error.kind in ("retry", "pause_run")
+        fields |= {
+            "outcome": ProviderCall.Outcome.RETRY if again else ProviderCall.Outcome.REFUSED,
+            "status": error.status,
+            "error": error.code,
+            "detail": clean_text(error.detail)[0],
+            "generation_id": clean_text(error.generation_id)[0],
+        }
+    waiting = Q(outcome__in=[ProviderCall.Outcome.OPEN, ProviderCall.Outcome.UNKNOWN], cost_nano=None)
+    return ProviderCall.objects.filter(waiting, token=item.question.token).update(**fields) == 1
+
+
+def _save_answer(question: Question, reply: Reply, read: Read) -> bool:
+    """Store the answer if none is stored, even when it is late: it was paid."""
+    fields = {
+        **read.fields,
+        **FREE,
+        "state": Sample.State.DRAWN,
+        "drawn_at": now(),
+        "raw": reply.raw_bytes,
+        "answer": clean_text(reply.text)[0],
+        "earlier_answers": list(question.earlier),
+        "finish_reason": reply.finish_reason,
+        "completion_tokens": reply.completion_tokens,
+        "failure": "",
+        "failure_detail": "",
+    }
+    return Sample.objects.filter(pk=question.sample_id, drawn_at=None).update(**fields) == 1
+
+
+def _mine(question: Question) -> Any:
+    return Sample.objects.filter(pk=question.sample_id, state=Sample.State.ASKING, token=question.token)
+
+
+def _save_turn(question: Question, reply: Reply) -> None:
+    """A program's next turn is a claim of its own, due at once; so a pause or a budget holds between turns too."""
+    earlier = [*question.earlier, clean_text(reply.text)[0]]
+    _mine(question).update(**FREE, state=Sample.State.PENDING, earlier_answers=earlier, claims=F("claims") - 1)
+
+
+def _save_error(question: Question, error: ProviderError) -> bool:
+    said = {**FREE, "failure": error.code, "failure_detail": clean_text(error.detail)[0]}
+    if error.kind == "pause_run":
+        _mine(question).update(**said, state=Sample.State.PENDING, claims=F("claims") - 1)
+        return False
+    throttled = error.code in THROTTLED
+    if error.kind == "retry" and (throttled or question.claims < settings.MAX_CLAIMS):
+        claims = F("claims") - 1 if throttled else F("claims")
+        due = now() + timedelta(seconds=wait_for(error, question.claims))
+        _mine(question).update(**said, state=Sample.State.PENDING, next_at=due, claims=claims)
+        return False
+    return _mine(question).update(**said, state=Sample.State.FAILED) == 1
+
+
+def wait_for(error: ProviderError, claims: int) -> float:
+    """Seconds until the next try: what the provider asked for and a little more, else full jitter that doubles."""
+    if error.retry_after is not None:
+        return error.retry_after + random.uniform(0, 1 + error.retry_after / 10)
+    return random.uniform(0, min(LONGEST_BACKOFF, settings.RETRY_SECONDS * 2**claims))
+
+
+def pause_for_errors(sheet: Sheet, ended: Sequence[Ended]) -> None:
+    """A refused key or an empty account stops the whole run, once, with the reason on its page."""
+    error = next((item.error for item in ended if item.error and item.error.kind == "pause_run"), None)
+    if error is not None:
+        pause(sheet.run.pk, clean_text(error.detail)[0], code=error.code)
+
+
+def pause(run_id: int, reason: str, *, code: str) -> bool:
+    """Pause an open run on our own account; the event has no actor."""
+    open_run = Run.objects.filter(pk=run_id, drawing_state=Run.Drawing.OPEN)
+    if open_run.update(drawing_state=Run.Drawing.PAUSED, paused_reason=reason) != 1:
+        return False
+    Event.objects.create(run_id=run_id, verb="pause_run", reason=reason, facts={"code": code})
+    return True
+
+
+def mark_models(sheet: Sheet, ended: Sequence[Ended]) -> None:
+    """The circuit breaker, and models that the provider will never serve."""
+    by_model: dict[int, list[Ended]] = {}
+    for item in ended:
+        by_model.setdefault(item.question.model_pk, []).append(item)
+    for model_pk, items in by_model.items():
+        refused = next((item.error for item in items if item.error and item.error.kind == "fatal_model"), None)
+        if refused is not None:
+            _refuse_model(sheet, model_pk, refused)
+        elif not all(item.is_failure for item in items):
+            _model_is_well(sheet, model_pk, probe=any(item.question.probe for item in items))
+        else:
+            _model_failed(sheet, model_pk, len(items), probe=any(item.question.probe for item in items))
+
+
+def _refuse_model(sheet: Sheet, model_pk: int, error: ProviderError) -> None:
+    reason = clean_text(error.detail)[0]
+    LanguageModel.objects.filter(pk=model_pk).update(refused_reason=reason)
+    _waiting(model_pk).update(state=Sample.State.FAILED, failure=error.code, failure_detail=reason)
+    sheet.due = []
+
+
+def _model_is_well(sheet: Sheet, model_pk: int, *, probe: bool) -> None:
+    if probe or model_pk in sheet.failing:
+        LanguageModel.objects.filter(pk=model_pk).update(failures_in_row=0, open_until=None)
+        sheet.failing.discard(model_pk)
+
+
+def _model_failed(sheet: Sheet, model_pk: int, failures: int, *, probe: bool) -> None:
+    """After some failures in a row the model is left alone; then one probe at a time, each wait twice the last."""
+    sheet.failing.add(model_pk)
+    limit, model = settings.BREAKER_FAILURES, LanguageModel.objects.filter(pk=model_pk)
+    if probe:
+        model.update(failures_in_row=F("failures_in_row") + 1, open_until=None)
+    else:
+        model.filter(failures_in_row__lt=limit).update(failures_in_row=Least(F("failures_in_row") + failures, limit))
+    tripped = model.filter(failures_in_row__gte=limit, open_until=None).values_list("failures_in_row", flat=True)
+    for count in tripped:
+        until = _break_until(count - limit)
+        if model.filter(open_until=None).update(open_until=until) == 1:
+            _waiting(model_pk).filter(next_at__lt=until).update(next_at=until)
+            sheet.due = []
+
+
+def _break_until(trips: int) -> datetime:
+    seconds = min(LONGEST_BREAK, 8 * settings.RETRY_SECONDS * 2.0 ** min(trips, 10))
+    return now() + timedelta(seconds=seconds * random.uniform(0.8, 1.2))
+
+
+def _waiting(model_pk: int) -> Any:
+    return Sample.objects.filter(model_id=model_pk, state=Sample.State.PENDING)

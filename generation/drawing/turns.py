@@ -1,0 +1,284 @@
+"""The state machine of a sample: claim, ask, settle, sweep. The database holds every promise; nothing here locks.
+
+- A claim is a conditional UPDATE with the row count checked, and its ledger row is written in the same transaction,
+  before the request. The run's state and its budget are part of that transaction.
+- Asking happens outside any transaction, under one total deadline; the lease outlives the deadline.
+- Settling stores an answer if none is stored, and books this call's cost in any case, once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
+from django.utils.timezone import now
+
+from generation.drawing import settling
+from generation.drawing.questions import Question, Sheet, deadline_of, request_of, reservation
+from generation.drawing.settling import Ended, Money
+from generation.models import NANO, Entrant, Event, LanguageModel, ProviderCall, Run, Sample
+from generation.providers.client import Client
+from generation.providers.errors import ProviderError
+from generation.reading.answers import save_measurements
+
+SPARE = 32  # due samples looked up ahead, so that a claim of one costs no search of its own
+SPARE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one turn at the database brought: new questions to ask, and how many samples have their answer now."""
+
+    questions: list[Question]
+    drawn: int = 0
+    failed: int = 0
+
+
+async def ask(client: Client, question: Question) -> Ended:
+    """Ask, and come back with a reply or an error; never raises on what a provider does."""
+    try:
+        reply = await client.ask(question.profile, question.request, deadline=question.deadline)
+    except ProviderError as error:
+        return Ended(question, error=error)
+    return Ended(question, reply=reply)
+
+
+def claim(sheet: Sheet, *, wanted: int, room: dict[str, int] | None = None) -> list[Question]:
+    return take_turn(sheet, wanted=wanted, room=room).questions
+
+
+def settle(sheet: Sheet, ended: Sequence[Ended]) -> Turn:
+    return take_turn(sheet, ended=ended)
+
+
+def take_turn(
+    sheet: Sheet, *, ended: Sequence[Ended] = (), wanted: int = 0, room: dict[str, int] | None = None
+) -> Turn:
+    """Settle what has ended and claim up to `wanted` samples, in one transaction; `room` is what providers can take.
+
+    Safe to repeat with the same arguments when a commit's fate is unknown: a second settling changes nothing.
+    """
+    read = settling.read_all(sheet, ended)
+    with transaction.atomic():
+        settled = settling.save_all(ended, read)
+        picks = _pick(sheet, wanted, room) if wanted else []
+        questions = _take(sheet, _book(sheet, settled.money, picks))
+        save_measurements(sheet, settled.measured)
+        settling.pause_for_errors(sheet, ended)
+        settling.mark_models(sheet, ended)
+    return Turn(questions, settled.drawn, settled.failed)
+
+
+def _pick(sheet: Sheet, wanted: int, room: dict[str, int] | None) -> list[Question]:
+    """Questions for due samples, within the room of each provider, and one probe of a model whose breaker tripped."""
+    if len(sheet.due) < wanted or sheet.has_programs or time.monotonic() - sheet.due_at > SPARE_SECONDS:
+        _look_up(sheet, wanted)
+    left = dict(room) if room is not None else None
+    picked: list[Question] = []
+    kept: list[dict[str, Any]] = []
+    probed: set[int] = set()
+    for row in sheet.due:
+        provider, tripped = sheet.profiles[row["model_id"]].name, _tripped(row)
+        if len(picked) == wanted or (left is not None and left.get(provider, 0) <= 0):
+            kept.append(row)
+        elif not (tripped and row["model_id"] in probed):
+            if left is not None:
+                left[provider] -= 1
+            if tripped:
+                probed.add(row["model_id"])
+            picked.append(_question(sheet, row, probe=tripped))
+    sheet.due = kept
+    return picked
+
+
+def _tripped(row: dict[str, Any]) -> bool:
+    return row["model__failures_in_row"] >= settings.BREAKER_FAILURES
+
+
+def _look_up(sheet: Sheet, wanted: int) -> None:
+    fields = ("id", "model_id", "entrant_id", "prompt_id", "claims", "earlier_answers", "model__failures_in_row")
+    due = Sample.objects.claimable().filter(run_id=sheet.run.pk, model_id__in=sheet.models.keys() - sheet.unpriced)
+    sheet.due = list(due.order_by("next_at", "id").values(*fields)[: wanted + SPARE])
+    sheet.due_at = time.monotonic()
+    sheet.failing.update(row["model_id"] for row in sheet.due if row["model__failures_in_row"])
+
+
+def _question(sheet: Sheet, row: dict[str, Any], *, probe: bool) -> Question:
+    profile, earlier = sheet.profiles[row["model_id"]], row["earlier_answers"]
+    request = request_of(
+        sheet, model_pk=row["model_id"], entrant_pk=row["entrant_id"], prompt_pk=row["prompt_id"], earlier=earlier
+    )
+    return Question(
+        token=uuid4(),
+        sample_id=row["id"],
+        model_pk=row["model_id"],
+        prompt_pk=row["prompt_id"],
+        claims=row["claims"] + 1,
+        earlier=tuple(earlier),
+        last_turn=len(earlier) + 1 >= len(sheet.entrants[row["entrant_id"]].turns),
+        profile=profile,
+        request=request,
+        deadline=deadline_of(profile),
+        reserved_nano=reservation(request) or 0,
+        probe=probe,
+    )
+
+
+def _book(sheet: Sheet, money: Money, picks: list[Question]) -> list[Question]:
+    """Book what was settled and reserve what is claimed, in one UPDATE where all of it fits."""
+    if picks and _reserve(sheet, picks, money):
+        return picks
+    if money:
+        Run.objects.filter(pk=sheet.run.pk).update(
+            spent_nano=F("spent_nano") + money.spent, reserved_nano=F("reserved_nano") - money.released
+        )
+    fitting = _fitting(sheet, picks) if picks else []
+    return fitting if fitting and _reserve(sheet, fitting, Money()) else []
+
+
+def _reserve(sheet: Sheet, picks: list[Question], money: Money) -> bool:
+    reserved = sum(question.reserved_nano for question in picks) - money.released
+    within = Q(budget_nano=None)
+    if all(question.priced for question in picks):  # else nobody knows what would have to fit
+        within |= Q(budget_nano__gte=F("spent_nano") + F("reserved_nano") + money.spent + reserved)
+    return (
+        Run.objects.filter(within, pk=sheet.run.pk, drawing_state=Run.Drawing.OPEN).update(
+            spent_nano=F("spent_nano") + money.spent, reserved_nano=F("reserved_nano") + reserved
+        )
+        == 1
+    )
+
+
+def _fitting(sheet: Sheet, picks: list[Question]) -> list[Question]:
+    """The picks that the budget still allows. None, with nothing else in flight, pauses the run."""
+    run = Run.objects.get(pk=sheet.run.pk)
+    if run.drawing_state != Run.Drawing.OPEN:
+        return []
+    if run.budget_nano is None:
+        return picks
+    picks = _priced(sheet, picks)
+    left, fitting = run.budget_nano - run.spent_nano - run.reserved_nano, []
+    for question in picks:
+        if question.reserved_nano <= left:
+            fitting.append(question)
+            left -= question.reserved_nano
+    if picks and not fitting and not Sample.objects.filter(run=run, state=Sample.State.ASKING).exists():
+        needed = min(question.reserved_nano for question in picks)
+        settling.pause(run.pk, _budget_reason(run, needed), code="budget")
+    return fitting
+
+
+def _priced(sheet: Sheet, picks: list[Question]) -> list[Question]:
+    """Without those whose price is unknown. The run had no cap when the sheet was loaded: from now on they wait for it."""
+    unknown = {question.model_pk for question in picks if not question.priced}
+    if unknown:
+        sheet.unpriced |= unknown
+        sheet.due = []
+    return [question for question in picks if question.priced]
+
+
+def _budget_reason(run: Run, needed: int) -> str:
+    return (
+        f"The budget of US$ {run.budget_nano / NANO:.4f} does not allow another call: {run.spent_nano / NANO:.4f} are "
+        f"spent, {run.reserved_nano / NANO:.4f} are held for calls whose cost is not known yet, and the next call "
+        f"may cost up to {needed / NANO:.4f}. Raise the budget to go on."
+    )
+
+
+def _take(sheet: Sheet, questions: list[Question]) -> list[Question]:
+    """Claim each sample by a conditional UPDATE and write its call down; what another worker took is given back."""
+    moment = now()
+    taken = [question for question in questions if _take_one(question, moment)]
+    lost = sum(question.reserved_nano for question in questions) - sum(question.reserved_nano for question in taken)
+    if lost:
+        Run.objects.filter(pk=sheet.run.pk).update(reserved_nano=F("reserved_nano") - lost)
+    ProviderCall.objects.bulk_create(
+        ProviderCall(
+            sample_id=question.sample_id,
+            run_id=sheet.run.pk,
+            token=question.token,
+            turn=question.turn,
+            started_at=moment,
+            lease_until=_lease(question, moment),
+            reserved_nano=question.reserved_nano,
+        )
+        for question in taken
+    )
+    return taken
+
+
+def _take_one(question: Question, moment: datetime) -> bool:
+    lease = _lease(question, moment)
+    if question.probe:
+        model = LanguageModel.objects.filter(Q(open_until=None) | Q(open_until__lte=moment), pk=question.model_pk)
+        if model.update(open_until=lease) != 1:
+            return False
+    untouched = Sample.objects.filter(
+        pk=question.sample_id, state=Sample.State.PENDING, next_at__lte=moment, claims=question.claims - 1
+    )
+    fields = {"state": Sample.State.ASKING, "token": question.token, "lease_until": lease, "claims": question.claims}
+    return untouched.update(**fields) == 1
+
+
+def _lease(question: Question, moment: datetime) -> datetime:
+    return moment + timedelta(seconds=question.deadline + settings.LEASE_MARGIN)
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a sweep found."""
+
+    lost_calls: int
+    again: int
+    failed: int
+    cancelled: int
+    finished_runs: int
+    due: bool
+
+
+def sweep() -> Swept:
+    """Give up calls that nobody waits for any more and set their samples free; two sweepers do no more than one."""
+    moment = now()
+    said = {**settling.FREE, "failure": "lease_lapsed", "failure_detail": "The worker that asked this was lost."}
+    with transaction.atomic():
+        calls = ProviderCall.objects.filter(outcome=ProviderCall.Outcome.OPEN, lease_until__lt=moment).update(
+            outcome=ProviderCall.Outcome.UNKNOWN, ended_at=moment, error="lease_lapsed", detail=said["failure_detail"]
+        )
+        # Conditions stand on the sample's own row, never behind a join: PostgreSQL checks those again after a wait.
+        lapsed = Sample.objects.filter(state=Sample.State.ASKING, lease_until__lt=moment)
+        ended_runs = Run.objects.filter(drawing_state=Run.Drawing.CANCELLED)
+        cancelled = lapsed.filter(run__in=ended_runs).update(**said, state=Sample.State.CANCELLED)
+        # What was in flight when its run was cancelled or its entrant disqualified, and came back without an answer.
+        back = Sample.objects.filter(state=Sample.State.PENDING)
+        for out in ({"run__in": ended_runs}, {"entrant__in": Entrant.objects.exclude(disqualified="")}):
+            cancelled += back.filter(**out).update(state=Sample.State.CANCELLED)
+        failed = lapsed.filter(claims__gte=settings.MAX_CLAIMS).update(**said, state=Sample.State.FAILED)
+        # What came back to a model that was refused in the meantime.
+        refused = LanguageModel.objects.exclude(refused_reason="")
+        Sample.objects.filter(state=Sample.State.PENDING, model__in=refused).update(
+            state=Sample.State.FAILED, failure="model_unavailable", failure_detail="The provider refused this model."
+        )
+        again = lapsed.update(**said, state=Sample.State.PENDING, next_at=moment)
+    return Swept(calls, again, failed, cancelled, finish_runs(), Sample.objects.claimable().exists())
+
+
+def finish_runs() -> int:
+    """Note the end of every run that has nothing left to draw, once."""
+    unended = Sample.objects.unended().filter(run=OuterRef("pk"))
+    ended = Run.objects.filter(~Exists(unended), finished_at=None)
+    return sum(_finish(pk) for pk in ended.values_list("pk", flat=True))
+
+
+def _finish(run_id: int) -> int:
+    with transaction.atomic():
+        if Run.objects.filter(pk=run_id, finished_at=None).update(finished_at=now()) != 1:
+            return 0
+        Event.objects.create(run_id=run_id, verb="finish_run", facts=Sample.objects.filter(run_id=run_id).progress())
+    return 1

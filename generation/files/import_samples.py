@@ -1,0 +1,225 @@
+"""Drawings made outside come in: the seed's `database.jsonl`, or a folder or zip of files named by model and subject.
+
+All or nothing, unless the caller chooses to leave bad lines out; importing the same file again changes nothing.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils.timezone import now
+
+from benchsite.lib.progress_bar import Progress, unwatched
+from benchsite.lib.text import clean_text
+from generation.drawing.questions import Sheet, load_sheet
+from generation.files.drawing_files import read_folder, read_zip
+from generation.files.sample_lines import BadLine, Line, read_lines
+from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
+from generation.reading.answers import Read, measured_inline, read_answer, save_measurements
+from generation.runs.expansion import entrant_row
+from generation.runs.lifecycle import refuse_frozen
+from generation.runs.staleness import mark_scores
+
+PROVIDER = "import"
+Key = tuple[int | None, str, int, int]
+
+
+class ImportRefused(Exception):
+    """A file with bad lines: nothing of it was imported."""
+
+    def __init__(self, bad: Sequence[BadLine]) -> None:
+        self.bad = list(bad)
+        more = f" And {len(bad) - 3} more." if len(bad) > 3 else ""
+        super().__init__("Nothing was imported. " + " ".join(str(line) for line in bad[:3]) + more)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import did: samples added, lines that were there already, lines left out, models that joined the run."""
+
+    added: int
+    same: int
+    bad: list[BadLine]
+    joined: list[str]
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """One line with the rows it belongs to."""
+
+    line: Line
+    prompt: Prompt
+    program: Entrant | None
+
+    @property
+    def key(self) -> Key:
+        program = self.program.pk if self.program else None
+        return (program, self.line.model_id, self.prompt.pk, self.line.attempt)
+
+
+def import_samples(
+    stream: Iterable[bytes],
+    *,
+    run: Run,
+    source: str = "file",
+    by: Any = None,
+    skip_bad: bool = False,
+    progress: Progress = unwatched,
+) -> Imported:
+    """JSON Lines, an object a line: model_id, prompt_text, attempt_number, raw_output (category, program optional)."""
+    lines, bad = read_lines(stream, source)
+    return _import(lines, bad, run=run, source=source, by=by, skip_bad=skip_bad, progress=progress)
+
+
+def import_folder(
+    folder: Path, *, run: Run, by: Any = None, skip_bad: bool = False, progress: Progress = unwatched
+) -> Imported:
+    """Files below a folder that are named by model and subject."""
+    lines, bad = read_folder(folder, run)
+    return _import(lines, bad, run=run, source=folder.name, by=by, skip_bad=skip_bad, progress=progress)
+
+
+def import_file(
+    path: Path, *, run: Run, by: Any = None, skip_bad: bool = False, progress: Progress = unwatched
+) -> Imported:
+    """One file: JSON Lines, or a zip of what `import_folder` takes."""
+    if zipfile.is_zipfile(path) or path.suffix.lower() == ".zip":
+        lines, bad = read_zip(path, run)
+        return _import(lines, bad, run=run, source=path.name, by=by, skip_bad=skip_bad, progress=progress)
+    with path.open("rb") as stream:
+        return import_samples(stream, run=run, source=path.name, by=by, skip_bad=skip_bad, progress=progress)
+
+
+def _import(
+    lines: list[Line], bad: list[BadLine], *, run: Run, source: str, by: Any, skip_bad: bool, progress: Progress
+) -> Imported:
+    refuse_frozen(run)
+    sheet = load_sheet(run.pk)
+    placed, misplaced = _place(sheet, lines)
+    stored, clashing = _split_stored(run, placed)
+    bad = sorted([*bad, *misplaced, *clashing], key=lambda line: (line.source, line.number))
+    if bad and not skip_bad:
+        raise ImportRefused(bad)
+    # Where a file says two things about one attempt, its first line counts.
+    unique = {drawing.key: drawing for drawing in reversed(placed) if drawing.key not in stored}
+    sheet.names = (*sheet.names, *{drawing.line.model_id for drawing in placed})
+    read = {}
+    for key, drawing in unique.items():
+        read[key] = _read(sheet, drawing)
+        progress(len(read), len(unique))
+    known = set(run.models.values_list("model_id", flat=True))
+    joined = sorted({drawing.line.model_id for drawing in unique.values()} - known)
+    with transaction.atomic():
+        _save(run, sheet, unique, read)
+        mark_scores(run.pk)
+        facts = {"source": clean_text(source)[0], "added": len(unique), "bad": len(bad)}
+        Event.objects.create(run=run, actor=by, verb="import_samples", facts=facts)
+    return Imported(len(unique), len(placed) - len(clashing) - len(unique), bad, joined)
+
+
+def _place(sheet: Sheet, lines: list[Line]) -> tuple[list[_Drawing], list[BadLine]]:
+    """Each line with its prompt and program."""
+    prompts: dict[str, list[Prompt]] = {}
+    for prompt in sheet.prompts.values():
+        prompts.setdefault(prompt.text, []).append(prompt)
+    programs = {entrant.name: entrant for entrant in sheet.entrants.values() if entrant.turns}
+    placed, bad = [], []
+    for line in lines:
+        candidates = prompts.get(line.prompt_text, [])
+        fitting = [prompt for prompt in candidates if line.category in (None, prompt.category)]
+        if not candidates:
+            bad.append(line.bad("prompt_text", "is not a prompt of this run"))
+        elif not fitting:
+            bad.append(line.bad("category", f"is not {candidates[0].category!r}, as in this run"))
+        elif programs and line.program not in programs:
+            bad.append(line.bad("program", "is not a program of this run"))
+        else:
+            placed.append(_Drawing(line, fitting[0], programs.get(line.program) if programs else None))
+    return placed, bad
+
+
+def _split_stored(run: Run, placed: list[_Drawing]) -> tuple[set[Key], list[BadLine]]:
+    """What is stored already, and lines that say something else about it; a file may also contradict itself."""
+    models = {drawing.line.model_id for drawing in placed}
+    rows = Sample.objects.filter(run=run, model__model_id__in=models, state=Sample.State.DRAWN)
+    fields = rows.values_list("entrant__model_id", "entrant_id", "model__model_id", "prompt_id", "attempt", "answer")
+    said: dict[Key, str] = {
+        (None if of_model else entrant, model, prompt, attempt): answer
+        for of_model, entrant, model, prompt, attempt, answer in fields
+    }
+    stored, bad = set(said), []
+    for drawing in placed:
+        text = clean_text(drawing.line.text)[0]
+        if said.setdefault(drawing.key, text) != text:
+            bad.append(drawing.line.bad("raw_output", "differs from the answer that is stored for this attempt"))
+    return stored, bad
+
+
+def _read(sheet: Sheet, drawing: _Drawing) -> Read:
+    text, flags = clean_text(drawing.line.text)
+    return read_answer(
+        sheet,
+        prompt_pk=drawing.prompt.pk,
+        text=text,
+        finish_reason=drawing.line.finish_reason,
+        completion_tokens=drawing.line.completion_tokens,
+        flags=flags,
+        measure=measured_inline(sheet),
+    )
+
+
+def _save(run: Run, sheet: Sheet, drawings: dict[Key, _Drawing], read: dict[Key, Read]) -> None:
+    """Fill samples that wait for an answer, and add those that nobody planned."""
+    models = _models(run, sheet, {key[1] for key in drawings})
+    entrants = {row.model_id: row for row in run.entrants.exclude(model=None)}
+    places = ("entrant_id", "model_id", "prompt_id", "attempt", "pk")
+    planned = {tuple(row[:4]): row[4] for row in run.samples.exclude(state=Sample.State.DRAWN).values_list(*places)}
+    new, measured = {}, []
+    for key, drawing in drawings.items():
+        model = models[drawing.line.model_id]
+        entrant = drawing.program or entrants[model.pk]
+        fields = _fields(drawing, read[key])
+        pk = planned.get((entrant.pk, model.pk, drawing.prompt.pk, drawing.line.attempt))
+        if pk is None:
+            place = {"entrant": entrant, "model": model, "prompt": drawing.prompt, "attempt": drawing.line.attempt}
+            new[key] = Sample(run=run, **place, **fields)
+        elif Sample.objects.filter(pk=pk, drawn_at=None).update(**fields) == 1:
+            measured.append((pk, read[key].values))
+    Sample.objects.bulk_create(new.values(), batch_size=500)
+    save_measurements(sheet, [*measured, *((row.pk, read[key].values) for key, row in new.items())])
+
+
+def _fields(drawing: _Drawing, read: Read) -> dict[str, Any]:
+    return {
+        **read.fields,
+        "state": Sample.State.DRAWN,
+        "token": None,
+        "lease_until": None,
+        "failure": "",
+        "failure_detail": "",
+        "drawn_at": now(),
+        "imported": True,
+        "raw": drawing.line.text.encode("utf-8", "surrogatepass"),
+        "answer": clean_text(drawing.line.text)[0],
+        "finish_reason": drawing.line.finish_reason,
+        "completion_tokens": drawing.line.completion_tokens,
+    }
+
+
+def _models(run: Run, sheet: Sheet, ids: set[str]) -> dict[str, LanguageModel]:
+    """The models by id; one that the run does not know yet joins it, as one that has no API."""
+    known = {row.model_id: row for row in run.models.all()}
+    profile = {"name": PROVIDER, "base_url": ""}
+    free = {"price_in_nano": 0, "price_out_nano": 0}
+    for name in sorted(ids - set(known)):
+        known[name] = LanguageModel.objects.create(
+            run=run, model_id=name, label=name, provider=PROVIDER, profile=profile, **free
+        )
+        if not any(entrant.turns for entrant in sheet.entrants.values()):
+            entrant_row(run, known[name]).save()
+    return known

@@ -1,0 +1,269 @@
+"""The only place that speaks HTTP to models: OpenAI-compatible chat at any base URL (OpenRouter, Ollama, demo, …)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import httpx
+
+from generation.money import Price, decimal_of, nano, price_of
+from generation.providers.connections import Lanes
+from generation.providers.errors import Kind, ProviderError, classify, printable
+from generation.providers.replies import Exchange, Reply, parse_json, read_reply
+from generation.providers.requests import Request, headers_of, key_of, payload_of, url_of
+
+if TYPE_CHECKING:
+    from generation.suites.profiles import Profile
+
+BODY_LIMIT = 8 * 2**20
+PIECE = 65536
+CONNECT_SECONDS = 10.0
+SHORT_CALL_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """A model a provider offers, and its price where the provider says it."""
+
+    id: str
+    price: Price | None
+
+
+@dataclass(frozen=True)
+class KeyInfo:
+    """What a provider says about our key; None where it does not say."""
+
+    label: str
+    limit_nano: int | None
+    usage_nano: int | None
+
+
+class Client:
+    """One connection pool, made after the fork and used by every call of a process.
+
+    No proxy or netrc from the environment, no redirects, no cookies kept, TLS except on loopback.
+    """
+
+    def __init__(self) -> None:
+        self._http = httpx.AsyncClient(
+            trust_env=False,
+            follow_redirects=False,
+            headers={"Accept-Encoding": "identity", "User-Agent": "benchsite"},
+            transport=Lanes(),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self._http.aclose()
+
+    async def ask(self, profile: Profile, request: Request, *, deadline: float) -> Reply:
+        """The model's answer within `deadline` seconds in all; raises `ProviderError` and nothing else."""
+        exchange = await self._exchange(
+            profile, "POST", "/chat/completions", deadline=deadline, body=payload_of(profile, request), request=request
+        )
+        # The body was searched as it came; a key that a stream breaks into pieces only shows up after reading.
+        key = key_of(profile)
+        try:
+            reply = read_reply(exchange)
+        except ProviderError as error:
+            error.hide(key)
+            raise
+        return replace(reply, text=reply.text.replace(key, "[key]")) if key and key in reply.text else reply
+
+    async def lookup_cost(self, profile: Profile, generation_id: str) -> int | None:
+        """What a past call cost, in nano-dollars; None while the provider does not know it (or never will).
+
+        Raises `ProviderError` where the provider could not be asked: an outage says nothing about the cost.
+        """
+        if not generation_id or profile.kind not in ("openrouter", "demo"):
+            return None
+        try:
+            answer = await self._get(profile, "/generation", params={"id": generation_id})
+        except ProviderError as error:
+            if error.kind == "pause_run" or (error.kind == "retry" and error.code != "bad_response"):
+                raise
+            return None
+        data = answer.get("data")
+        return nano(data.get("total_cost")) if isinstance(data, dict) else None
+
+    async def list_models(self, profile: Profile) -> dict[str, ModelInfo]:
+        answer = await self._get(profile, "/models")
+        entries = answer.get("data")
+        if not isinstance(entries, list):
+            raise ProviderError("retry", "bad_response", "The list of models has no data.")
+        named = [e for e in entries if isinstance(e, dict) and isinstance(e.get("id"), str)]
+        return {entry["id"]: ModelInfo(entry["id"], _listed_price(profile, entry)) for entry in named}
+
+    async def check_key(self, profile: Profile) -> KeyInfo:
+        """Raises `ProviderError` (`bad_credentials`) where the key is missing or refused."""
+        if profile.kind != "openrouter":
+            await self.list_models(profile)
+            return KeyInfo("", None, None)
+        answer = await self._get(profile, "/key")
+        data = answer.get("data") if isinstance(answer.get("data"), dict) else {}
+        return KeyInfo(printable(str(data.get("label", "")), 80), nano(data.get("limit")), nano(data.get("usage")))
+
+    async def _get(self, profile: Profile, path: str, *, params: Mapping[str, str] | None = None) -> dict[str, Any]:
+        exchange = await self._exchange(profile, "GET", path, deadline=SHORT_CALL_SECONDS, params=params)
+        text = exchange.body.decode("utf-8", "replace")
+        payload = parse_json(text)
+        error = payload.get("error") if isinstance(payload, dict) else None
+        if exchange.status != 200 or error:
+            raise classify(exchange.status, exchange.headers, error or payload, text)
+        if not isinstance(payload, dict):
+            raise ProviderError("retry", "bad_response", f"The body is not a JSON object: {text[:300]}")
+        return payload
+
+    async def _exchange(
+        self,
+        profile: Profile,
+        method: str,
+        path: str,
+        *,
+        deadline: float,
+        body: Mapping[str, Any] | None = None,
+        params: Mapping[str, str] | None = None,
+        request: Request | None = None,
+    ) -> Exchange:
+        key = key_of(profile)
+        http_request = self._http.build_request(
+            method,
+            url_of(profile, path),
+            params=params,
+            content=None if body is None else json.dumps(body, allow_nan=False).encode(),
+            headers=headers_of(profile, key, has_body=body is not None),
+            # Each read may take as long as the whole call: it is the total deadline that ends it.
+            timeout=httpx.Timeout(deadline, connect=min(deadline, CONNECT_SECONDS), pool=None),
+        )
+        seen = _Seen(key=key)
+        try:
+            async with asyncio.timeout(deadline):
+                await self._receive(http_request, seen)
+        except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+            failure = _failure(error, seen, deadline)
+            if profile.kind == "ollama":
+                failure.cost_nano = 0
+            raise failure from None
+        return Exchange(
+            status=seen.status,
+            headers=seen.headers,
+            body=seen.body,
+            asked_model=request.model_id if request else "",
+            kind=profile.kind,
+            price=request.price if request else None,
+            latency_ms=round((time.monotonic() - seen.started) * 1000),
+        )
+
+    async def _receive(self, http_request: httpx.Request, seen: _Seen) -> None:
+        response = await self._http.send(http_request, stream=True)
+        try:
+            seen.status = response.status_code
+            seen.headers = {name: seen.scrub(value) for name, value in response.headers.items()}
+            inflate = _inflater(response.headers.get("content-encoding", "identity"))
+            async for chunk in response.aiter_raw():
+                for piece in inflate(chunk):
+                    seen.raw += piece
+                    if len(seen.raw) > BODY_LIMIT:
+                        raise _too_large(seen)
+        finally:
+            await response.aclose()
+
+
+@dataclass
+class _Seen:
+    """What has arrived so far of one response. The key is taken out of it before anybody looks."""
+
+    key: str = ""
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    raw: bytearray = field(default_factory=bytearray)
+    started: float = field(default_factory=time.monotonic)
+
+    def scrub(self, text: str) -> str:
+        return text.replace(self.key, "[key]") if self.key else text
+
+    @property
+    def body(self) -> bytes:
+        return _spelt(self.key).sub(b"[key]", bytes(self.raw)) if self.key else bytes(self.raw)
+
+    def error(self, kind: Kind, code: str, detail: str, *, cost_nano: int | None) -> ProviderError:
+        return ProviderError(
+            kind,
+            code,
+            self.scrub(detail),
+            cost_nano=cost_nano,
+            generation_id=printable(self.headers.get("x-generation-id", ""), 200),
+            partial=self.body,
+            status=self.status or None,
+        )
+
+
+def _spelt(key: str) -> re.Pattern[bytes]:
+    """The key in a body, each of its letters as it is or as a JSON escape; a slash has a short one."""
+    plain = (r"\\?/" if letter == "/" else re.escape(letter) for letter in key)
+    letters = (rf"(?:{one}|(?i:\\u{ord(letter):04x}))" for one, letter in zip(plain, key, strict=True))
+    return re.compile("".join(letters).encode())
+
+
+def _failure(error: Exception, seen: _Seen, deadline: float) -> ProviderError:
+    """A broken exchange as one of ours. A cost of None says: it may have been paid."""
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.UnsupportedProtocol | httpx.InvalidURL):
+        return seen.error("retry", "connection_error", f"No connection: {error}", cost_nano=0)
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
+        if seen.status:
+            return seen.error("retry", "deadline", f"The answer was not complete after {deadline:g} s.", cost_nano=None)
+        return seen.error("retry", "timeout", f"No answer within {deadline:g} s.", cost_nano=None)
+    if seen.status:
+        return seen.error("retry", "incomplete_body", f"The answer broke off: {error}", cost_nano=None)
+    return seen.error(
+        "retry", "connection_error", f"The connection broke: {error or type(error).__name__}", cost_nano=None
+    )
+
+
+def _too_large(seen: _Seen) -> ProviderError:
+    del seen.raw[4096:]
+    return seen.error("fatal_attempt", "response_too_large", f"The answer is over {BODY_LIMIT} bytes.", cost_nano=None)
+
+
+def _inflater(encoding: str) -> Callable[[bytes], Iterable[bytes]]:
+    """A function from a chunk as it came to small pieces of the body, so that a bomb is noticed piece by piece."""
+    name = encoding.strip().lower()
+    if name in ("", "identity"):
+        return lambda chunk: (chunk,)
+    if name not in ("gzip", "x-gzip", "deflate"):
+        detail = f"The body is encoded as {name}, which was not asked for."
+        raise ProviderError("retry", "bad_response", detail, cost_nano=None)
+    machine = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+
+    def inflate(chunk: bytes) -> Iterator[bytes]:
+        try:
+            while chunk:
+                yield machine.decompress(chunk, PIECE)
+                chunk = machine.unconsumed_tail
+        except zlib.error:
+            detail = "The body is not the gzip it claims to be."
+            raise ProviderError("retry", "bad_response", detail, cost_nano=None) from None
+
+    return inflate
+
+
+def _listed_price(profile: Profile, entry: Mapping[str, Any]) -> Price | None:
+    if profile.kind == "ollama":
+        return price_of(0, 0)
+    pricing = entry.get("pricing")
+    if not isinstance(pricing, dict):
+        return None
+    per_token = [decimal_of(pricing.get(name)) for name in ("prompt", "completion")]
+    if None in per_token:
+        return None
+    # Lists quote dollars per token; we speak of dollars per million.
+    return Price(*(value * 10**6 for value in per_token), request=decimal_of(pricing.get("request")) or decimal_of(0))

@@ -1,0 +1,96 @@
+"""Verbs about the backend that measures a run: switch to another one, at once or by a worker."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.utils.timezone import now
+
+from benchsite.lib.progress_bar import Progress, unwatched
+from generation.formats import get_format
+from generation.formats.base import BackendMissing
+from generation.models import Event, Measurement, Run, Sample
+from generation.queue import ring, ring_once
+from generation.reading.answers import measure_run
+from generation.runs.lifecycle import RunError, refuse_frozen
+from generation.runs.staleness import mark_scores
+
+JOB = ("measure", "generation.jobs.switch_backend")
+NEWS = ("ask_backend", "use_backend", "measure_failed")
+PATIENCE = timedelta(days=1)  # a wish that no worker could fulfil for so long is not rung for again
+
+
+def refuse_backend(run: Run, backend: str) -> None:
+    known = get_format(run.format).measure_backends
+    if backend not in known:
+        raise RunError(f"{run.format} has no backend {backend!r}; it has {', '.join(known)}.")
+
+
+def use_backend(run: Run, backend: str, *, by: AbstractBaseUser | None = None, reason: str = "") -> None:
+    """Score the run by another measuring backend; what the old one said stays stored, apart."""
+    refuse_frozen(run)
+    refuse_backend(run, backend)
+    with transaction.atomic():
+        Run.objects.filter(pk=run.pk).update(measure_backend=backend)
+        mark_scores(run.pk)
+        Event.objects.create(run=run, actor=by, verb="use_backend", reason=reason, facts={"backend": backend})
+    run.refresh_from_db()
+
+
+def switch_backend(
+    run: Run,
+    backend: str,
+    *,
+    everything: bool = False,
+    by: AbstractBaseUser | None = None,
+    reason: str = "",
+    progress: Progress = unwatched,
+) -> int:
+    """Measure by a backend, then score the run by it, unless it measured nothing; says how many were measured."""
+    refuse_backend(run, backend)
+    try:
+        done = measure_run(run, backend=backend, everything=everything, progress=progress)
+    except BackendMissing as missing:
+        raise RunError(str(missing)) from None
+    stored = Measurement.objects.filter(sample__run=run, backend=backend).exists()
+    if not done and (everything or not stored) and run.samples.filter(state=Sample.State.DRAWN).exists():
+        raise RunError(f"The backend {backend} measured nothing; the log may say why.")
+    use_backend(run, backend, by=by, reason=reason)
+    return done
+
+
+@transaction.atomic
+def ask_backend(run: Run, backend: str, *, by: AbstractBaseUser, reason: str = "") -> None:
+    """Have a worker switch the run; its own event says when it did, or why it could not."""
+    refuse_frozen(run)
+    refuse_backend(run, backend)
+    Event.objects.create(run=run, actor=by, verb="ask_backend", subject=backend, reason=reason)
+    ring(*JOB, run.pk)
+
+
+def news_of_backend(run: Run) -> Event | None:
+    """What was last said about the run's backend: asked for, in use, or failed."""
+    return run.events.filter(verb__in=NEWS).order_by("-at", "-pk").first()
+
+
+def switch_as_asked(run: Run) -> None:
+    """What a worker does; a second ring for the same wish finds it fulfilled."""
+    asked = news_of_backend(run)
+    if asked is None or asked.verb != "ask_backend":
+        return
+    try:
+        switch_backend(run, asked.subject, by=asked.actor, reason=asked.reason)
+    except RunError as error:
+        Event.objects.create(run=run, verb="measure_failed", subject=asked.subject, reason=str(error))
+
+
+def ring_for_asked() -> int:
+    """Ring again for every wish that is not fulfilled; says how many. Losing a ring loses nothing."""
+    since = now() - PATIENCE
+    runs = Run.objects.filter(frozen_at=None, events__verb="ask_backend", events__at__gt=since).distinct()
+    waiting = [run for run in runs.only("pk") if news_of_backend(run).verb == "ask_backend"]
+    for run in waiting:
+        ring_once(*JOB, run.pk)
+    return len(waiting)

@@ -1,0 +1,82 @@
+"""Verb: ask a suite's providers, before anything is drawn, whether keys and models are there and what a run can cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from benchsite.lib.text import visible
+from generation.models import NANO
+from generation.providers.client import Client, KeyInfo, ModelInfo
+from generation.providers.errors import ProviderError
+from generation.suites.costs import cost_bound_nano, sample_count
+from generation.suites.profiles import Profile
+from generation.suites.suite import ModelEntry, Suite
+
+
+@dataclass
+class ProviderCheck:
+    """What the providers said, a sentence each; `faults` would stop a run."""
+
+    said: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+def check_suite(suite: Suite, *, profiles: Mapping[str, Profile]) -> ProviderCheck:
+    """Asks for lists of models only, so it costs nothing."""
+    check, priced = ProviderCheck(), []
+    for name in dict.fromkeys(entry.provider or suite.generation.provider for entry in suite.models):
+        entries = [entry for entry in suite.models if (entry.provider or suite.generation.provider) == name]
+        try:
+            key, listed = asyncio.run(ask_provider(profiles[name]))
+        except ProviderError as error:
+            check.faults.append(visible(f"{name}: {error.detail}"))
+            priced += entries
+            continue
+        check.said.append(visible(describe_key(name, key)))
+        check.said += [visible(describe_model(entry, listed.get(entry.id))) for entry in entries]
+        check.faults += [visible(f"{name} does not offer {e.id}.") for e in entries if e.id not in listed]
+        priced += [with_price(entry, listed.get(entry.id)) for entry in entries]
+    check.said.append(describe_cost(replace(suite, models=tuple(priced)), profiles))
+    return check
+
+
+async def ask_provider(profile: Profile) -> tuple[KeyInfo, dict[str, ModelInfo]]:
+    async with Client() as client:
+        return await client.check_key(profile), await client.list_models(profile)
+
+
+def describe_key(name: str, key: KeyInfo) -> str:
+    if key.limit_nano is None:
+        return f"{name}: the key is accepted."
+    used = (key.usage_nano or 0) / NANO
+    return f"{name}: the key is accepted; US$ {used:.2f} of {key.limit_nano / NANO:.2f} are used."
+
+
+def describe_model(entry: ModelEntry, info: ModelInfo | None) -> str:
+    if info is None:
+        return f"  {entry.id}: the provider does not offer it"
+    if info.price is None:
+        return f"  {entry.id}: offered, price not listed"
+    return f"  {entry.id}: offered, US$ {info.price.input.normalize():f} in and {info.price.output.normalize():f} out per million tokens"
+
+
+def with_price(entry: ModelEntry, info: ModelInfo | None) -> ModelEntry:
+    """The suite's own price where it has one, else the provider's."""
+    if entry.price_in is not None or info is None or info.price is None:
+        return entry
+    return replace(entry, price_in=float(info.price.input), price_out=float(info.price.output))
+
+
+def describe_cost(suite: Suite, profiles: Mapping[str, Profile]) -> str:
+    bound = cost_bound_nano(suite, free=free_providers(profiles))
+    most = (
+        "an unknown amount: a price is missing" if bound is None else f"at most US$ {bound / NANO:.4f} without retries"
+    )
+    return f"{sample_count(suite)} samples; a whole run costs {most}."
+
+
+def free_providers(profiles: Mapping[str, Profile]) -> set[str]:
+    """Those that run on one's own machine."""
+    return {profile.name for profile in profiles.values() if profile.kind == "ollama"}

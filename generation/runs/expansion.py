@@ -1,0 +1,137 @@
+"""A suite becomes rows: models, prompts, entrants and pending samples; what is there already stays as it is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.timezone import now
+
+from benchsite.lib.progress_bar import Progress, unwatched
+from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
+from generation.money import nano
+from generation.suites.loading import ModelEntry, Profile, ProgramEntry, Suite
+
+BATCH = 500
+
+
+def expand(run: Run, suite: Suite, profiles: dict[str, Profile], *, progress: Progress = unwatched) -> None:
+    """Every row the suite asks for; what is there already stays as it is."""
+    LanguageModel.objects.bulk_create(
+        [model_row(run, entry, profiles[entry.provider or suite.generation.provider]) for entry in suite.models],
+        ignore_conflicts=True,
+    )
+    Prompt.objects.bulk_create(
+        [
+            Prompt(
+                run=run,
+                position=position,
+                key=entry.key,
+                text=entry.text,
+                subject=entry.subject,
+                category=entry.category,
+                facts=entry.facts,
+            )
+            for position, entry in enumerate(suite.prompts)
+        ],
+        batch_size=BATCH,
+        ignore_conflicts=True,
+    )
+    models = {row.model_id: row for row in run.models.filter(model_id__in=[entry.id for entry in suite.models])}
+    Entrant.objects.bulk_create(_entrant_rows(run, suite, models), ignore_conflicts=True)
+    expand_samples(run, suite, progress=progress)
+
+
+def model_row(run: Run, entry: ModelEntry, profile: Profile) -> LanguageModel:
+    return LanguageModel(
+        run=run,
+        model_id=entry.id,
+        label=entry.label,
+        provider=profile.name,
+        profile=asdict(profile),
+        note=entry.note,
+        extra_prompt=entry.extra_prompt,
+        parameters=entry.parameters,
+        price_in_nano=nano(entry.price_in),
+        price_out_nano=nano(entry.price_out),
+    )
+
+
+def unpriced(run: Run) -> QuerySet[LanguageModel]:
+    return run.models.filter(Q(price_in_nano=None) | Q(price_out_nano=None))
+
+
+def fill_prices(run: Run, today: Suite) -> list[str]:
+    """Prices that the run does not know, from the suite as it is today; says whose. A known price stays as it is."""
+    listed = {(entry.id, entry.provider or today.generation.provider): entry for entry in today.models}
+    filled = []
+    for row in unpriced(run):
+        entry = listed.get((row.model_id, row.provider))
+        given = (
+            {} if entry is None else {"price_in_nano": nano(entry.price_in), "price_out_nano": nano(entry.price_out)}
+        )
+        new = {name: price for name, price in given.items() if price is not None and getattr(row, name) is None}
+        if new:
+            LanguageModel.objects.filter(pk=row.pk).update(**new)
+            filled.append(row.model_id)
+    return filled
+
+
+def _entrant_rows(run: Run, suite: Suite, models: dict[str, LanguageModel]) -> list[Entrant]:
+    if not suite.programs:
+        return [entrant_row(run, row) for row in models.values()]
+    return [program_row(run, program) for program in suite.programs]
+
+
+def program_row(run: Run, program: ProgramEntry, **fields: Any) -> Entrant:
+    return Entrant(
+        run=run,
+        name=program.name,
+        label=program.name,
+        note=program.note,
+        team=program.team,
+        turns=list(program.turns),
+        baseline=program.baseline,
+        disqualified=program.disqualified,
+        is_demo=run.is_demo,
+        **fields,
+    )
+
+
+def entrant_row(run: Run, model: LanguageModel) -> Entrant:
+    demo = model.profile.get("kind") == "demo"
+    return Entrant(run=run, name=model.model_id, label=model.label, note=model.note, model=model, is_demo=demo)
+
+
+def expand_samples(run: Run, suite: Suite, *, progress: Progress = unwatched) -> None:
+    """Attempt by attempt, prompt by prompt, so that every model makes progress at the same pace."""
+    prompts = list(run.prompts.order_by("position"))
+    models = list(run.models.filter(model_id__in=[entry.id for entry in suite.models]))
+    pairs = [
+        (entrant, model)
+        for entrant in run.entrants.filter(disqualified="")
+        for model in models
+        if entrant.model_id in (None, model.pk)
+    ]
+    moment = now()
+    rows = (
+        Sample(
+            run=run,
+            entrant=entrant,
+            model=model,
+            prompt=prompt,
+            attempt=attempt,
+            next_at=moment,
+            # A program that waits for approval is not asked; approving it sets these free.
+            state=Sample.State.PENDING if entrant.approved else Sample.State.CANCELLED,
+        )
+        for attempt in range(1, suite.generation.attempts_per_prompt + 1)
+        for prompt in prompts
+        for entrant, model in pairs
+    )
+    total = suite.generation.attempts_per_prompt * len(prompts) * len(pairs)
+    for start in range(0, total, BATCH):
+        progress(start, total)
+        Sample.objects.bulk_create(islice(rows, BATCH), ignore_conflicts=True)

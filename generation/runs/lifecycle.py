@@ -1,0 +1,283 @@
+"""Verbs about a run: start it, extend it, pause, resume, cancel, try again. Each writes down who did it and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, Literal
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import IntegrityError, transaction
+from django.utils.timezone import now
+
+from benchsite.lib.progress_bar import Progress, unwatched
+from generation.formats import get_format
+from generation.models import Event, Run, Sample
+from generation.money import decimal_of, nano
+from generation.queue import ring_for_drawing
+from generation.runs.expansion import expand, fill_prices, unpriced
+from generation.suites.demo_sizes import demo_variant, load_demo
+from generation.suites.loading import ModelEntry, Profile, Suite, SuiteError, load_profiles, load_suite
+
+User = AbstractBaseUser | None
+Budget = Decimal | float | None
+
+
+class RunError(Exception):
+    """Why a run cannot do what was asked, in one sentence for the person who asked."""
+
+
+def refuse_frozen(run: Run) -> None:
+    """Every verb that could change a score asks this first."""
+    if run.frozen_at is not None:
+        raise RunError(f"{run} is frozen: its leaderboard is final. Thaw it first.")
+
+
+def start_run(
+    suite: Suite,
+    *,
+    label: str = "",
+    models: Sequence[str] | None = None,
+    attempts: int | None = None,
+    prompts: Sequence[str] | None = None,
+    budget: Budget | Literal["suite"] = "suite",
+    by: User = None,
+    demo: bool = False,
+    draw: bool = True,
+    key: str | None = None,
+    progress: Progress = unwatched,
+) -> Run:
+    """A new run with all its samples, whole or not at all; the same `key` again gives the run it started before.
+
+    - `models` and `prompts` choose among the suite's by id and key; `demo` draws a small run with the demo players.
+    - `budget` is in US dollars, None for no cap. Without `draw` the run waits, paused.
+    """
+    if key and (before := Run.objects.filter(start_key=key).first()):
+        return before
+    if demo:
+        suite = demo_variant(suite, demo=load_demo(settings.SUITES_DIR / "demo.yaml"))
+    chosen = _choose(suite, models, prompts, attempts)
+    profiles = _profiles(chosen.models, chosen.generation.provider)
+    try:
+        with transaction.atomic():
+            run = _create_run(chosen, label=label, budget=budget, by=by, draw=draw, key=key, profiles=profiles)
+            expand(run, chosen, profiles, progress=progress)
+            Event.objects.create(run=run, actor=by, verb="start_run", facts={"samples": run.samples.count()})
+            ring_for_drawing()
+    except IntegrityError:
+        if not key:
+            raise
+        return Run.objects.get(start_key=key)  # pressed twice at the same moment: the other press won
+    return run
+
+
+def _create_run(
+    suite: Suite,
+    *,
+    label: str,
+    budget: Budget | Literal["suite"],
+    by: User,
+    draw: bool,
+    key: str | None,
+    profiles: dict[str, Profile],
+) -> Run:
+    providers = {entry.provider or suite.generation.provider for entry in suite.models}
+    return Run.objects.create(
+        suite=suite.slug,
+        title=suite.title,
+        label=label,
+        format=suite.format,
+        protocols=list(suite.protocols),
+        config=suite.to_dict(),
+        digest=suite.digest(),
+        is_demo=bool(providers) and all(profiles[name].kind == "demo" for name in providers),
+        start_key=key or None,
+        drawing_state=Run.Drawing.OPEN if draw else Run.Drawing.PAUSED,
+        paused_reason="" if draw else "Not begun yet: resume the run to draw it.",
+        concurrency=suite.concurrency,
+        measure_backend=get_format(suite.format).measure_backends[0],
+        budget_nano=to_nano(suite.budget_usd if budget == "suite" else budget),
+        created_by=by,
+    )
+
+
+def _choose(suite: Suite, models: Sequence[str] | None, prompts: Sequence[str] | None, attempts: int | None) -> Suite:
+    """The suite cut to what was asked for."""
+    if attempts is not None:
+        if not 1 <= attempts <= 100:
+            raise RunError(f"{attempts} attempts make no run; use 1 to 100.")
+        suite = replace(suite, generation=replace(suite.generation, attempts_per_prompt=attempts))
+    if models is not None:
+        _check_known(models, [entry.id for entry in suite.models], "model", suite)
+        suite = replace(suite, models=tuple(entry for entry in suite.models if entry.id in set(models)))
+    if prompts is not None:
+        _check_known(prompts, [entry.key for entry in suite.prompts], "prompt", suite)
+        suite = replace(suite, prompts=tuple(entry for entry in suite.prompts if entry.key in set(prompts)))
+    return suite
+
+
+def _check_known(asked: Sequence[str], known: Sequence[str], what: str, suite: Suite) -> None:
+    for name in asked:
+        if name not in known:
+            raise RunError(f"{suite.slug} has no {what} {name!r}; it has {', '.join(known[:12])}.")
+
+
+def to_nano(budget: Budget) -> int | None:
+    if budget is None:
+        return None
+    amount = None if isinstance(budget, str) else nano(decimal_of(budget))
+    if amount is None:
+        raise RunError(f"{budget} is not an amount of money; use US dollars from 0 to 1000000.")
+    return amount
+
+
+def _profiles(models: Sequence[ModelEntry], default: str) -> dict[str, Profile]:
+    """The profiles of today's providers.yaml that these models need."""
+    known = load_profiles(settings.SUITES_DIR / "providers.yaml")
+    for entry in models:
+        if (name := entry.provider or default) not in known:
+            raise RunError(f"{entry.id}: there is no provider {name!r} in providers.yaml.")
+    return known
+
+
+def joinable_models(run: Run) -> list[ModelEntry]:
+    """Models that could join: those of the suite's YAML as it is now, or demo players, that are not in the run."""
+    present = set(run.models.values_list("model_id", flat=True))
+    if run.is_demo:
+        known = load_demo(settings.SUITES_DIR / "demo.yaml").models
+    else:
+        today = _suite_today(run)
+        known = today.models if today else ()
+    return [entry for entry in known if entry.id not in present]
+
+
+def _suite_today(run: Run) -> Suite | None:
+    """The run's suite as its YAML is now; None for a run that came from elsewhere."""
+    folder = settings.SUITES_DIR / run.suite
+    try:
+        return load_suite(folder) if folder.is_dir() else None
+    except SuiteError as error:
+        raise RunError(str(error)) from None
+
+
+def extend_run(
+    run: Run,
+    *,
+    models: Sequence[ModelEntry] = (),
+    attempts: int | None = None,
+    budget: Budget | Literal["keep"] = "keep",
+    by: User = None,
+    reason: str = "",
+    progress: Progress = unwatched,
+) -> int:
+    """More models, more attempts of everything, another budget (None: no cap); says how many samples were added.
+
+    Prices that nobody knew are taken from the suite as it is today, or from `models` where the suite is not on this
+    server; nothing else of a model that takes part changes.
+    """
+    refuse_frozen(run)
+    if run.drawing_state == Run.Drawing.CANCELLED:
+        raise RunError("A cancelled run cannot be extended; start a new one.")
+    suite = Suite.from_dict(run.config)
+    known = {entry.id for entry in suite.models}
+    before = suite.generation.attempts_per_prompt
+    if attempts is not None and attempts < before:
+        raise RunError(f"The run has {before} attempts of each prompt already; attempts can only grow.")
+    for entry in models:
+        if entry.parameters.get("max_completion_tokens", 0) > (most := suite.generation.max_tokens):
+            raise RunError(f"{entry.id} has max_completion_tokens above {most}, the run's max_tokens; it cannot join.")
+    suite = replace(suite, models=(*suite.models, *(entry for entry in models if entry.id not in known)))
+    suite = _choose(suite, None, None, attempts)
+    profiles = _profiles(suite.models, suite.generation.provider)
+    today = (_suite_today(run) or replace(suite, models=tuple(models))) if unpriced(run).exists() else None
+    cap = _cap(budget)
+    fields: dict[str, Any] = {"config": suite.to_dict(), "digest": suite.digest(), "finished_at": None, **cap}
+    with transaction.atomic():
+        count = run.samples.count()
+        if Run.objects.filter(pk=run.pk, digest=run.digest).update(**fields) != 1:
+            raise RunError("The run was extended in the meantime; look at it again.")
+        expand(run, suite, profiles, progress=progress)
+        added = run.samples.count() - count
+        priced = fill_prices(run, today) if today else []
+        facts = {
+            "models": [entry.id for entry in models if entry.id not in known],
+            "attempts": attempts,
+            "samples": added,
+            "priced": priced,
+            **cap,
+        }
+        Event.objects.create(run=run, actor=by, verb="extend_run", reason=reason, facts=facts)
+        ring_for_drawing()
+    run.refresh_from_db()
+    return added
+
+
+def _cap(budget: Budget | Literal["keep"]) -> dict[str, int | None]:
+    return {} if budget == "keep" else {"budget_nano": to_nano(budget)}
+
+
+def pause_run(run: Run, *, by: User = None, reason: str = "") -> bool:
+    """No new call from now on; calls in flight end and count. False if the run was not drawing."""
+    said = reason or "Paused by a curator."
+    return _move(run, "pause_run", by, reason, Run.Drawing.OPEN, drawing_state=Run.Drawing.PAUSED, paused_reason=said)
+
+
+def resume_run(run: Run, *, by: User = None, reason: str = "", budget: Budget | Literal["keep"] = "keep") -> bool:
+    """Draw on, with every model given another chance at once. False if the run was not paused."""
+    refuse_frozen(run)
+    fields: dict[str, Any] = {"drawing_state": Run.Drawing.OPEN, "paused_reason": "", **_cap(budget)}
+    with transaction.atomic():
+        if not _move(run, "resume_run", by, reason, Run.Drawing.PAUSED, **fields):
+            return False
+        _forget_failures(run)
+        run.samples.filter(state=Sample.State.PENDING, next_at__gt=now()).update(next_at=now())
+        ring_for_drawing()
+    return True
+
+
+def cancel_run(run: Run, *, by: User = None, reason: str = "") -> bool:
+    """Draw nothing more, for good; what is drawn stays. False if it was cancelled before."""
+    if run.drawing_state == Run.Drawing.CANCELLED:
+        return False
+    with transaction.atomic():
+        fields = {"drawing_state": Run.Drawing.CANCELLED, "paused_reason": ""}
+        if not _move(run, "cancel_run", by, reason, run.drawing_state, **fields):
+            raise RunError("The run changed in the meantime; look at it again.")
+        run.samples.filter(state=Sample.State.PENDING).update(state=Sample.State.CANCELLED)
+    return True
+
+
+def retry_failed(run: Run, *, by: User = None, reason: str = "", codes: Sequence[str] = ()) -> int:
+    """Give failed samples (those with one of these error codes, or all) a fresh start; says how many."""
+    refuse_frozen(run)
+    if run.drawing_state == Run.Drawing.CANCELLED:
+        raise RunError("A cancelled run draws nothing more; start a new one.")
+    with transaction.atomic():
+        failed = run.samples.filter(state=Sample.State.FAILED, entrant__in=run.entrants.filter(disqualified=""))
+        if codes:
+            failed = failed.filter(failure__in=codes)
+        Run.objects.filter(pk=run.pk).update(finished_at=None)
+        again = failed.update(state=Sample.State.PENDING, claims=0, next_at=now())
+        _forget_failures(run)
+        run.models.exclude(refused_reason="").update(refused_reason="")
+        facts = {"samples": again, "codes": list(codes)}
+        Event.objects.create(run=run, actor=by, verb="retry_failed", reason=reason, facts=facts)
+        ring_for_drawing()
+    return again
+
+
+def _forget_failures(run: Run) -> None:
+    run.models.update(failures_in_row=0, open_until=None)
+
+
+def _move(run: Run, verb: str, by: User, reason: str, expected: str, **fields: Any) -> bool:
+    """Change an expected state into another, with its event; the row count says who was first."""
+    with transaction.atomic():
+        if Run.objects.filter(pk=run.pk, drawing_state=expected).update(**fields) != 1:
+            return False
+        facts = {name: value for name, value in fields.items() if name == "budget_nano"}
+        Event.objects.create(run=run, actor=by, verb=verb, reason=reason, facts=facts)
+    run.refresh_from_db()
+    return True

@@ -1,0 +1,56 @@
+"""How much a run of a suite can ask and cost, before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from generation.money import price_of, prompt_size, upper_bound_nano
+from generation.suites.programs import fill_turns
+from generation.suites.suite import ModelEntry, PromptEntry, Suite
+
+
+def sample_count(suite: Suite) -> int:
+    """Drawings in a full run: models × prompts × attempts, and × programs where those compete."""
+    programs = sum(not program.disqualified for program in suite.programs) if suite.programs else 1
+    return len(suite.models) * len(suite.prompts) * suite.generation.attempts_per_prompt * programs
+
+
+def cost_bound_nano(suite: Suite, *, free: Collection[str] = ()) -> int | None:
+    """The most a full run can cost without retries, in nano-dollars; None where a model's price is unknown.
+
+    Every prompt byte counts as a token and every answer as `max_tokens` long. In a program of several turns each call
+    carries all earlier turns and answers. Providers named in `free` (such as Ollama on this machine) cost nothing.
+    """
+    total = 0
+    for model in suite.models:
+        if (model.provider or suite.generation.provider) in free:
+            continue
+        for prompt in suite.prompts:
+            for turns in conversations(suite, prompt):
+                bound = _conversation_bound(suite, model, turns)
+                if bound is None:
+                    return None
+                total += bound
+    return total * suite.generation.attempts_per_prompt
+
+
+def conversations(suite: Suite, prompt: PromptEntry) -> list[tuple[str, ...]]:
+    """What is said about a prompt: its text, or the turns of every program that still competes."""
+    if not suite.programs:
+        return [(prompt.text,)]
+    return [fill_turns(program, prompt) for program in suite.programs if not program.disqualified]
+
+
+def _conversation_bound(suite: Suite, model: ModelEntry, turns: tuple[str, ...]) -> int | None:
+    price = price_of(model.price_in, model.price_out)
+    most = suite.generation.max_tokens
+    size = prompt_size({"content": text} for text in (suite.generation.system_prompt, model.extra_prompt) if text)
+    total = 0
+    for turn in turns:
+        size += prompt_size([{"content": turn}])
+        bound = upper_bound_nano(size, most, price)
+        if bound is None:
+            return None
+        total += bound
+        size += most + prompt_size([{"content": ""}])
+    return total

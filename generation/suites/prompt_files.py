@@ -1,0 +1,157 @@
+"""The three shapes of a prompts.yaml: templates with words, one template with subjects, or prompts written out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from generation.suites import yaml_fields as read
+from generation.suites.prompts import Filled, TemplateError, expand_template, fill_placeholders, placeholders
+from generation.suites.suite import Category, PromptEntry, Rubric
+from generation.suites.yaml_fields import optional
+from generation.suites.yaml_source import Node, load_yaml
+
+SHAPES = {
+    "templates": ("templates", "words", "prompts_per_template"),
+    "subjects": ("template", "subjects", "category"),
+    "prompts": ("prompts", "category"),
+}
+ROW_KEYS = ("key", "subject", "category", "facts")
+SUBJECT = 200
+MOST_PROMPTS = 5000
+SLOT_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The categories a prompt may have; none named means that any will do."""
+
+    allowed: tuple[str, ...]
+    required: bool
+
+
+def read_prompts(
+    path: Path, *, seed: int, categories: tuple[Category, ...] = (), rubric: Rubric | None = None
+) -> tuple[PromptEntry, ...]:
+    """Every prompt of a suite, each text and key once; under a rubric each belongs to a stage."""
+    root = load_yaml(path)
+    stages = tuple(stage.key for stage in rubric.stages) if rubric else ()
+    names = _Names(stages or tuple(category.key for category in categories), bool(stages))
+    every = tuple(dict.fromkeys(name for shape in SHAPES.values() for name in shape))
+    given = read.mapping(root, every)
+    shape = next((name for name in SHAPES if name in given), None)
+    if shape is None:
+        hint = "write templates: with words:, template: with subjects:, or prompts:"
+        raise root.error("there are no prompts", hint, reason="missing_key", key="prompts")
+    fields = read.mapping(root, SHAPES[shape])
+    if shape == "templates":
+        nodes, prompts = _from_templates(root, fields, seed, names)
+    else:
+        nodes, prompts = _from_rows(root, fields, shape, names)
+    read.unique(nodes, [prompt.key for prompt in prompts], "prompt key")
+    read.unique(nodes, [prompt.text for prompt in prompts], "prompt text")
+    return tuple(prompts)
+
+
+def _category(node: Node, names: _Names) -> str:
+    name = read.key(node)
+    return read.choice(node, names.allowed, "category") if names.allowed else name
+
+
+def _from_templates(
+    root: Node, fields: dict[str, Node], seed: int, names: _Names
+) -> tuple[list[Node], list[PromptEntry]]:
+    read.mapping(root, SHAPES["templates"], SHAPES["templates"])
+    count = read.integer(fields["prompts_per_template"], 1, 1000)
+    words = _words(fields["words"])
+    nodes: list[Node] = []
+    prompts: list[PromptEntry] = []
+    for entry in read.items(fields["templates"], least=1, most=100):
+        row = read.mapping(entry, ("category", "template"), ("category", "template"))
+        category, template = _category(row["category"], names), read.text(row["template"])
+        taken = frozenset(prompt.text for prompt in prompts)
+        try:
+            filled = expand_template(template, words, count=count, seed=seed, taken=taken)
+        except TemplateError as error:
+            raise row["template"].error(error.message, error.hint, reason=error.reason) from None
+        start = sum(prompt.category == category for prompt in prompts) + 1
+        prompts.extend(_filled_entry(item, category, number) for number, item in enumerate(filled, start))
+        nodes.extend([row["template"]] * count)
+        if len(prompts) > MOST_PROMPTS:
+            hint = f"use fewer templates or a smaller prompts_per_template: at most {MOST_PROMPTS} prompts"
+            raise row["template"].error("the templates make too many prompts", hint, reason="wrong_length")
+    return nodes, prompts
+
+
+def _filled_entry(item: Filled, category: str, number: int) -> PromptEntry:
+    return PromptEntry(f"{category}-{number:02d}", item.text, category, item.subject[:SUBJECT], {"words": item.words})
+
+
+def _words(node: Node) -> dict[str, list[str]]:
+    if not isinstance(node.value, dict):
+        raise node.error(f"is {read.kind_of(node.value)}, not a mapping", "write SLOT: and a list of words under it")
+    words = {}
+    for name, child in node.value.items():
+        if not SLOT_NAME.fullmatch(name):
+            raise child.error(
+                f"{name[:60]!r} is not a slot's name", "use capitals, as in OBJECT", reason="bad_identifier"
+            )
+        nodes = read.items(child, least=1, most=1000)
+        words[name] = [read.line(word, limit=100) for word in nodes]
+        read.unique(nodes, words[name], "word")
+    return words
+
+
+def _from_rows(root: Node, fields: dict[str, Node], shape: str, names: _Names) -> tuple[list[Node], list[PromptEntry]]:
+    if shape == "subjects":
+        read.mapping(root, SHAPES[shape], ("template", "subjects"))
+    template = read.text(fields["template"]) if shape == "subjects" else None
+    common = optional(fields, "category", lambda child: _category(child, names), "")
+    nodes = read.items(fields[shape], least=1)
+    return nodes, [_row(node, template, common, names) for node in nodes]
+
+
+def _row(node: Node, template: str | None, common: str, names: _Names) -> PromptEntry:
+    if template is None:
+        row = read.mapping(node, (*ROW_KEYS, "text"), ("text",))
+    elif isinstance(node.value, str):
+        row = {"subject": node}
+    else:
+        row = read.mapping(node, ROW_KEYS, ("subject",))
+    subject = optional(row, "subject", lambda child: read.line(child, limit=SUBJECT), "")
+    facts = optional(row, "facts", read.plain_mapping, {})
+    category = optional(row, "category", lambda child: _category(child, names), common)
+    if names.required and not category:
+        hint = f"use one of {', '.join(names.allowed)}"
+        raise node.error("the prompt belongs to no stage", hint, reason="missing_key", key="category")
+    text = read.text(row["text"]) if template is None else _fill(node, template, subject, category, facts)
+    return PromptEntry(_row_key(node, row, subject or text), text, category, subject, facts)
+
+
+def _row_key(node: Node, row: dict[str, Node], name: str) -> str:
+    if "key" in row:
+        return read.key(row["key"])
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    made = re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-")[:60].strip("-")
+    if not made:
+        raise node.error("no key can be made from its name", "give it a key:", reason="missing_key", key="key")
+    return made
+
+
+def _fill(node: Node, template: str, subject: str, category: str, facts: dict[str, Any]) -> str:
+    values = {name: str(value) for name, value in facts.items() if isinstance(value, (str, int, float))}
+    values |= {"subject": subject, "category": category}
+    found: Collection[str] = placeholders(template)
+    if not found:
+        raise node.error("the template has no {{placeholder}}", "put {{subject}} into it", reason="unknown_slot")
+    # The only placeholder of a template may have any name, such as the seed's {{pokemon_name}}: it is the subject.
+    if len(found) == 1:
+        values.setdefault(next(iter(found)), subject)
+    try:
+        return fill_placeholders(template, values)
+    except TemplateError as error:
+        raise node.error(error.message, error.hint, reason=error.reason) from None

@@ -1,0 +1,241 @@
+"""What curators type: a run to start, a run to extend, a file to import, a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from benchsite.lib.reasons import LONGEST_REASON
+from generation.formats import get_format
+from generation.models import Run, Sample
+from generation.suites.costs import sample_count
+from generation.suites.loading import SLUG
+from generation.suites.suite import ModelEntry, Suite
+from generation.suites.yaml_source import MAX_BYTES
+
+LARGEST_UPLOAD = 4 * MAX_BYTES
+MOST_SAMPLES = 100_000
+
+
+class StartForm(forms.Form):
+    """One run of a suite; every field may stay as it is."""
+
+    label = forms.CharField(
+        required=False, max_length=60, help_text="Optional. Tells two runs of one suite apart: midterm, final."
+    )
+    models = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple, help_text="Who is asked. More can join later.", required=False
+    )
+    attempts = forms.IntegerField(min_value=1, max_value=100, help_text="Drawings of each prompt by each model.")
+    budget = forms.DecimalField(
+        required=False,
+        min_value=0,
+        decimal_places=2,
+        max_digits=9,
+        label="Budget in US$",
+        help_text="A hard cap: a call that could pass it is not made. Empty means no cap.",
+    )
+    key = forms.CharField(widget=forms.HiddenInput, max_length=40)
+
+    def __init__(self, suite: Suite, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["models"].choices = [(model.id, model.label) for model in suite.models]
+        self.fields["models"].initial = [model.id for model in suite.models]
+        self.fields["attempts"].initial = suite.generation.attempts_per_prompt
+        self.fields["budget"].initial = suite.budget_usd
+
+    def clean_models(self) -> list[str]:
+        if not self.cleaned_data["models"]:
+            raise forms.ValidationError("Choose at least one model; a run without one draws nothing.")
+        return self.cleaned_data["models"]
+
+
+class UploadedStartForm(StartForm):
+    """One run of a suite that a curator sent. Nobody who runs the server has looked at it, so its cost is capped."""
+
+    sealed = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(self, suite: Suite, *args: Any, **kwargs: Any) -> None:
+        super().__init__(suite, *args, **kwargs)
+        self.suite = suite
+        self.fields["budget"].required = True
+        self.fields["budget"].help_text = "A hard cap: a call that could pass it is not made."
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if cleaned.get("models") and cleaned.get("attempts"):
+            samples = self._samples(cleaned["models"], cleaned["attempts"])
+            if samples > MOST_SAMPLES:
+                raise forms.ValidationError(
+                    f"That is {samples} drawings; a run of an uploaded suite has at most {MOST_SAMPLES}. "
+                    "Choose fewer models or attempts."
+                )
+        return cleaned
+
+    def _samples(self, models: list[str], attempts: int) -> int:
+        """Drawings of the run that is asked for; the suite says how many a model and attempt make."""
+        whole = sample_count(self.suite)
+        return whole // (len(self.suite.models) * self.suite.generation.attempts_per_prompt) * len(models) * attempts
+
+
+class ManyFilesInput(forms.FileInput):
+    """A file input that takes several."""
+
+    allow_multiple_selected = True
+
+
+class ManyFilesField(forms.FileField):
+    """One or more files, each of which must be there and not empty."""
+
+    widget = ManyFilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        return [super(ManyFilesField, self).clean(file, initial) for file in data or [None]]
+
+
+class SuiteUploadForm(forms.Form):
+    """A suite that is not on the server."""
+
+    name = forms.RegexField(
+        rf"^{SLUG.pattern}\Z",
+        help_text="Lower-case letters, digits and dashes, such as tiny-cats. It tells suites apart.",
+        error_messages={"invalid": "Use lower-case letters, digits and dashes, at most 50."},
+    )
+    files = ManyFilesField(
+        help_text="config.yaml, models.yaml and prompts.yaml, and programs.yaml where programs compete: choose them "
+        "together, or one zip of them. At most 512 KiB a file.",
+        widget=ManyFilesInput(attrs={"accept": ".yaml,.yml,.zip"}),
+    )
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"]
+        if (settings.SUITES_DIR / name).exists():
+            raise forms.ValidationError(f"{name} is a suite on this server. Choose another name.")
+        return name
+
+    def clean_files(self) -> list[Any]:
+        files = self.cleaned_data["files"]
+        if sum(file.size for file in files) > LARGEST_UPLOAD:
+            raise forms.ValidationError(f"The files have more than {LARGEST_UPLOAD // 2**20} MiB, which no suite has.")
+        return files
+
+
+class ExtendForm(forms.Form):
+    """Models that join a run, and more attempts for all of them."""
+
+    models = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, required=False, label="Models to add")
+    file = forms.FileField(
+        required=False,
+        label="Models from a file",
+        help_text="Optional: a models.yaml of your own. Those that are not in the run join it.",
+        widget=forms.FileInput(attrs={"accept": ".yaml,.yml"}),
+    )
+    attempts = forms.IntegerField(
+        min_value=1, max_value=100, required=False, help_text="New number of attempts of each prompt; it can only grow."
+    )
+    budget = forms.DecimalField(
+        required=False,
+        min_value=0,
+        decimal_places=2,
+        max_digits=9,
+        label="New budget in US$",
+        help_text="Empty keeps it.",
+    )
+    no_budget = forms.BooleanField(
+        required=False, label="Take the budget away", help_text="The run then draws whatever it costs."
+    )
+    reason = forms.CharField(
+        label="Why", required=False, max_length=LONGEST_REASON, help_text="Optional. Kept in the log."
+    )
+
+    def __init__(self, candidates: Sequence[ModelEntry], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["models"].choices = [(model.id, model.label) for model in candidates]
+        if not candidates:
+            self.fields[
+                "models"
+            ].help_text = "The server has no other models for this run; send a file below to add some."
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if cleaned.get("no_budget") and cleaned.get("budget") is not None:
+            self.add_error("no_budget", "Give a new budget or take it away, not both.")
+        return cleaned
+
+    def budget_wanted(self) -> Any:
+        """What `extend_run` takes: an amount, None for no cap, or "keep"."""
+        if self.cleaned_data["no_budget"]:
+            return None
+        return "keep" if self.cleaned_data["budget"] is None else self.cleaned_data["budget"]
+
+
+class CancelForm(forms.Form):
+    """The last word about a run's drawing, which needs a reason."""
+
+    reason = forms.CharField(label="Why", max_length=LONGEST_REASON, help_text="Kept in the log.")
+
+
+class BackendForm(forms.Form):
+    """Another backend for an automatic score."""
+
+    backend = forms.ChoiceField(help_text="What measures the drawings. What the present one said stays stored, apart.")
+    reason = forms.CharField(
+        label="Why", required=False, max_length=LONGEST_REASON, help_text="Optional. Kept in the log."
+    )
+
+    def __init__(self, run: Run, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = get_format(run.format).measure_backends
+        self.fields["backend"].choices = [(name, name) for name in known if name != run.measure_backend]
+
+
+class ImportForm(forms.Form):
+    """Drawings made outside."""
+
+    file = forms.FileField(
+        help_text="JSON Lines, an object a line with model_id, prompt_text, attempt_number and raw_output; or a zip of "
+        "SVG files named MODEL/SUBJECT-1.svg, the number being the attempt.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.zip"}),
+    )
+
+
+class ProgramsForm(forms.Form):
+    """Prompt programs of teams."""
+
+    file = forms.FileField(
+        help_text="YAML like a suite's programs.yaml: a list of programs, each with a name and its turns.",
+        widget=forms.FileInput(attrs={"accept": ".yaml,.yml"}),
+    )
+
+
+class SampleFilter(forms.Form):
+    """What the sample browser shows; every field empty shows all."""
+
+    model = forms.ChoiceField(required=False)
+    category = forms.ChoiceField(required=False)
+    state = forms.ChoiceField(required=False, choices=[("", "any"), *Sample.State.choices])
+    verdict = forms.ChoiceField(required=False, choices=[("", "any"), ("valid", "valid"), ("invalid", "invalid")])
+    flag = forms.CharField(required=False, max_length=60)
+
+    def __init__(self, run: Run, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.run = run
+        categories = run.prompts.order_by().values_list("category", flat=True).distinct()
+        self.fields["model"].choices = [("", "any"), *((m.model_id, m.label) for m in run.models.all())]
+        self.fields["category"].choices = [("", "any"), *((name, name) for name in sorted(categories))]
+
+    def samples(self) -> Any:
+        """The run's samples that pass; a wrong filter shows none rather than all."""
+        found = self.run.samples.select_related("model", "prompt", "entrant", "run").order_by(
+            "prompt", "entrant", "attempt"
+        )
+        if not self.is_valid():
+            return found.none()
+        wanted = self.cleaned_data
+        names = {"model": "model__model_id", "category": "prompt__category", "state": "state", "verdict": "verdict"}
+        found = found.filter(**{names[field]: wanted[field] for field in names if wanted[field]})
+        # A flag is a code in a JSON list; quoted, so that one code is not found inside another.
+        return found.filter(flags__icontains=f'"{wanted["flag"]}"') if wanted["flag"] else found

@@ -1,0 +1,204 @@
+"""How a run is getting on: counts, rate, money and errors, each from one query over its own rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db.models import Count, Max, Q, Sum
+from django.utils.timezone import now
+
+from generation.drawing.pricing import awaited
+from generation.models import Measurement, ProviderCall, Run, Sample
+from generation.reading.backends import PATIENCE, news_of_backend
+from generation.reading.measuring import unmeasured
+
+RATE_WINDOW = timedelta(minutes=5)
+
+# What a curator can do about an error, by its code.
+ADVICE = {
+    "bad_credentials": "The key was refused. Set the provider's environment variable, restart the workers, then Resume.",
+    "out_of_credits": "The key has no credit. Add credit at the provider, then Resume.",
+    "in_flight_budget": "The provider limits what may be in flight. Nothing to do: the run waits and goes on.",
+    "rate_limited": "The provider asked for a pause. Nothing to do: the run waits as long as it was told.",
+    "model_unavailable": "No provider serves this model. Check its id with check_provider, then extend the run with the right one.",
+    "moderation": "The provider refused this prompt for this model. It stays a refusal.",
+    "content_filter": "The answer was withheld by a filter. It stays a refusal.",
+    "reasoning_only": "The model spent all tokens on thinking. Raise max_tokens in the suite, then start a new run.",
+    "response_too_large": "The answer passed 8 MiB and was cut off.",
+    "unexpected_redirect": "The base URL redirects. Put the final address into config/providers.yaml and start a new run.",
+    "deadline": "The call took longer than the run allows. Retry, or raise the timeout in config/providers.yaml and start a new run.",
+    "timeout": "The provider did not answer. Retry later.",
+    "connection_error": "The connection broke. Is the provider up, and its address right?",
+    "lease_lapsed": "A worker died in mid-call. The call may have been paid; the sample is asked again.",
+    "worker_stopped": "A worker was stopped in mid-call. The call may have been paid; the sample is asked again.",
+    "provider_error": "The provider had an error of its own. The run waits and tries again; Retry what failed.",
+    "forbidden": "The key may not use this model. Give it the right at the provider, then Retry.",
+    "bad_profile": "The provider's profile is wrong. Mend config/providers.yaml and start a new run.",
+    "bad_request": "The provider did not take the request. Look at the suite's parameters for this model.",
+    "bad_response": "The answer was not what the chat protocol says. Is the base URL right?",
+    "incomplete_body": "The answer broke off. The run waits and tries again; Retry what failed.",
+    "empty_choices": "The answer held nothing. The run tries again; Retry what failed.",
+    "no_content": "The answer held no text. The run tries again; Retry what failed.",
+    "not_storable": "The answer could not be stored; the log says why.",
+    "client_failed": "Our own client failed; the log says why.",
+}
+GENERAL_ADVICE = "Look at the example, then Retry."
+
+
+@dataclass(frozen=True)
+class ModelProgress:
+    """One model's samples by state; `invalid` is the part of `drawn` that holds no drawing."""
+
+    model_id: str
+    label: str
+    note: str
+    refused_reason: str
+    pending: int
+    asking: int
+    drawn: int
+    invalid: int
+    failed: int
+    cancelled: int
+
+    @property
+    def total(self) -> int:
+        return self.pending + self.asking + self.drawn + self.failed + self.cancelled
+
+    def parts(self) -> list[tuple[str, float, float]]:
+        """The bar: (state, start, width) in hundredths."""
+        start, found = 0.0, []
+        sizes = {
+            "drawn": self.drawn - self.invalid,
+            "invalid": self.invalid,
+            "asking": self.asking,
+            "failed": self.failed,
+        }
+        for state, count in sizes.items():
+            width = 100 * count / self.total if self.total else 0
+            found.append((state, round(start, 3), round(width, 3)))
+            start += width
+        return found
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Samples that stopped or wait for the same reason."""
+
+    code: str
+    count: int
+    waiting: bool
+    example: str
+    detail: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Another backend that a curator asked for: how far it is, or why it could not measure."""
+
+    backend: str
+    measured: int
+    failed: str
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """All that the top of a run's page says."""
+
+    models: list[ModelProgress]
+    per_minute: float
+    seconds_left: float | None
+    tokens_in: int
+    tokens_out: int
+    unknown_costs: int
+    unmeasured: int = 0
+    switch: Switch | None = None
+    awaited: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def count(self, state: str) -> int:
+        return sum(getattr(model, state) for model in self.models)
+
+    @property
+    def drawn(self) -> int:
+        return self.count("drawn")
+
+    @property
+    def invalid(self) -> int:
+        return self.count("invalid")
+
+    @property
+    def failed(self) -> int:
+        return self.count("failed")
+
+    @property
+    def total(self) -> int:
+        return self.count("total")
+
+    @property
+    def left(self) -> int:
+        return self.count("pending") + self.count("asking")
+
+
+def _models(run: Run) -> list[ModelProgress]:
+    states = {state: Count("samples", filter=Q(samples__state=state)) for state in Sample.State.values}
+    invalid = Count("samples", filter=Q(samples__verdict=Sample.Verdict.INVALID))
+    fields = ("model_id", "label", "note", "refused_reason")
+    rows = run.models.annotate(**states, invalid=invalid).values(*fields, *states, "invalid")
+    return [ModelProgress(**row) for row in rows]
+
+
+def _problems(run: Run) -> list[Problem]:
+    """Grouped by code; a waiting sample that has met an error is a problem too, milder than one that failed."""
+    troubled = run.samples.exclude(failure="").filter(state__in=[Sample.State.FAILED, Sample.State.PENDING])
+    groups = troubled.order_by().values("failure", "state").annotate(count=Count("id"), example=Max("id"))
+    examples = Sample.objects.in_bulk([group["example"] for group in groups])
+    found = [
+        Problem(
+            code=group["failure"],
+            count=group["count"],
+            waiting=group["state"] == Sample.State.PENDING,
+            example=examples[group["example"]].code,
+            detail=examples[group["example"]].failure_detail,
+            advice=ADVICE.get(group["failure"], GENERAL_ADVICE),
+        )
+        for group in groups
+    ]
+    return sorted(found, key=lambda problem: (problem.waiting, -problem.count, problem.code))
+
+
+def _switch(run: Run) -> Switch | None:
+    """What a curator has to know about another backend; nothing once the run uses it, or a day later."""
+    news = news_of_backend(run)
+    if news is None or news.at < now() - PATIENCE or news.subject in ("", run.measure_backend):
+        return None
+    measured = Measurement.objects.filter(sample__run=run, backend=news.subject).count()
+    return Switch(news.subject, measured, news.reason if news.verb == "measure_failed" else "")
+
+
+def run_progress(run: Run) -> RunProgress:
+    models = _models(run)
+    money = run.calls.aggregate(
+        tokens_in=Sum("prompt_tokens", default=0),
+        tokens_out=Sum("completion_tokens", default=0),
+        unknown=Count("id", filter=Q(cost_nano=None) & ~Q(outcome=ProviderCall.Outcome.OPEN)),
+    )
+    since = max(now() - RATE_WINDOW, run.created_at)
+    recent = run.samples.filter(drawn_at__gte=since, imported=False).count()
+    minutes = max((now() - since).total_seconds() / 60, 1 / 60)
+    per_minute = recent / minutes
+    left = sum(model.pending + model.asking for model in models)
+    drawing = run.drawing_state == Run.Drawing.OPEN and per_minute > 0
+    return RunProgress(
+        models=models,
+        per_minute=per_minute,
+        seconds_left=60 * left / per_minute if drawing and left else None,
+        tokens_in=money["tokens_in"],
+        tokens_out=money["tokens_out"],
+        unknown_costs=money["unknown"],
+        unmeasured=unmeasured(run) if "automatic" in run.protocols else 0,
+        switch=_switch(run) if "automatic" in run.protocols else None,
+        awaited=awaited(run),
+        problems=_problems(run),
+    )

@@ -1,0 +1,241 @@
+"""Curators' pages for suites, runs and samples: fetch, call the verb, show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from benchsite.lib.access import curator_required
+from benchsite.lib.reasons import reason_of
+from benchsite.lib.text import visible
+from generation.files.export_samples import sample_lines
+from generation.formats import get_format
+from generation.models import Run, Sample
+from generation.pictures import picture_response
+from generation.reading.backends import ask_backend
+from generation.runs import lifecycle as verbs
+from generation.suites.loading import BrokenSuite, Suite, SuiteError, load_suites
+from generation.suites.suite import ModelEntry
+from generation.suites.uploads import read_more_models
+from generation.views.forms import BackendForm, CancelForm, ExtendForm, SampleFilter
+from generation.views.progress import run_progress
+
+NEWEST = 12
+PAGE = 48
+EVENTS = 12
+
+
+def _run(code: str) -> Run:
+    return get_object_or_404(Run, code=code)
+
+
+@curator_required
+@require_GET
+def runs(request: HttpRequest) -> HttpResponse:
+    loaded = load_suites(settings.SUITES_DIR)
+    # SQLite groups by every column that is read, once a sample; a whole suite must not be one of them.
+    counted = Run.objects.defer("config").annotate(
+        total=Count("samples"), drawn=Count("samples", filter=Q(samples__state=Sample.State.DRAWN))
+    )
+    context = {
+        "runs": counted,
+        "suites": [suite for suite in loaded if isinstance(suite, Suite)],
+        "broken": [suite for suite in loaded if isinstance(suite, BrokenSuite)],
+    }
+    return render(request, "generation/runs.html", context)
+
+
+def _progress_context(run: Run) -> dict[str, object]:
+    newest = run.samples.filter(state=Sample.State.DRAWN).select_related("prompt", "entrant", "run")
+    return {"run": run, "progress": run_progress(run), "newest": newest.order_by("-drawn_at")[:NEWEST]}
+
+
+def _unended(run: Run) -> bool:
+    return run.samples.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING]).exists()
+
+
+def _offered(run: Run) -> list[tuple[str, str, str]]:
+    """The verbs a run can take now, as (verb, label, button class); cancelling has a page of its own."""
+    offered = []
+    if run.drawing_state == Run.Drawing.OPEN and _unended(run):
+        offered.append(("pause", "Pause", ""))
+    if run.drawing_state == Run.Drawing.PAUSED:
+        offered.append(("resume", "Resume", "primary"))
+    if run.samples.filter(state=Sample.State.FAILED).exists():
+        offered.append(("retry", "Retry what failed", ""))
+    return offered
+
+
+def _can_switch(run: Run) -> bool:
+    """Whether a formula scores the run, and could go by another backend."""
+    return "automatic" in run.protocols and len(get_format(run.format).measure_backends) > 1
+
+
+@curator_required
+@require_GET
+def run(request: HttpRequest, code: str) -> HttpResponse:
+    found = _run(code)
+    events = found.events.select_related("actor")[:EVENTS]
+    can_cancel = found.drawing_state != Run.Drawing.CANCELLED and _unended(found)
+    context = {
+        **_progress_context(found),
+        "verbs": _offered(found),
+        "can_cancel": can_cancel,
+        "can_switch": _can_switch(found),
+        "events": events,
+    }
+    return render(request, "generation/run.html", context)
+
+
+@curator_required
+@require_GET
+def progress(request: HttpRequest, code: str) -> HttpResponse:
+    return render(request, "generation/_progress.html", _progress_context(_run(code)))
+
+
+VERBS: dict[str, tuple[Callable[..., object], str]] = {
+    "pause": (verbs.pause_run, "Paused. Calls in flight are finished and kept."),
+    "resume": (verbs.resume_run, "Drawing again."),
+    "retry": (verbs.retry_failed, "What had failed waits to be asked again."),
+}
+
+
+@curator_required
+@require_POST
+def act(request: HttpRequest, code: str, verb: str) -> HttpResponse:
+    if verb not in VERBS:
+        raise Http404
+    action, said = VERBS[verb]
+    try:
+        changed = action(_run(code), by=request.user, reason=reason_of(request))
+    except verbs.RunError as error:
+        messages.error(request, str(error))
+    else:
+        if changed:
+            messages.success(request, said)
+        else:
+            messages.info(request, "Nothing had to be changed.")
+    return redirect("generation:run", code)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def cancel(request: HttpRequest, code: str) -> HttpResponse:
+    """Says what is lost, and asks why, before it draws nothing more for good."""
+    found = _run(code)
+    form = CancelForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = verbs.cancel_run(found, by=request.user, reason=form.cleaned_data["reason"])
+        except verbs.RunError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.info(request, "Cancelled. What is drawn stays." if changed else "Nothing had to be changed.")
+            return redirect("generation:run", code)
+    counts = {state: Count("pk", filter=Q(state=state)) for state in ("pending", "asking", "drawn")}
+    return render(request, "generation/cancel.html", {"run": found, "form": form, **found.samples.aggregate(**counts)})
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def measure(request: HttpRequest, code: str) -> HttpResponse:
+    """Another backend for the run's score; a worker measures, and the page of the run tells how far it is."""
+    found = _run(code)
+    if not _can_switch(found):
+        raise Http404
+    form = BackendForm(found, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            ask_backend(found, form.cleaned_data["backend"], by=request.user, reason=form.cleaned_data["reason"])
+        except verbs.RunError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("generation:run", code)
+    return render(request, "generation/measure.html", {"run": found, "form": form})
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def extend(request: HttpRequest, code: str) -> HttpResponse:
+    found = _run(code)
+    try:
+        candidates = verbs.joinable_models(found)
+    except verbs.RunError as error:
+        messages.error(request, str(error))
+        return redirect("generation:run", code)
+    form = ExtendForm(candidates, request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        wanted = form.cleaned_data
+        try:
+            added = verbs.extend_run(
+                found,
+                models=[model for model in candidates if model.id in wanted["models"]] + _models_sent(found, form),
+                attempts=wanted["attempts"],
+                budget=form.budget_wanted(),
+                by=request.user,
+                reason=wanted["reason"],
+            )
+        except SuiteError as error:
+            form.add_error("file", visible(f"Nothing was added. {error}"))
+        except verbs.RunError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"{added} samples were added." if added else "The run is as you asked.")
+            return redirect("generation:run", code)
+    return render(request, "generation/extend.html", {"run": found, "form": form})
+
+
+def _models_sent(run: Run, form: ExtendForm) -> list[ModelEntry]:
+    file = form.cleaned_data["file"]
+    return list(read_more_models(file, most_tokens=run.config["generation"]["max_tokens"])) if file else []
+
+
+@curator_required
+@require_GET
+def samples(request: HttpRequest, code: str) -> HttpResponse:
+    found = _run(code)
+    form = SampleFilter(found, request.GET)
+    page = Paginator(form.samples(), PAGE).get_page(request.GET.get("page"))
+    query = request.GET.copy()
+    query.pop("page", None)
+    context = {"run": found, "form": form, "page": page, "query": query.urlencode()}
+    return render(request, "generation/samples.html", context)
+
+
+@curator_required
+@require_GET
+def download_samples(request: HttpRequest, code: str) -> StreamingHttpResponse:
+    found = _run(code)
+    response = StreamingHttpResponse(sample_lines(found), content_type="application/x-ndjson")
+    response["Content-Disposition"] = f'attachment; filename="{found.suite}-{found.code}-database.jsonl"'
+    return response
+
+
+def _sample(code: str) -> Sample:
+    return get_object_or_404(Sample.objects.select_related("run", "model", "prompt", "entrant"), code=code)
+
+
+@curator_required
+@require_GET
+def sample(request: HttpRequest, code: str) -> HttpResponse:
+    found = _sample(code)
+    context = {
+        "sample": found,
+        "answer": visible(found.answer, newlines=True),
+        "calls": found.calls.all(),
+        "measurements": found.measurements.all(),
+    }
+    return render(request, "generation/sample.html", context)
+
+
+@curator_required
+@require_GET
+def picture(request: HttpRequest, code: str) -> HttpResponse:
+    return picture_response(_sample(code), variant=request.GET.get("variant", ""))

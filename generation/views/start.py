@@ -1,0 +1,105 @@
+"""Curators' pages that start a run: of a suite on the server, or of one that they upload."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchsite.lib.access import curator_required
+from benchsite.lib.text import visible
+from generation.codes import new_code
+from generation.runs.checking import check_suite, free_providers
+from generation.runs.lifecycle import RunError, start_run
+from generation.suites.costs import cost_bound_nano
+from generation.suites.loading import BrokenSuite, Suite, SuiteError, load_profiles, load_suites
+from generation.suites.profiles import Profile
+from generation.suites.uploads import read_suite, seal, unseal
+from generation.views.forms import StartForm, SuiteUploadForm, UploadedStartForm
+
+
+def _suite(slug: str) -> Suite:
+    found = [suite for suite in load_suites(settings.SUITES_DIR) if suite.slug == slug]
+    if not found or isinstance(found[0], BrokenSuite):
+        raise Http404
+    return found[0]
+
+
+def _profiles() -> dict[str, Profile]:
+    return load_profiles(settings.SUITES_DIR / "providers.yaml")
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def start(request: HttpRequest, slug: str) -> HttpResponse:
+    suite = _suite(slug)
+    form = StartForm(suite, request.POST or None, initial={"key": new_code()})
+    return _started(request, suite, form) or _page(request, suite, form)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def upload(request: HttpRequest) -> HttpResponse:
+    """Takes the files, and shows what a run of them may cost before one is started."""
+    form = SuiteUploadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            suite = read_suite(form.cleaned_data["files"], name=form.cleaned_data["name"])
+            sealed = seal(suite, request.user)
+        except SuiteError as error:
+            form.add_error("files", visible(f"Nothing was started. {error}"))
+        else:
+            return _page(request, suite, UploadedStartForm(suite, initial={"key": new_code(), "sealed": sealed}))
+    return render(request, "generation/upload.html", {"form": form})
+
+
+@curator_required
+@require_POST
+def start_uploaded(request: HttpRequest) -> HttpResponse:
+    suite = unseal(request.POST.get("sealed", ""), request.user)
+    if suite is None:
+        messages.error(request, "Nothing was started: an upload is good for a day. Send the files again.")
+        return redirect("generation:upload")
+    form = UploadedStartForm(suite, request.POST)
+    if "check" in request.POST:
+        return _page(request, suite, form, check=check_suite(suite, profiles=_profiles()))
+    return _started(request, suite, form) or _page(request, suite, form)
+
+
+def _started(request: HttpRequest, suite: Suite, form: StartForm) -> HttpResponse | None:
+    """The way to the new run, unless the form has something to say first."""
+    if request.method != "POST" or not form.is_valid():
+        return None
+    chosen = {name: form.cleaned_data[name] for name in ("label", "models", "attempts", "budget", "key")}
+    try:
+        return redirect("generation:run", start_run(suite, **chosen, by=request.user).code)
+    except RunError as error:
+        form.add_error(None, str(error))
+        return None
+
+
+def _page(request: HttpRequest, suite: Suite, form: StartForm, **more: Any) -> HttpResponse:
+    profiles = _profiles()
+    wanted_keys = {profiles[model.provider or suite.generation.provider].key_env for model in suite.models}
+    context = {
+        "suite": suite,
+        "form": form,
+        "bound": cost_bound_nano(suite, free=free_providers(profiles)),
+        "unpriced": [model.label for model in suite.models if None in (model.price_in, model.price_out)],
+        "missing_keys": sorted(name for name in wanted_keys if name and not os.environ.get(name)),
+        **more,
+    }
+    return render(request, "generation/start.html", context)
+
+
+@curator_required
+@require_POST
+def check(request: HttpRequest, slug: str) -> HttpResponse:
+    """Asks the suite's providers; costs nothing."""
+    suite = _suite(slug)
+    return render(request, "generation/check.html", {"suite": suite, "check": check_suite(suite, profiles=_profiles())})

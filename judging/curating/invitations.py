@@ -1,0 +1,80 @@
+"""Verbs: invite judges, let one in, and help one who lost the password."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.contrib.auth.tokens import default_token_generator
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.urls import reverse
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+from django.utils.timezone import now
+
+from generation.models import Event, Run
+from judging.models import Invitation, Seat
+from judging.pairs.showing import rules_of
+
+
+class UsedUpError(Exception):
+    """The link was used, revoked or has expired."""
+
+
+@transaction.atomic
+def create_invitations(
+    *, run: Run, by: User, count: int, days: int, max_uses: int = 1, quota: int | None = None, label: str = ""
+) -> list[Invitation]:
+    expires = now() + timedelta(days=days)
+    names = [label] if count == 1 else [f"{label} {number}".strip() for number in range(1, count + 1)]
+    made = [
+        Invitation(run=run, created_by=by, label=name, quota=quota, max_uses=max_uses, expires_at=expires)
+        for name in names
+    ]
+    Event.objects.create(run=run, actor=by, verb="invite", subject=f"{count} links", facts={"days": days})
+    return Invitation.objects.bulk_create(made)
+
+
+def revoke_invitation(*, invitation: Invitation, by: User, reason: str = "") -> None:
+    if Invitation.objects.filter(pk=invitation.pk, revoked_at=None).update(revoked_at=now()):
+        facts = {"verb": "revoke invitation", "subject": str(invitation), "reason": reason}
+        Event.objects.create(run=invitation.run, actor=by, **facts)
+
+
+@transaction.atomic
+def accept_invitation(*, invitation: Invitation, judge: User) -> Seat:
+    """Seat the judge in the invitation's run, using the link once; a judge who has a seat keeps it and uses nothing."""
+    if seat := Seat.objects.filter(run=invitation.run, judge=judge).first():
+        return seat
+    if Invitation.objects.usable().filter(pk=invitation.pk).update(uses=F("uses") + 1) != 1:
+        raise UsedUpError
+    return seat_judge(run=invitation.run, judge=judge, quota=invitation.quota, invitation=invitation)
+
+
+@transaction.atomic
+def sign_up(*, invitation: Invitation, name: str, password: str) -> Seat:
+    user = User.objects.create_user(name, password=password)
+    return accept_invitation(invitation=invitation, judge=user)
+
+
+def seat_judge(*, run: Run, judge: User, quota: int | None = None, invitation: Invitation | None = None) -> Seat:
+    """A seat with the run's own quota unless another is given; exports know the judge by the pseudonym only."""
+    quota = quota if quota is not None else rules_of(run.code).judging.quota
+    number = Seat.objects.filter(run=run).count() + 1
+    while True:
+        try:
+            with transaction.atomic():
+                return Seat.objects.create(
+                    run=run, judge=judge, pseudonym=f"judge-{number}", quota=quota, invitation=invitation
+                )
+        except IntegrityError:
+            if Seat.objects.filter(run=run, judge=judge).exists():
+                return Seat.objects.get(run=run, judge=judge)
+            number += 1  # another judge joined at the same moment
+
+
+def reset_path(user: User) -> str:
+    """A link with which somebody can choose a new password; it works once and for a day or so."""
+    uid = urlsafe_base64_encode(force_bytes(user.pk))
+    return reverse("password_reset_confirm", args=[uid, default_token_generator.make_token(user)])

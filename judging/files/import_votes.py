@@ -1,0 +1,318 @@
+"""Verb: bring votes made elsewhere into a run, so that they can be ranked beside any other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_naive, now
+
+from benchsite.lib.progress_bar import Progress, unwatched
+from benchsite.lib.text import clean_text
+from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
+from generation.runs.lifecycle import refuse_frozen
+from generation.runs.staleness import mark_scores
+from generation.suites.suite import Category, Generation, ModelEntry, PromptEntry, Suite
+from judging.models import Kind, Matchup, Outcome, Seat, Vote
+from judging.pairs.tallies import rebuild_tallies
+
+BATCH = 500
+LONGEST_LINE = 1 << 20
+SHOWN = ("left_id", "right_id", "prompt_id", "left_sample_id", "right_sample_id")
+IMPORTED = " (imported)"  # a judge of a file who has the name of one with an account
+# By text and category, and by text alone (then the category is None).
+Prompts = dict[tuple[str | None, str | None], Prompt]
+LONGEST = {"left_model": 200, "right_model": 200, "judge": 100, "category": 80, "prompt_text": 20_000}
+
+
+class ImportRefusedError(Exception):
+    """The file holds something that is no vote; nothing of it was imported."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One vote of a file; only the two entrants and the outcome are sure to be there."""
+
+    left_model: str
+    right_model: str
+    outcome: str
+    judge: str | None = None
+    prompt_text: str | None = None
+    category: str = ""
+    left_attempt: int | None = None
+    right_attempt: int | None = None
+    voted_at: datetime | None = None
+    response_ms: int | None = None
+    kind: str = "regular"
+    withdrawn: bool = False
+    where: str = field(default="", compare=False)
+
+
+def read_lines(path: Path, *, progress: Progress = unwatched) -> list[Line]:
+    """Every vote of a JSONL file; the first bad line refuses the file, by number.
+
+    One judge's vote on the same drawings at the same moment is one vote: the second line with it refuses the file too.
+    """
+    found: list[Line] = []
+    seen: dict[Line, str] = {}
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        for number, raw in enumerate(_raw_lines(stream), start=1):
+            where = f"{path.name}:{number}"
+            try:
+                if text := _decoded(raw, first=number == 1):
+                    found.append(replace(_line(text), where=where))
+                    _refuse_twins(seen, found[-1])
+            except ValueError as error:
+                raise ImportRefusedError(f"{where}: {error}.") from None
+            progress(stream.tell(), size)
+    if not found:
+        raise ImportRefusedError(f"{path.name} holds no votes.")
+    return found
+
+
+def _raw_lines(stream: BinaryIO) -> Iterator[bytes]:
+    while raw := stream.readline(LONGEST_LINE + 1):
+        yield raw
+
+
+def _decoded(raw: bytes, *, first: bool) -> str:
+    if len(raw) > LONGEST_LINE:
+        raise ValueError(f"the line is over {LONGEST_LINE} bytes")
+    try:
+        return raw.decode("utf-8-sig" if first else "utf-8").strip()
+    except UnicodeDecodeError:
+        raise ValueError("this is not UTF-8 text") from None
+
+
+def _refuse_twins(seen: dict[Line, str], line: Line) -> None:
+    if line.judge and line.voted_at and (first := seen.setdefault(line, line.where)) != line.where:
+        raise ValueError(f"this is the vote of {first} again")
+
+
+def _line(text: str) -> Line:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("this is not JSON") from None
+    if not isinstance(found, dict):
+        raise ValueError("a vote is one JSON object")
+    texts = {name: _text(found.get(name), name) for name in LONGEST}
+    if not texts["left_model"] or not texts["right_model"]:
+        raise ValueError("left_model and right_model are required")
+    if texts["left_model"] == texts["right_model"]:
+        raise ValueError("left_model and right_model are the same")
+    if found.get("outcome") not in Outcome.values:
+        raise ValueError("outcome must be left, right, tie or fail")
+    if found.get("kind", "regular") not in Kind.values:
+        raise ValueError("kind must be regular, shared or repeat")
+    numbers = {name: _number(found.get(name), name) for name in ("left_attempt", "right_attempt", "response_ms")}
+    return Line(
+        **{**texts, "category": texts["category"] or ""},
+        **numbers,
+        outcome=found["outcome"],
+        kind=found.get("kind", "regular"),
+        voted_at=moment_of(found.get("voted_at"), "voted_at"),
+        withdrawn=found.get("withdrawn") is True,
+    )
+
+
+def _text(value: Any, name: str) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be text")
+    if len(value) > LONGEST[name]:
+        raise ValueError(f"{name} is longer than {LONGEST[name]} characters")
+    return clean_text(value)[0]
+
+
+def _number(value: Any, name: str) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise ValueError(f"{name} must be a whole number")
+    return value
+
+
+def moment_of(value: Any, name: str) -> datetime | None:
+    """A time as a file tells it, in UTC; None for none. ValueError names the field."""
+    if value is None:
+        return None
+    try:
+        moment = parse_datetime(value) if isinstance(value, str) else None
+        # In UTC, as databases keep it: the first and last hours of the calendar have no such time elsewhere.
+        moment = moment and (moment.replace(tzinfo=UTC) if is_naive(moment) else moment.astimezone(UTC))
+    except (ValueError, OverflowError):
+        moment = None
+    if moment is None:
+        raise ValueError(f"{name} must be a time such as 2026-05-01T12:00:00Z")
+    return moment
+
+
+@transaction.atomic
+def import_votes(
+    *, path: Path, run: Run | None = None, title: str = "", by: User | None = None, progress: Progress = unwatched
+) -> tuple[Run, int]:
+    """Import a file into a run, or into a new one made of the names in it. The same file never counts twice in a run."""
+    if run is not None:
+        refuse_frozen(run)
+    lines = read_lines(path, progress=progress)
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    run = run or _make_run(lines, clean_text(title or path.stem)[0])
+    if Event.objects.filter(run=run, verb="import votes", facts__digest=digest).exists():
+        raise ImportRefusedError(f"{path.name} was imported into this run before.")
+    _store(run, lines, progress)
+    facts = {"digest": digest, "votes": len(lines)}
+    Event.objects.create(run=run, actor=by, verb="import votes", subject=clean_text(path.name)[0][:200], facts=facts)
+    rebuild_tallies(run)
+    mark_scores(run.pk)
+    return run, len(lines)
+
+
+def _make_run(lines: list[Line], title: str) -> Run:
+    names = sorted({name for line in lines for name in (line.left_model, line.right_model)})
+    prompts = dict.fromkeys((line.prompt_text, line.category) for line in lines if line.prompt_text)
+    categories = sorted({line.category for line in lines if line.category})
+    suite = Suite(
+        slug="imported",
+        title=title[:200],
+        description="Votes that were cast elsewhere.",
+        method="The votes were imported; how they were collected is not recorded here.",
+        format="ascii_art",
+        protocols=("pairwise",),
+        seed=0,
+        generation=Generation(attempts_per_prompt=1, temperature=0.0, max_tokens=1, provider="import"),
+        models=tuple(ModelEntry(id=name, label=name) for name in names),
+        prompts=tuple(PromptEntry(key=f"p{n}", text=text, category=c) for n, (text, c) in enumerate(prompts)),
+        categories=tuple(Category(key=key, label=key) for key in categories),
+    )
+    run = Run.objects.create(
+        suite=suite.slug,
+        title=suite.title,
+        format=suite.format,
+        protocols=["pairwise"],
+        config=suite.to_dict(),
+        digest=suite.digest(),
+        drawing_state=Run.Drawing.CANCELLED,
+        judging_state=Run.Judging.CLOSED,
+    )
+    for name in names:
+        model = LanguageModel.objects.create(run=run, model_id=name, label=name, provider="import")
+        Entrant.objects.create(run=run, name=name, label=name, model=model)
+    Prompt.objects.bulk_create(
+        Prompt(run=run, position=n, key=entry.key, text=entry.text, category=entry.category)
+        for n, entry in enumerate(suite.prompts)
+    )
+    return run
+
+
+def _store(run: Run, lines: list[Line], progress: Progress) -> None:
+    entrants = {entrant.name: entrant for entrant in run.entrants.all()}
+    prompts: Prompts = {}
+    for prompt in run.prompts.all():
+        prompts[prompt.text, prompt.category] = prompt
+        prompts.setdefault((prompt.text, None), prompt)
+    samples = {
+        (entrant, prompt, attempt): pk
+        for entrant, prompt, attempt, pk in Sample.objects.filter(run=run).values_list(
+            "entrant_id", "prompt_id", "attempt", "id"
+        )
+    }
+    seats: dict[str | None, Seat] = {}
+    newest = run.votes.aggregate(newest=Max("pk"))["newest"]
+    for start in range(0, len(lines), BATCH):
+        progress(start, len(lines))
+        pairs = []
+        for line in lines[start : start + BATCH]:
+            if line.judge not in seats:
+                seats[line.judge] = _seat(run, line.judge)
+            pairs.append((line, _matchup(run, seats[line.judge], line, entrants, prompts, samples)))
+        if newest is not None:
+            _refuse_known(run.votes.filter(pk__lte=newest), pairs)
+        Matchup.objects.bulk_create(matchup for _, matchup in pairs)
+        Vote.objects.bulk_create(_vote(run, line, matchup) for line, matchup in pairs)
+    for seat in seats.values():
+        seat.save(update_fields=["made", "voted"])
+
+
+def _refuse_known(votes: QuerySet[Vote], pairs: list[tuple[Line, Matchup]]) -> None:
+    """A run's own votes, exported and brought back, must not count twice: one judge, one moment, the same drawings."""
+    moments = [line.voted_at for line, _ in pairs if line.judge and line.voted_at]
+    columns = [f"matchup__{name}" for name in SHOWN]
+    known = set(votes.filter(voted_at__in=moments).values_list("voted_at", "seat__pseudonym", *columns))
+    for line, matchup in pairs:
+        shown = [getattr(matchup, name) for name in SHOWN]
+        for judge in (line.judge, f"{line.judge}{IMPORTED}"):
+            if (line.voted_at, judge, *shown) in known:
+                raise ImportRefusedError(
+                    f"{line.where}: this vote of {line.judge} is in run {matchup.run.code} already."
+                )
+
+
+def _seat(run: Run, judge: str | None) -> Seat:
+    name = judge or "unknown judges"
+    if Seat.objects.filter(run=run, pseudonym=name, judge__isnull=False).exists():
+        name = f"{name}{IMPORTED}"
+    return Seat.objects.get_or_create(run=run, pseudonym=name, defaults={"is_unknown": judge is None})[0]
+
+
+def _matchup(
+    run: Run,
+    seat: Seat,
+    line: Line,
+    entrants: dict[str, Entrant],
+    prompts: Prompts,
+    samples: dict[tuple[int, int, int], int],
+) -> Matchup:
+    for name in (line.left_model, line.right_model):
+        if name not in entrants:
+            raise ImportRefusedError(
+                f"{line.where}: {name!r} is no entrant of this run. Imported without one, the file makes a run of its own."
+            )
+    left, right = entrants[line.left_model], entrants[line.right_model]
+    prompt = prompts.get((line.prompt_text, line.category)) or prompts.get((line.prompt_text, None))
+    order, seat.made = seat.made, seat.made + 1
+    seat.voted += not line.withdrawn
+
+    def sample(entrant: Entrant, attempt: int | None) -> int | None:
+        return samples.get((entrant.pk, prompt.pk, attempt)) if prompt and attempt is not None else None
+
+    return Matchup(
+        run=run,
+        seat=seat,
+        order=order,
+        kind=line.kind,
+        state=Matchup.State.VOID if line.withdrawn else Matchup.State.VOTED,
+        prompt=prompt,
+        # The run's word stands above the file's: counts by prompt and by judge must speak of the same categories.
+        category=prompt.category if prompt else line.category,
+        left=left,
+        right=right,
+        left_sample_id=sample(left, line.left_attempt),
+        right_sample_id=sample(right, line.right_attempt),
+    )
+
+
+def _vote(run: Run, line: Line, matchup: Matchup) -> Vote:
+    moment = line.voted_at or now()
+    return Vote(
+        matchup=matchup,
+        run=run,
+        seat=matchup.seat,
+        outcome=line.outcome,
+        voted_at=moment,
+        response_ms=line.response_ms,
+        imported=True,
+        withdrawn_at=moment if line.withdrawn else None,
+    )

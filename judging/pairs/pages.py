@@ -1,0 +1,142 @@
+"""A matchup as a judge sees it: the prompt and two drawings, and nothing that tells whose they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+
+from generation.formats import get_format
+from generation.models import Run
+from judging.models import Matchup, Seat, Vote
+from judging.pairs.serving import Line
+from judging.pairs.showing import rules_of
+from judging.pairs.voting import last_vote
+
+FONTS = ((1, "Courier"), (2, "DejaVu"), (3, "Fira"))
+WIDEST, TALLEST = 240, 120
+
+
+@dataclass(frozen=True)
+class Side:
+    name: str
+    text: str | None  # None where the format is shown as a picture
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One matchup on a page. `columns` and `rows` are those of the larger drawing: both sides get one scale."""
+
+    code: str
+    prompt: str
+    category: str
+    sides: tuple[Side, Side]
+    columns: int
+    rows: int
+
+
+def fonts_of(run: Run) -> tuple[tuple[int, str], ...]:
+    """The fonts a drawing is shown in; none where it is a picture."""
+    return FONTS if get_format(run.format).shown_as == "text" else ()
+
+
+def shown(matchup: Matchup) -> Shown:
+    as_text = bool(fonts_of(matchup.run))
+    drawings = [matchup.left_sample.drawing, matchup.right_sample.drawing]
+    lines = [line for drawing in drawings for line in drawing.expandtabs().splitlines()] if as_text else []
+    rows = max(len(drawing.splitlines()) for drawing in drawings) if as_text else 0
+    category = rules_of(matchup.run.code).categories.get(matchup.category, matchup.category)
+    return Shown(
+        code=matchup.code,
+        prompt=matchup.prompt.text if matchup.prompt else "",
+        category=category,
+        sides=tuple(
+            Side(name, drawing if as_text else None) for name, drawing in zip(("left", "right"), drawings, strict=True)
+        ),
+        columns=_step(max((len(line) for line in lines), default=0), 4, WIDEST),
+        rows=_step(rows, 2, TALLEST),
+    )
+
+
+def _step(value: int, step: int, most: int) -> int:
+    """Rounded up to a step that the stylesheet has a class for."""
+    return min(max(-(-value // step) * step, step), most)
+
+
+def pair_html(request: HttpRequest, matchup: Matchup) -> str:
+    return render_to_string("judging/_pair.html", {"pair": shown(matchup), "fonts": fonts_of(matchup.run)}, request)
+
+
+def progress(seat: Seat) -> dict[str, int | None]:
+    left = max(seat.quota - seat.voted, 0) if seat.quota else None
+    return {"done": seat.voted, "left": left, "total": seat.quota, "percent": _percent(seat)}
+
+
+def bar(seat: Seat) -> dict[str, int | str]:
+    """How far the judge is, in words and as a bar: of the quota, or of a round, as many votes as there are pairs of entrants.
+
+    A round counts votes, not places in the plan: a bar that stood still would announce a repeat.
+    """
+    if seat.quota:
+        return {"words": f"{seat.voted} of {seat.quota}", "value": seat.voted, "max": seat.quota}
+    size = len(seat.plan.get("pairs", ()))
+    if size < 2:
+        return {"words": f"{seat.voted} judged"}
+    rounds, place = divmod(seat.voted, size)
+    return {"words": f"{seat.voted} judged · round {rounds + 1}: {place} of {size}", "value": place, "max": size}
+
+
+def _percent(seat: Seat) -> int | None:
+    return min(100 * seat.voted // seat.quota, 100) if seat.quota else None
+
+
+def pace(seat: Seat) -> float | None:
+    """Seconds a pair, the median of the judge's last votes; None before there are five."""
+    recent = list(seat.votes.exclude(response_ms=None).order_by("-id").values_list("response_ms", flat=True)[:21])
+    return median(recent) / 1000 if len(recent) >= 5 else None
+
+
+def time_left(seat: Seat, pace: float | None) -> float | None:
+    """Seconds that the rest of the judge's quota will take at that pace; None where there is nothing to tell by."""
+    left = progress(seat)["left"]
+    return left * pace if left and pace else None
+
+
+def can_undo(run: Run) -> bool:
+    return run.judging_state == Run.Judging.OPEN and rules_of(run.code).judging.reveal != "after_vote"
+
+
+def names_shown(run: Run) -> bool:
+    """Whether a judge may see who drew what in the history of own votes."""
+    reveal = rules_of(run.code).judging.reveal
+    return reveal == "after_vote" or (reveal == "closed" and run.judging_state == Run.Judging.CLOSED)
+
+
+def revealed(matchup: Matchup) -> dict[str, str] | None:
+    """Who drew the two sides, once voted on, in a run that tells."""
+    if rules_of(matchup.run.code).judging.reveal != "after_vote":
+        return None
+    return {"left": matchup.left_sample.entrant.label, "right": matchup.right_sample.entrant.label}
+
+
+def line_json(request: HttpRequest, line: Line, *, have: str = "", undo: Matchup | None = None) -> dict[str, Any]:
+    """The line for the page's script; a pair that the page already has (`have`) is named, not sent again."""
+
+    def packed(matchup: Matchup | None) -> dict[str, str] | None:
+        if matchup is None:
+            return None
+        return {"code": matchup.code} | ({} if matchup.code == have else {"html": pair_html(request, matchup)})
+
+    return {
+        "current": packed(line.current),
+        "next": packed(line.upcoming),
+        "undo": undo.code if undo else None,
+        "progress": progress(line.seat) | bar(line.seat),
+    }
+
+
+def newest_vote(seat: Seat, run: Run) -> Vote | None:
+    return last_vote(seat) if can_undo(run) else None

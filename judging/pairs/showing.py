@@ -1,0 +1,89 @@
+"""What a page needs to know of a matchup, and of the rules of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from generation.models import Run, Sample
+from generation.suites.suite import Judging
+from judging.models import Epoch, Matchup, Seat
+
+WAITING = [Matchup.State.QUEUED, Matchup.State.OPEN]
+DRAWINGS = {
+    "prompt": ("text",),
+    **dict.fromkeys(
+        ("left_sample", "right_sample"), ("entrant", "drawing", "state", "verdict", "held", "excluded_reason")
+    ),
+    **dict.fromkeys(("left_sample__entrant", "right_sample__entrant"), ("label", "disqualified")),
+}
+SEATS = {
+    "seat": tuple(field.name for field in Seat._meta.concrete_fields),
+    "seat__run": ("code", "format", "judging_state", "scores_changed_at"),
+    "seat__epoch": ("number", "seed", "checked_at"),
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a run's frozen configuration says about judging."""
+
+    judging: Judging
+    categories: dict[str, str]
+
+    @property
+    def repeats(self) -> float:
+        # A judge who was told the names would recognise the pair.
+        return 0.0 if self.judging.reveal == "after_vote" else self.judging.repeats
+
+
+@lru_cache(maxsize=64)
+def rules_of(run_code: str) -> Rules:
+    """The rules of a run; they are frozen, and so may be kept in memory."""
+    config = Run.objects.values_list("config", flat=True).get(code=run_code)
+    categories = {row["key"]: row["label"] for row in config.get("categories", [])}
+    return Rules(Judging(**config.get("judging", {})), categories)
+
+
+def with_drawings() -> QuerySet[Matchup]:
+    """Matchups with all that a page needs of them, in one query.
+
+    What is joined hangs on samples and prompts, which may be missing; so no database tries to begin with one of these tables,
+    and PostgreSQL does not think long about it.
+    """
+    return _joined(**DRAWINGS)
+
+
+def with_seats() -> QuerySet[Matchup]:
+    """The same with the judge's seat, its run and its epoch, and the number of the run's newest epoch."""
+    newest = Epoch.objects.filter(run=OuterRef("seat__run")).order_by("-number").values("pk")[:1]
+    return _joined(**DRAWINGS, **SEATS).annotate(newest_epoch=Subquery(newest))
+
+
+def _joined(**columns: Iterable[str]) -> QuerySet[Matchup]:
+    own = [field.name for field in Matchup._meta.concrete_fields]
+    names = [f"{table}__{column}" for table, found in columns.items() for column in found]
+    return Matchup.objects.order_by().select_related(*columns).only(*own, *names)
+
+
+def waiting_of(seat: Seat) -> list[Matchup]:
+    """The seat's matchups that are queued or open, with their drawings; all share the seat and its run."""
+    rows = list(with_drawings().filter(seat=seat, state__in=WAITING))
+    for row in rows:
+        row.seat, row.run = seat, seat.run
+    return rows
+
+
+def is_showable(matchup: Matchup) -> bool:
+    return all(
+        sample is not None
+        and sample.state == Sample.State.DRAWN
+        and sample.verdict == Sample.Verdict.VALID
+        and not sample.held
+        and not sample.excluded_reason
+        and not sample.entrant.disqualified
+        for sample in (matchup.left_sample, matchup.right_sample)
+    )

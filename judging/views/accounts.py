@@ -1,0 +1,72 @@
+"""Pages where an invitation makes somebody a judge, and where a curator's link gives a new password."""
+
+from __future__ import annotations
+
+from axes.utils import reset
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth import views as auth
+from django.contrib.auth.forms import SetPasswordForm
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from generation.models import Run
+from judging.curating.invitations import UsedUpError, accept_invitation, sign_up
+from judging.models import Invitation, Seat
+from judging.pairs.serving import take_seat
+from judging.pairs.showing import rules_of
+from judging.views.forms import SignUpForm
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """An invitation: a new judge chooses a name and a password, one who is logged in just accepts."""
+    invitation = get_object_or_404(Invitation.objects.select_related("run"), token=token)
+    mine = request.user.is_authenticated and Seat.objects.filter(run=invitation.run, judge=request.user).exists()
+    if mine:
+        return redirect("judging:judge", invitation.run.code)
+    if invitation.state != "open":
+        return render(request, "judging/join_closed.html", {"invitation": invitation}, status=410)
+    new = not request.user.is_authenticated
+    form = SignUpForm(request.POST or None) if new else None
+    if request.method == "POST" and (form is None or form.is_valid()):
+        try:
+            return _let_in(request, invitation, form)
+        except UsedUpError:
+            return render(request, "judging/join_closed.html", {"invitation": invitation}, status=410)
+        except IntegrityError:
+            form.add_error("name", "That name was taken a moment ago. Choose another.")
+    rules = rules_of(invitation.run.code).judging
+    return render(request, "judging/join.html", {"form": form, "run": invitation.run, "rules": rules})
+
+
+def _let_in(request: HttpRequest, invitation: Invitation, form: SignUpForm | None) -> HttpResponse:
+    if form is None:
+        seat = accept_invitation(invitation=invitation, judge=request.user)
+    else:
+        seat = sign_up(invitation=invitation, **form.cleaned_data)
+        login(request, seat.judge, backend="django.contrib.auth.backends.ModelBackend")
+    if invitation.run.judging_state == Run.Judging.OPEN:
+        if "pairwise" in invitation.run.protocols:
+            take_seat(seat.pk)
+        return redirect("judging:judge", invitation.run.code)
+    messages.info(request, "You are in. Judging of this run is not open at the moment; you will find it here.")
+    return redirect("judging:home")
+
+
+class ResetView(auth.PasswordResetConfirmView):
+    """A curator's link: who chose a new password is in at once, whatever was tried with the old one and from where."""
+
+    template_name = "judging/reset.html"
+    success_url = reverse_lazy("password_reset_complete")
+    post_reset_login = True
+    post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
+
+    def form_valid(self, form: SetPasswordForm) -> HttpResponse:
+        reset(username=self.user.get_username())
+        return super().form_valid(form)

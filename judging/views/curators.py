@@ -1,0 +1,182 @@
+"""Pages of a curator: coverage and progress, open and close, invitations, reports."""
+
+from __future__ import annotations
+
+import csv
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from benchsite.lib.access import curator_required
+from benchsite.lib.reasons import reason_of
+from benchsite.lib.text import csv_cell
+from generation.models import Event, Run
+from generation.runs.lifecycle import RunError
+from judging.curating import runs as curating
+from judging.curating.charts import hour_bars
+from judging.curating.invitations import create_invitations, reset_path, revoke_invitation
+from judging.models import Invitation, Report, Seat
+from judging.pairs.epochs import newest_epoch
+from judging.pairs.showing import rules_of
+from judging.views.forms import InviteForm, WeighForm
+
+
+def _run(code: str) -> Run:
+    return get_object_or_404(Run.objects.defer("config"), code=code)
+
+
+@curator_required
+@never_cache
+@require_GET
+def overview(request: HttpRequest, code: str) -> HttpResponse:
+    run = _run(code)
+    if "pairwise" not in run.protocols and "rubric" in run.protocols:
+        return redirect("judging:grade_overview", code)
+    context = {
+        **_figures(run),
+        "rules": rules_of(run.code).judging,
+        "epoch": newest_epoch(run),
+        "shortfalls": curating.shortfalls(run),
+    }
+    return render(request, "judging/overview.html", context)
+
+
+def _figures(run: Run) -> dict[str, object]:
+    hours = curating.votes_per_hour(run)
+    judges = curating.judge_progress(run)
+    return {
+        "run": run,
+        "coverage": curating.coverage_map(run),
+        "judges": judges,
+        "hours": hours,
+        "chart": hour_bars(hours),
+        "votes": sum(seat.voted for seat, _ in judges),
+        "voters": sum(seat.voted > 0 for seat, _ in judges),
+        "reports": Report.objects.filter(matchup__run=run, decided_at=None).select_related(
+            "matchup__prompt", "matchup__left_sample", "matchup__right_sample", "matchup__seat"
+        ),
+    }
+
+
+@curator_required
+@never_cache
+@require_GET
+def figures(request: HttpRequest, code: str) -> HttpResponse:
+    return render(request, "judging/_figures.html", _figures(_run(code)))
+
+
+@curator_required
+@require_POST
+def set_state(request: HttpRequest, code: str, verb: str) -> HttpResponse:
+    run = _run(code)
+    if verb not in curating.STATES:
+        raise Http404
+    try:
+        curating.set_judging(run=run, verb=verb, by=request.user, reason=reason_of(request))
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Judging is {run.get_judging_state_display()}.")
+    return redirect("judging:overview", code)
+
+
+@curator_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def invitations(request: HttpRequest, code: str) -> HttpResponse:
+    run = _run(code)
+    form = InviteForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        made = create_invitations(run=run, by=request.user, **form.cleaned_data)
+        messages.success(
+            request,
+            f"{len(made)} new link{'' if len(made) == 1 else 's'}. Send each to one person, or download the list.",
+        )
+        return redirect("judging:invitations", code)
+    links = [(invitation, _link(request, invitation)) for invitation in run.invitations.all()[:500]]
+    return render(request, "judging/invitations.html", {"run": run, "form": form, "links": links})
+
+
+def _link(request: HttpRequest, invitation: Invitation) -> str:
+    return request.build_absolute_uri(reverse("join", args=[invitation.token]))
+
+
+@curator_required
+@never_cache
+@require_GET
+def invitations_csv(request: HttpRequest, code: str) -> HttpResponse:
+    run = _run(code)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="invitations-{run.code}.csv"'
+    sheet = csv.writer(response)
+    sheet.writerow(["for", "link", "state", "uses", "max_uses", "quota", "expires_at"])
+    for row in run.invitations.all():
+        cells = [
+            row.label,
+            _link(request, row),
+            row.state,
+            row.uses,
+            row.max_uses,
+            row.quota,
+            row.expires_at.isoformat(),
+        ]
+        sheet.writerow([csv_cell(cell) if isinstance(cell, str) else cell for cell in cells])
+    return response
+
+
+@curator_required
+@require_POST
+def revoke(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+    invitation = get_object_or_404(Invitation.objects.select_related("run"), run__code=code, pk=pk)
+    revoke_invitation(invitation=invitation, by=request.user, reason=reason_of(request))
+    messages.success(request, "The link no longer works.")
+    return redirect("judging:invitations", code)
+
+
+@curator_required
+@require_POST
+def weigh(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+    seat = get_object_or_404(Seat.objects.select_related("run"), run__code=code, pk=pk)
+    form = WeighForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Nothing changed: the weight is a number from 0 to 1, and below 1 it needs a reason.")
+        return redirect("judging:overview", code)
+    try:
+        curating.weigh_judge(seat=seat, by=request.user, **form.cleaned_data)
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        said = {0: "is set aside", 1: "counts fully"}.get(seat.weight, f"counts {seat.weight:g} of a vote")
+        messages.success(request, f"{seat} {said}. The ranking follows.")
+    return redirect("judging:overview", code)
+
+
+@curator_required
+@never_cache
+@require_POST
+def reset_link(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+    """A link for a judge who lost the password; staff are helped by a superuser in the admin, not here."""
+    judge = get_object_or_404(User, seats__run__code=code, seats__pk=pk, is_staff=False, is_superuser=False)
+    Event.objects.create(run=_run(code), actor=request.user, verb="make reset link", subject=judge.username)
+    link = request.build_absolute_uri(reset_path(judge))
+    return render(request, "judging/reset_link.html", {"link": link, "judge": judge, "code": code})
+
+
+@curator_required
+@require_POST
+def decide(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+    report = get_object_or_404(Report.objects.select_related("matchup__run"), matchup__run__code=code, pk=pk)
+    exclude = request.POST.get("decision") == "exclude"
+    try:
+        if curating.decide_report(report=report, exclude=exclude, by=request.user, reason=reason_of(request)):
+            messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
+        else:
+            messages.info(request, "Nothing had to be changed.")
+    except RunError as error:
+        messages.error(request, str(error))
+    return redirect("judging:overview", code)

@@ -1,0 +1,120 @@
+"""Forms of judges and curators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.validators import UnicodeUsernameValidator
+
+from judging.models import Outcome, Report
+from judging.pairs.voting import LONGEST_MS, Ballot
+
+FONTS = [("1", "font 1"), ("2", "font 2"), ("3", "font 3")]
+
+
+class VoteForm(forms.Form):
+    """The matchup's code and the choice; sides, samples and judge come from the row."""
+
+    code = forms.SlugField(max_length=12)
+    outcome = forms.ChoiceField(choices=Outcome.choices)
+    response_ms = forms.IntegerField(required=False, min_value=0)
+    left_breaks = forms.MultipleChoiceField(choices=FONTS, required=False)
+    right_breaks = forms.MultipleChoiceField(choices=FONTS, required=False)
+
+    def ballot(self) -> Ballot:
+        said = self.cleaned_data
+        bits = {side: sum(1 << int(font) - 1 for font in set(said[f"{side}_breaks"])) for side in ("left", "right")}
+        claimed = said["response_ms"]
+        return Ballot(
+            said["outcome"],
+            response_ms=None if claimed is None else min(claimed, LONGEST_MS),
+            left_breaks=bits["left"],
+            right_breaks=bits["right"],
+        )
+
+
+class CodeForm(forms.Form):
+    code = forms.SlugField(max_length=12)
+
+
+class ReportForm(forms.Form):
+    code = forms.SlugField(max_length=12)
+    side = forms.ChoiceField(choices=Report.Side.choices, label="Which drawing")
+    reason = forms.ChoiceField(choices=Report.Reason.choices, label="What is wrong")
+    note = forms.CharField(max_length=500, required=False, label="Note", help_text="Optional; curators read it.")
+
+
+class SignUpForm(forms.Form):
+    """A name and a password: all that a new judge must give."""
+
+    name = forms.CharField(
+        max_length=150,
+        validators=[UnicodeUsernameValidator()],
+        help_text="You log in with it. Curators see it; nobody else does.",
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autofocus": True}),
+    )
+    password = forms.CharField(
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}), help_text="At least eight characters."
+    )
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"]
+        if User.objects.filter(username__iexact=name).exists():
+            raise forms.ValidationError("That name is taken. If it is yours, log in first, then open the link again.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        said = super().clean() or {}
+        if "password" in said:
+            try:
+                validate_password(said["password"], User(username=said.get("name", "")))
+            except forms.ValidationError as error:
+                self.add_error("password", error)
+        return said
+
+
+class InviteForm(forms.Form):
+    count = forms.IntegerField(label="Links", min_value=1, max_value=200, initial=1)
+    label = forms.CharField(
+        label="For", max_length=100, required=False, help_text="A name or group, for your own list."
+    )
+    max_uses = forms.IntegerField(label="Uses of each link", min_value=1, max_value=1000, initial=1)
+    days = forms.IntegerField(label="Valid for days", min_value=1, max_value=365, initial=14)
+    quota = forms.IntegerField(
+        label="Pairs or drawings for each judge",
+        min_value=1,
+        required=False,
+        help_text="Empty: as the suite says, or no limit.",
+    )
+
+
+class VotesForm(forms.Form):
+    """Votes that were cast elsewhere."""
+
+    file = forms.FileField(
+        help_text="JSON Lines, an object a line with at least left_model, right_model and outcome; "
+        "all that it may hold is what votes.jsonl of a download holds.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl"}),
+    )
+
+
+class VotesRunForm(VotesForm):
+    """Votes that make a run of their own."""
+
+    title = forms.CharField(required=False, max_length=200, help_text="Of the new run. Empty: the file's name.")
+
+
+class WeighForm(forms.Form):
+    """How much a judge counts: a share, and why unless it is the whole."""
+
+    weight = forms.FloatField(min_value=0, max_value=1)
+    reason = forms.CharField(max_length=300, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        said = super().clean() or {}
+        if said.get("weight", 1) < 1 and not said.get("reason"):
+            self.add_error("reason", "Say why: the record keeps it.")
+        return said

@@ -1,0 +1,44 @@
+"""Curators' uploads of votes: into a run, or as a run of their own."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from benchsite.lib.access import curator_required
+from benchsite.lib.text import visible
+from benchsite.lib.uploads import kept
+from generation.models import Run
+from generation.runs.lifecycle import RunError
+from judging.files.import_votes import ImportRefusedError, import_votes
+from judging.views.forms import VotesForm, VotesRunForm
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def import_vote_file(request: HttpRequest, code: str) -> HttpResponse:
+    run = get_object_or_404(Run, code=code)
+    return _import(request, VotesForm(request.POST or None, request.FILES or None), run)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def import_run_of_votes(request: HttpRequest) -> HttpResponse:
+    return _import(request, VotesRunForm(request.POST or None, request.FILES or None), None)
+
+
+def _import(request: HttpRequest, form: VotesForm, run: Run | None) -> HttpResponse:
+    if request.method == "POST" and form.is_valid():
+        said = form.cleaned_data
+        try:
+            with kept(said["file"]) as path:
+                into, count = import_votes(path=path, run=run, title=said.get("title", ""), by=request.user)
+        except (ImportRefusedError, RunError) as refused:
+            form.add_error("file", visible(f"Nothing was imported. {refused}"))
+        else:
+            votes = f"{count} vote{'' if count == 1 else 's'}"
+            messages.success(request, f"{votes} imported. The leaderboard follows in a few seconds.")
+            return redirect("judging:overview", into.code)
+    return render(request, "judging/import_votes.html", {"run": run, "form": form})

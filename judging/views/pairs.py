@@ -1,0 +1,252 @@
+"""Pages of a judge: home, the pair on the screen, vote, undo, report, history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from generation.models import Run
+from generation.pictures import picture_response
+from judging.grades import pages as grade_pages
+from judging.models import Matchup, Seat, Vote
+from judging.pairs import pages
+from judging.pairs.serving import Line, line_of, take_seat
+from judging.pairs.showing import rules_of
+from judging.pairs.voting import RefusedError, cast_vote, report_matchup, undo_vote
+from judging.views.forms import CodeForm, ReportForm, VoteForm
+
+SAID = {"left": "Voted left", "right": "Voted right", "tie": "Voted both good", "fail": "Voted both bad"}
+STATUS = {"too_fast": 429}
+
+
+def last_said(vote: Vote | None) -> str:
+    return f"{SAID[vote.outcome]} on the last pair." if vote else ""
+
+
+def what_happened(sentence: str, before: Vote | None) -> str:
+    """What was done instead of a vote, and which vote undo would now take back."""
+    return f"{sentence} Before it you {SAID[before.outcome].lower()}." if before else sentence
+
+
+def judge_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Somebody logged in; the page's script is told so in JSON instead of being sent to a login form."""
+    guarded = never_cache(login_required(view))
+
+    @wraps(view)
+    def checked(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        if wants_json(request) and not request.user.is_authenticated:
+            return JsonResponse(
+                {"error": "login", "sentence": "You are logged out. Log in again to go on."}, status=403
+            )
+        return guarded(request, *args, **kwargs)
+
+    return checked
+
+
+def wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept") == "application/json"
+
+
+def _seat(request: HttpRequest, code: str) -> Seat:
+    """The judge's own seat in a run; a run without one is as good as none."""
+    seats = Seat.objects.select_related("run").defer("run__config")
+    return get_object_or_404(seats, run__code=code, judge=request.user)
+
+
+@judge_required
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    seats = Seat.objects.filter(judge=request.user).select_related("run").defer("plan").order_by("-joined_at")
+    rows = [
+        (seat, rules_of(seat.run.code).judging, pages.progress(seat), pace, pages.time_left(seat, pace))
+        for seat in seats
+        if "pairwise" in seat.run.protocols
+        for pace in [pages.pace(seat)]
+    ]
+    sheets = [
+        (seat, rules_of(seat.run.code).judging, grade_pages.progress(seat))
+        for seat in seats
+        if "rubric" in seat.run.protocols
+    ]
+    fonts = any(pages.fonts_of(seat.run) for seat, *_ in rows)
+    return render(request, "judging/home.html", {"rows": rows, "sheets": sheets, "fonts": fonts})
+
+
+@judge_required
+@require_GET
+def judge(request: HttpRequest, code: str) -> HttpResponse:
+    seat = _seat(request, code)
+    if "pairwise" not in seat.run.protocols:
+        return redirect("judging:grades", code)
+    line = line_of(seat) if seat.run.judging_state == Run.Judging.OPEN else Line(seat, None, None)
+    undo = pages.newest_vote(seat, seat.run)
+    context = {
+        "seat": seat,
+        "run": seat.run,
+        "rules": rules_of(seat.run.code).judging,
+        "pair": pages.shown(line.current) if line.current else None,
+        "fonts": pages.fonts_of(seat.run),
+        "progress": pages.progress(seat) | pages.bar(seat),
+        "undo": undo,
+        "said": last_said(undo),
+        "report": ReportForm(),
+    }
+    return render(request, "judging/judge.html", context)
+
+
+@judge_required
+@require_POST
+def start(request: HttpRequest, code: str) -> HttpResponse:
+    """Put a pair on the judge's screen; the only thing a link cannot do, because it makes a row."""
+    seat = _seat(request, code)
+    if "pairwise" not in seat.run.protocols:
+        return redirect("judging:grades", code)
+    if seat.run.judging_state != Run.Judging.OPEN:
+        if wants_json(request):
+            return JsonResponse({"error": "closed", "sentence": "Judging is not open."}, status=409)
+        return redirect("judging:judge", code)
+    line = take_seat(seat.pk)
+    if wants_json(request):
+        undo = pages.newest_vote(seat, seat.run)
+        body = pages.line_json(request, line, have=request.POST.get("have", ""), undo=undo and undo.matchup)
+        return JsonResponse(body | {"said": last_said(undo)})
+    if line.current is None:
+        if line.seat.voted:
+            messages.success(request, "That was all: there is nothing new for you to judge in this run. Thank you.")
+        elif line.seat.plan.get("pairs"):
+            messages.success(request, "There is nothing left to judge in this run. Thank you all the same.")
+        else:
+            messages.info(
+                request,
+                "There is no pair to judge in this run yet. Drawings may still be on their way: come back later.",
+            )
+        return redirect("judging:home")
+    return redirect("judging:judge", code)
+
+
+@judge_required
+@require_POST
+def vote(request: HttpRequest) -> HttpResponse:
+    form = VoteForm(request.POST)
+    if not form.is_valid():
+        return _refuse(
+            request, RefusedError("invalid", "That was not a vote we understand. Nothing was recorded."), 400
+        )
+    try:
+        cast = cast_vote(judge=request.user, code=form.cleaned_data["code"], ballot=form.ballot())
+    except Matchup.DoesNotExist:
+        raise Http404 from None
+    except RefusedError as refused:
+        return _refuse(request, refused, STATUS.get(refused.code, 409))
+    names = pages.revealed(cast.matchup)
+    undo = cast.matchup if names is None else None
+    if wants_json(request):
+        body = pages.line_json(request, cast.line, have=request.POST.get("have", ""), undo=undo)
+        return JsonResponse(body | {"said": last_said(cast.vote), "revealed": names})
+    if names:
+        messages.info(request, f"{SAID[cast.vote.outcome]}. Left was {names['left']}, right was {names['right']}.")
+    return _go_on(request, cast.line, cast.matchup.run.code)
+
+
+@judge_required
+@require_POST
+def undo(request: HttpRequest) -> HttpResponse:
+    form = CodeForm(request.POST)
+    if not form.is_valid():
+        raise Http404
+    try:
+        undone = undo_vote(judge=request.user, code=form.cleaned_data["code"])
+    except Matchup.DoesNotExist:
+        raise Http404 from None
+    except RefusedError as refused:
+        return _refuse(request, refused, 409)
+    line = undone.line
+    if wants_json(request):
+        before = pages.newest_vote(line.seat, line.seat.run)
+        body = pages.line_json(request, line, undo=before and before.matchup)
+        away = " Its pair cannot be shown now." if undone.put_away else ""
+        return JsonResponse(body | {"said": what_happened(f"Vote withdrawn.{away}", before)})
+    if undone.put_away:
+        another = "This is another pair: that one" if line.current else "That pair"
+        messages.info(request, f"Your vote is withdrawn. {another} cannot be shown now.")
+    return _go_on(request, line, line.seat.run.code)
+
+
+@judge_required
+@require_POST
+def report(request: HttpRequest) -> HttpResponse:
+    form = ReportForm(request.POST)
+    if not form.is_valid():
+        return _refuse(request, RefusedError("invalid", "Choose a side and a reason, then report again."), 400)
+    try:
+        line = report_matchup(judge=request.user, **form.cleaned_data)
+    except Matchup.DoesNotExist:
+        raise Http404 from None
+    except RefusedError as refused:
+        return _refuse(request, refused, 409)
+    said = "Reported. Curators will look at it."
+    if wants_json(request):
+        before = pages.newest_vote(line.seat, line.seat.run)
+        body = pages.line_json(request, line, undo=before and before.matchup)
+        return JsonResponse(body | {"said": what_happened(said, before)})
+    messages.success(request, said)
+    return _go_on(request, line, line.seat.run.code)
+
+
+def _go_on(request: HttpRequest, line: Line, code: str) -> HttpResponse:
+    if line.current is None and line.seat.run.judging_state == Run.Judging.OPEN:
+        messages.success(request, "That was the last pair for you in this run. Thank you.")
+        return redirect("judging:home")
+    return redirect("judging:judge", code)
+
+
+def _refuse(request: HttpRequest, refused: RefusedError, status: int) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"error": refused.code, "sentence": refused.sentence}, status=status)
+    messages.warning(request, refused.sentence)
+    own = (
+        Matchup.objects.filter(code=request.POST.get("code", ""), seat__judge=request.user)
+        .select_related("run")
+        .first()
+    )
+    return redirect("judging:judge", own.run.code) if own else redirect("judging:home")
+
+
+@judge_required
+@require_GET
+def history(request: HttpRequest, code: str) -> HttpResponse:
+    """The judge's own votes, the newest first; names only where the run shows them."""
+    seat = _seat(request, code)
+    votes = seat.votes.filter(withdrawn_at=None).order_by("-id")
+    page = Paginator(votes.select_related("matchup__prompt", "matchup__left", "matchup__right"), 50).get_page(
+        request.GET.get("page")
+    )
+    context = {
+        "run": seat.run,
+        "page": page,
+        "said": SAID,
+        "names": pages.names_shown(seat.run),
+        "can_undo": pages.can_undo(seat.run),
+        "categories": rules_of(seat.run.code).categories,
+    }
+    return render(request, "judging/history.html", context)
+
+
+@judge_required
+@require_GET
+def picture(request: HttpRequest, code: str, side: str) -> HttpResponse:
+    """One side of the judge's own matchup, once it is on the screen, next in line, or voted on."""
+    seen = Matchup.objects.filter(seat__judge=request.user).exclude(state=Matchup.State.VOID)
+    matchup = get_object_or_404(seen.select_related(f"{side}_sample__run"), code=code)
+    sample = matchup.left_sample if side == "left" else matchup.right_sample
+    if sample is None:
+        raise Http404
+    return picture_response(sample)

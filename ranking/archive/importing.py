@@ -1,0 +1,199 @@
+"""An archive becomes a run of this site: in one transaction, whole or not at all. It never draws and nobody judges it further."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from django.db import transaction
+from django.utils.timezone import now
+
+from benchsite.lib.progress_bar import Progress, unwatched
+from benchsite.lib.text import clean_text
+from generation.formats import FORMATS
+from generation.models import (
+    UNFINISHED,
+    Entrant,
+    Event,
+    LanguageModel,
+    Measurement,
+    Prompt,
+    ProviderCall,
+    Reading,
+    Run,
+    Sample,
+)
+from generation.suites.loading import Suite
+from judging.pairs.tallies import rebuild_tallies
+from ranking.archive.judging import count_seats, load_grades, load_judges, load_matchups, load_votes
+from ranking.archive.reading import Archive, ArchiveError, open_archive
+from ranking.archive.storing import Desk, Where, fitting, made, store, time_of
+from ranking.models import Counting
+
+PROTOCOLS = {"pairwise", "rubric", "automatic"}
+PROVIDER = "import"
+
+
+def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Progress = unwatched) -> Run:
+    """A new run with the archive's leaderboard; with `copy` also where this site has that run already."""
+    archive = open_archive(path)
+    taken = Run.objects.filter(code=archive.run["code"]).exists()
+    if taken and not copy:
+        raise ArchiveError(
+            f"is run {archive.run['code']}, which is here already; a second one is imported as a copy (--copy)",
+            member=path.name,
+        )
+    total = sum(said["lines"] for said in archive.manifest["members"].values() if isinstance(said.get("lines"), int))
+    with transaction.atomic():
+        run = _make_run(archive, keep_code=not taken)
+        desk = Desk(archive, run, taken, progress, total)
+        for load in LOADERS:
+            load(desk)
+        count_seats(run)
+        rebuild_tallies(run)
+        facts = {
+            "run": archive.run["code"],
+            "made_at": archive.manifest.get("made_at"),
+            "file": clean_text(path.name)[0],
+        }
+        Event.objects.create(run=run, actor=by, verb="import_run", facts=facts)
+    return run
+
+
+def _make_run(archive: Archive, *, keep_code: bool) -> Run:
+    said = archive.run
+    try:
+        Suite.from_dict(archive.suite)
+    except Exception as error:  # a suite of another shape fails in as many ways as it has fields
+        raise ArchiveError(f"is not a suite ({type(error).__name__}: {error})", member="suite.json") from error
+    if said["format"] not in FORMATS:
+        raise ArchiveError(f"{said['format']!r} is not a format of this site", member="run.json", field="format")
+    if not said["protocols"] or not set(map(str, said["protocols"])) <= PROTOCOLS:
+        raise ArchiveError("names a protocol that this site does not know", member="run.json", field="protocols")
+    same = ("suite", "title", "label", "format", "protocols", "digest", "is_demo", "measure_backend", "spent_nano")
+    values = {name: said[name] for name in same} | ({"code": said["code"]} if keep_code else {})
+    run = Run(
+        **fitting(Run, values, "run.json", 0),
+        config=archive.suite,
+        drawing_state=Run.Drawing.CANCELLED,
+        judging_state=Run.Judging.NOT_OPEN if said["judging_state"] == "not_open" else Run.Judging.CLOSED,
+        budget_nano=said["budget_nano"],
+        created_at=time_of(said["created_at"]),
+        finished_at=time_of(said["finished_at"]) or now(),
+        scores_changed_at=now(),
+    )
+    store([(0, run)], "run.json")
+    counting = Counting(run=run, **fitting(Counting, {"ties": said["ties"], "fails": said["fails"]}, "run.json", 0))
+    counting.save()
+    return run
+
+
+def _load_models(desk: Desk) -> None:
+    """Without addresses or keys: whoever made the archive must not choose where this site sends its key."""
+
+    def make(row: dict[str, Any], where: Where) -> LanguageModel:
+        profile = {"name": row["provider"], "base_url": "", "kind": PROVIDER}
+        return LanguageModel(run=desk.run, profile=profile, **where.fitting(LanguageModel, row))
+
+    desk.models = {row.model_id: row.pk for row in made(desk, "models.jsonl", make)}
+
+
+def _load_prompts(desk: Desk) -> None:
+    def make(row: dict[str, Any], where: Where) -> Prompt:
+        values = {**row, "key": row["prompt"], "code": desk.code(row["code"])}
+        return Prompt(run=desk.run, **where.fitting(Prompt, values))
+
+    desk.prompts = {row.key: row.pk for row in made(desk, "prompts.jsonl", make)}
+
+
+def _load_entrants(desk: Desk) -> None:
+    def make(row: dict[str, Any], where: Where) -> Entrant:
+        model = where.known(desk.models, "model_id", optional=True)
+        values = {**row, "name": row["entrant"], "code": desk.code(row["code"])}
+        values.pop("model_id")
+        return Entrant(run=desk.run, model_id=model, **where.fitting(Entrant, values))
+
+    desk.entrants = {row.name: row.pk for row in made(desk, "entrants.jsonl", make)}
+
+
+def _place(desk: Desk, row: dict[str, Any], where: Where) -> dict[str, Any]:
+    return {
+        "run": desk.run,
+        "entrant_id": where.known(desk.entrants, "entrant"),
+        "model_id": where.known(desk.models, "model_id"),
+        "prompt_id": where.known(desk.prompts, "prompt"),
+        "attempt": row["attempt_number"],
+        "code": desk.code(row["sample"]),
+    }
+
+
+READ = ("reason", "detail", "flags", "facts", "format_version")
+
+
+def _load_samples(desk: Desk) -> None:
+    def make(row: dict[str, Any], where: Where) -> Sample:
+        same = (*READ, "finish_reason", "completion_tokens", "earlier_answers", "imported", "held", "excluded_reason")
+        try:
+            raw = base64.b64decode(row["raw_base64"] or "", validate=True)
+        except (binascii.Error, ValueError):
+            raise where.error("raw_base64", "is not base64") from None
+        return Sample(
+            **_place(desk, row, where),
+            state=Sample.State.DRAWN,
+            verdict=Sample.Verdict.VALID if row["valid"] else Sample.Verdict.INVALID,
+            answer=row["raw_output"],
+            raw=raw or row["raw_output"].encode(),
+            drawing=row["sanitized_output"],
+            drawn_at=time_of(row["drawn_at"]),
+            **where.fitting(Sample, {name: row[name] for name in same}),
+        )
+
+    def make_undrawn(row: dict[str, Any], where: Where) -> Sample:
+        names = ("claims", "failure", "failure_detail", "excluded_reason", "reason")
+        same = {name: row[name] for name in names if name in row}
+        if row["state"] in ("pending", "asking"):  # it counts for nothing there, so it must not count as missing here
+            same["reason"] = UNFINISHED
+        state = Sample.State.FAILED if row["state"] == "failed" else Sample.State.CANCELLED
+        return Sample(**_place(desk, row, where), state=state, **where.fitting(Sample, same))
+
+    for _ in made(desk, "database.jsonl", make):
+        pass
+    for _ in made(desk, "undrawn.jsonl", make_undrawn):
+        pass
+
+
+def _load_of_samples(desk: Desk) -> None:
+    """Calls, measures and old extractions: what refers to a sample and to nothing else."""
+
+    def call(row: dict[str, Any], where: Where) -> ProviderCall:
+        ended = time_of(row["ended_at"]) or now()
+        open_call = row["outcome"] == ProviderCall.Outcome.OPEN
+        values = {**row, "outcome": ProviderCall.Outcome.UNKNOWN if open_call else row["outcome"]}
+        values |= {"started_at": time_of(row["started_at"]), "ended_at": ended}
+        return ProviderCall(run=desk.run, token=uuid4(), lease_until=ended, **where.fitting(ProviderCall, values))
+
+    def measure(row: dict[str, Any], where: Where) -> Measurement:
+        return Measurement(**where.fitting(Measurement, {**row, "measured_at": time_of(row["measured_at"])}))
+
+    def reading(row: dict[str, Any], where: Where) -> Reading:
+        return Reading(**where.fitting(Reading, {**row, "replaced_at": time_of(row["replaced_at"])}))
+
+    for member, make in (("calls.jsonl", call), ("measures.jsonl", measure), ("extractions.jsonl", reading)):
+        for _ in made(desk, member, make, samples=("sample",)):
+            pass
+
+
+LOADERS = (
+    _load_models,
+    _load_prompts,
+    _load_entrants,
+    _load_samples,
+    _load_of_samples,
+    load_judges,
+    load_matchups,
+    load_votes,
+    load_grades,
+)

@@ -1,0 +1,161 @@
+"""Opening an archive from anywhere: every name, size, checksum and line is checked before a row is believed."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchsite.lib.json_lines import JsonError, read_object
+from benchsite.lib.text import visible
+from benchsite.lib.zips import BROKEN_ZIP
+from ranking.archive.fields import DOCUMENTS, FORMAT, LINES, MANIFEST, PAPER_NAME, RUN, SCHEMA, Field
+
+LONGEST_LINE = 64 << 20
+LARGEST_DOCUMENT = 32 << 20
+# An honest archive of little text is small, and a large one does not shrink 200 times; a bomb does both.
+LARGEST_SMALL = 1 << 30
+LARGEST_RATIO = 200
+NEEDED = frozenset({*DOCUMENTS, *LINES})
+
+
+class ArchiveError(Exception):
+    """What is wrong with an archive: which file in it, which line, which field, and why."""
+
+    def __init__(self, problem: str, *, member: str = "", line: int = 0, field: str = "") -> None:
+        where = f"{member}:{line}: " if line else f"{member}: " if member else ""
+        super().__init__(visible(f"{where}{f'{field} ' if field else ''}{problem}.")[:600])
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive whose every byte was compared with its manifest."""
+
+    path: Path
+    manifest: dict[str, Any]
+    run: dict[str, Any]
+    suite: dict[str, Any]
+
+    def rows(self, member: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(line number, checked row) of a file; memory does not grow with it."""
+        if member not in self.manifest["members"]:
+            return
+        with _opened(self.path) as archive, archive.open(member) as file:
+            for number, line in enumerate(_lines(file, member), start=1):
+                yield number, _row(line, LINES[member], member, number)
+
+
+def open_archive(path: Path) -> Archive:
+    """Raises ArchiveError; nothing of an archive is ever written to a file by its own name."""
+    with _opened(path) as archive:
+        _check_names(archive, path)
+        manifest = _check_manifest(_document(archive, MANIFEST))
+        _check_members(archive, manifest)
+        run, suite = (_document(archive, name) for name in DOCUMENTS)
+    _check_fields(run, RUN, "run.json", 0)
+    return Archive(path, manifest, run, suite)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The zip, with every way it can be broken said in one way; encrypted members raise RuntimeError."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except BROKEN_ZIP as error:
+        raise _broken(path, error) from error
+
+
+def _broken(path: Path, error: BaseException) -> ArchiveError:
+    if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+        return ArchiveError(f"cannot be read: {error.strerror}", member=str(path))
+    return ArchiveError("is not a whole zip; it may be cut short or damaged", member=path.name)
+
+
+def _check_names(archive: zipfile.ZipFile, path: Path) -> None:
+    names = [info.filename for info in archive.infolist()]
+    seen = Counter(names)
+    for name in seen:
+        if name not in NEEDED and name not in LINES and name != MANIFEST and not PAPER_NAME.fullmatch(name):
+            raise ArchiveError("is not a file of a run's archive", member=name[:100])
+        if seen[name] > 1:
+            raise ArchiveError("is in the archive twice", member=name)
+    if MANIFEST not in names:
+        raise ArchiveError("has no manifest.json, so it is not a run's archive", member=path.name)
+    whole = sum(info.file_size for info in archive.infolist())
+    if whole > max(LARGEST_SMALL, LARGEST_RATIO * path.stat().st_size):
+        raise ArchiveError(f"would unpack to {whole} bytes, which no run's archive of its size does", member=path.name)
+
+
+def _document(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
+    if archive.getinfo(name).file_size > LARGEST_DOCUMENT:
+        raise ArchiveError(f"is over {LARGEST_DOCUMENT} bytes", member=name)
+    return _object(archive.read(name), name, 0)
+
+
+def _check_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
+    if manifest.get("format") != FORMAT:
+        raise ArchiveError("does not say that this is a run's archive", member=MANIFEST)
+    if manifest.get("schema") != SCHEMA:
+        said = manifest.get("schema")
+        raise ArchiveError(
+            f"has schema {said!r} and this release reads {SCHEMA}; use the release that wrote it", member=MANIFEST
+        )
+    members = manifest.get("members")
+    if not isinstance(members, dict) or not all(
+        isinstance(said, dict) and isinstance(said.get("sha256"), str) and isinstance(said.get("bytes"), int)
+        for said in members.values()
+    ):
+        raise ArchiveError("does not list the files with their sizes and checksums", member=MANIFEST)
+    if missing := sorted(NEEDED - set(members)):
+        raise ArchiveError(f"does not list {missing[0]}", member=MANIFEST)
+    return manifest
+
+
+def _check_members(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
+    inside = {info.filename for info in archive.infolist()} - {MANIFEST}
+    if odd := sorted(inside.symmetric_difference(manifest["members"])):
+        raise ArchiveError("is in the archive or in its manifest, and not in both", member=odd[0])
+    for name, said in manifest["members"].items():
+        with archive.open(name) as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != said["sha256"] or archive.getinfo(name).file_size != said["bytes"]:
+            raise ArchiveError("differs from its checksum; take the archive again", member=name)
+
+
+def _lines(file: Any, member: str) -> Iterator[bytes]:
+    number = 0
+    while line := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise ArchiveError(f"is over {LONGEST_LINE} bytes", member=member, line=number)
+        yield line
+
+
+def _row(line: bytes, fields: dict[str, Field], member: str, number: int) -> dict[str, Any]:
+    row = _object(line, member, number)
+    _check_fields(row, fields, member, number)
+    return row
+
+
+def _check_fields(row: dict[str, Any], fields: dict[str, Field], member: str, number: int) -> None:
+    for name, field in fields.items():
+        if name not in row:
+            if not field.may_be_absent:
+                raise ArchiveError("is missing", member=member, line=number, field=name)
+        elif fault := field.fault(row[name]):
+            raise ArchiveError(fault, member=member, line=number, field=name)
+
+
+def _object(data: bytes, member: str, number: int) -> dict[str, Any]:
+    try:
+        return read_object(data.decode())
+    except UnicodeDecodeError:
+        raise ArchiveError("is not UTF-8", member=member, line=number) from None
+    except JsonError as error:
+        raise ArchiveError(str(error), member=member, line=number) from None

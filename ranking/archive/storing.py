@@ -1,0 +1,149 @@
+"""Rows of an archive on their way into tables: what does not fit is named by file, line and field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from itertools import islice
+from typing import Any
+
+from django.db import DatabaseError, models, transaction
+
+from benchsite.lib.progress_bar import Progress
+from generation.codes import ALPHABET
+from generation.models import Run, Sample
+from ranking.archive.reading import Archive, ArchiveError
+
+BATCH = 500
+# What a database says when a row breaks a rule, and Python when a number is too large for it.
+REFUSALS = (DatabaseError, OverflowError, ValueError)
+Line = tuple[int, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Where:
+    """A line being read, to say what is wrong with it."""
+
+    member: str
+    line: int
+    row: dict[str, Any]
+
+    def error(self, field: str, problem: str) -> ArchiveError:
+        return ArchiveError(problem, member=self.member, line=self.line, field=field)
+
+    def known(self, names: dict[str, int], field: str, *, optional: bool = False) -> int | None:
+        value = self.row[field]
+        return None if optional and value is None else self.found(names, field, value)
+
+    def found(self, names: dict[str, Any], field: str, key: str) -> Any:
+        if key not in names:
+            raise self.error(field, f"{self.row[field]!r} is not in this archive")
+        return names[key]
+
+    def fitting(self, table: type[models.Model], values: dict[str, Any]) -> dict[str, Any]:
+        return fitting(table, values, self.member, self.line)
+
+
+def fitting(table: type[models.Model], values: dict[str, Any], member: str, line: int) -> dict[str, Any]:
+    """The values that are columns of the table, each short enough and among its choices; SQLite would take anything."""
+    kept = {}
+    for column in table._meta.concrete_fields:
+        name = column.attname if column.attname in values else column.name
+        if name not in values:
+            continue
+        value = values[name]
+        if isinstance(value, str) and column.max_length and len(value) > column.max_length:
+            raise ArchiveError(f"is longer than {column.max_length} characters", member=member, line=line, field=name)
+        if column.choices and value not in {choice for choice, _ in column.flatchoices}:
+            raise ArchiveError(f"{str(value)[:40]!r} is not one of its values", member=member, line=line, field=name)
+        kept[name] = value
+    return kept
+
+
+def portions(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    rows = iter(rows)
+    while portion := list(islice(rows, BATCH)):
+        yield portion
+
+
+def store(rows: list[tuple[int, Any]], member: str) -> None:
+    """All at once; if the database refuses, one by one, to name the line."""
+    if not rows:
+        return
+    table = type(rows[0][1])
+    try:
+        with transaction.atomic():
+            table.objects.bulk_create([row for _, row in rows])
+    except REFUSALS:
+        for line, row in rows:
+            row.pk = None
+            guarded(lambda row=row: row.save(force_insert=True), member, line)
+        raise ArchiveError("cannot be stored together", member=member, line=rows[0][0]) from None
+
+
+def guarded(act: Callable[[], Any], member: str, line: int) -> None:
+    try:
+        with transaction.atomic():
+            act()
+    except REFUSALS as error:
+        said = str(error).strip().splitlines()[0]
+        raise ArchiveError(f"cannot be stored: {said}", member=member, line=line) from error
+
+
+@dataclass
+class Desk:
+    """One import at work: the new run, and where its rows are by the names the archive uses."""
+
+    archive: Archive
+    run: Run
+    renames: bool
+    progress: Progress
+    total: int
+    done: int = 0
+    models: dict[str, int] = field(default_factory=dict)
+    prompts: dict[str, int] = field(default_factory=dict)
+    entrants: dict[str, int] = field(default_factory=dict)
+    seats: dict[str, int] = field(default_factory=dict)
+
+    def code(self, given: str) -> str:
+        """Public ids stay, unless this site has the run already: then each becomes another, always the same one."""
+        if not self.renames:
+            return given
+        number = int.from_bytes(blake2b(f"{self.run.code}|{given}".encode(), digest_size=16).digest())
+        return "".join(ALPHABET[number // len(ALPHABET) ** place % len(ALPHABET)] for place in range(12))
+
+
+def made(
+    desk: Desk, member: str, make: Callable[[dict[str, Any], Where], Any], *, samples: tuple[str, ...] = ()
+) -> Iterator[Any]:
+    """Rows made of a file's lines and stored, portion by portion; `samples` are fields that name a sample."""
+    for portion in portions(desk.archive.rows(member)):
+        if samples:
+            resolve(desk, portion, member, samples)
+        rows = [(line, make(row, Where(member, line, row))) for line, row in portion]
+        store(rows, member)
+        advance(desk, len(rows))
+        for _, row in rows:
+            yield row
+
+
+def resolve(desk: Desk, portion: list[Line], member: str, fields: tuple[str, ...]) -> None:
+    """Put each sample's row number in place of its public id."""
+    codes = {desk.code(row[name]) for _, row in portion for name in fields if row[name] is not None}
+    found = dict(Sample.objects.filter(run=desk.run, code__in=codes).values_list("code", "pk"))
+    for line, row in portion:
+        where = Where(member, line, row)
+        for name in fields:
+            if row[name] is not None:
+                row[f"{name}_id"] = row[name] = where.found(found, name, desk.code(row[name]))
+
+
+def advance(desk: Desk, lines: int) -> None:
+    desk.done += lines
+    desk.progress(desk.done, max(desk.total, desk.done))
+
+
+def time_of(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

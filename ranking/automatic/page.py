@@ -1,0 +1,213 @@
+"""What the page of an automatic leaderboard shows, from a stored fit alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from generation.models import Entrant, Run
+from judging.disclosure import drawings_are_open
+from ranking.automatic.files import PARTS
+from ranking.charts.intervals import Interval, Scale, interval_axis, interval_row, tag
+from ranking.models import Fit
+from ranking.pairwise.page import safe
+from ranking.pairwise.sentences import joined, label, number_word, rank_words
+
+UNIT = Scale(0.0, 1.0)
+STAGES = {
+    "whole": "the whole answer was the object",
+    "fence": "it was in a code fence",
+    "object": "it was found between other words",
+    "cleaned": "it was found once reasoning was taken out",
+    "none": "no object was found",
+}
+
+
+def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
+    """All of the page; `scope` is a category's key, or empty for the whole."""
+    result = fit.result
+    entrants = {entrant.name: entrant for entrant in fit.run.entrants.all()}
+    labels = {name: entrant.label for name, entrant in entrants.items()}
+    found = result["categories"].get(scope, []) if scope else result["overall"]
+    return {
+        "scope": scope,
+        "sentence": leading_sentence(found, labels),
+        "rows": [make_row(row, entrants, result) for row in found],
+        "axis": safe(interval_axis(UNIT)),
+        "weights": [(PARTS[name], weight) for name, weight in result.get("weights", {}).items()],
+        "tabs": category_tabs(fit),
+        "category_table": category_table(fit, labels),
+        "stages": count_table(result, "stages", "stage", labels, words=STAGES),
+        "reasons": count_table(result, "reasons", "reason", labels),
+        "disqualified": [entrant for entrant in entrants.values() if entrant.disqualified],
+        "labels": labels,
+        **people_context(fit, labels),
+    }
+
+
+def overall_sentence(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    return leading_sentence(result["overall"], labels)
+
+
+def leading_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
+    """The first thing a page says: who leads, and whether the intervals part the first from the rest."""
+    if not rows:
+        return "Nothing has been scored here yet."
+    first = label(rows[0]["entrant"], labels)
+    if len(rows) == 1:
+        return f"{first} is alone here, with a score of {rows[0]['score']:.2f}."
+    top = [row for row in rows if row["rank"] == 1]
+    near = [row for row in rows if row["rank"] != 1 and row["rank_low"] == 1]
+    score = f"{rows[0]['score']:.2f}"
+    if rows[0]["low"] is None:
+        return f"{first} has the highest score, {score}. One prompt gives no interval."
+    if len(top) == 1 and not near:
+        return f"{first} leads with {score}; its interval lies above all others."
+    said = (
+        f"{first} has the highest score, {score}"
+        if len(top) == 1
+        else f"{joined(top, labels)} share first place with {score}"
+    )
+    if not near:
+        return f"{said}."
+    if len(near) == 1:
+        return f"{said}; the interval of {label(near[0]['entrant'], labels)} reaches as far, so these answers do not part them."
+    return f"{said}; the intervals of {number_word(len(near))} more reach as far, so these answers do not part them."
+
+
+def make_row(row: dict[str, Any], entrants: Mapping[str, Entrant], result: Mapping[str, Any]) -> dict[str, Any]:
+    entrant = entrants.get(row["entrant"])
+    name = entrant.label if entrant else row["entrant"]
+    bounds = "" if row["low"] is None else f" ({row['low']:.2f}–{row['high']:.2f})"
+    said = f"{name}: {row['score']:.2f}{bounds}, {row['n']} answers"
+    interval = Interval(name, row["score"], row["low"], row["high"], said=said)
+    if row["low"] is None:  # one prompt says nothing about others: a dot alone
+        interval = Interval(name, row["score"], row["score"], row["score"], said=said)
+    return {
+        "entrant": entrant,
+        "label": name,
+        "standing": row,
+        "ranks": rank_words(row),
+        "interval": safe(interval_row(interval, UNIT)),
+        "parts": [row[part] for part in PARTS if part in row],
+        "bar": safe(stacked_bar(row, result.get("weights", {}), name)) if "json" in row else "",
+    }
+
+
+def stacked_bar(row: Mapping[str, Any], weights: Mapping[str, float], name: str) -> str:
+    """The parts of a score laid end to end, each as long as the points it gave; the whole width is a score of 1."""
+    start, bars, words = 0.0, [], []
+    for part, weight in weights.items():
+        width = 100 * weight * row[part]
+        bars.append(tag("rect", x=round(start, 3), width=round(width, 3), height=12, class_=f"part-{part}"))
+        words.append(f"{PARTS[part]} {weight * row[part]:.2f} of {weight:.2f}")
+        start += width
+    said = f"{name}: {', '.join(words)}"
+    return tag(
+        "svg",
+        tag("title", said) + "".join(bars),
+        viewBox="0 0 100 12",
+        preserveAspectRatio="none",
+        class_="parts",
+        role="img",
+        aria_label=said,
+    )
+
+
+def category_labels(run: Run) -> dict[str, str]:
+    return {row["key"]: row["label"] for row in run.config.get("categories", [])}
+
+
+def category_tabs(fit: Fit) -> list[tuple[str, str]]:
+    known, found = category_labels(fit.run), fit.result["categories"]
+    order = [key for key in known if key in found] + [key for key in found if key not in known]
+    return [(key, known.get(key) or key or "no category") for key in order] if len(order) > 1 else []
+
+
+def category_table(fit: Fit, labels: Mapping[str, str]) -> dict[str, Any]:
+    """Scores by entrant (in the overall order) and category."""
+    tabs = category_tabs(fit)
+    cells = {(row["entrant"], key): row for key, rows in fit.result["categories"].items() for row in rows}
+    rows = [
+        (label(row["entrant"], labels), [cells.get((row["entrant"], key)) for key, _ in tabs])
+        for row in fit.result["overall"]
+    ]
+    return {"heads": [name for _, name in tabs], "rows": rows if tabs else []}
+
+
+def count_table(
+    result: Mapping[str, Any],
+    table: str,
+    column: str,
+    labels: Mapping[str, str],
+    words: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Counts by entrant (columns, in the overall order) and stage or reason (rows, the most frequent first)."""
+    order = [row["entrant"] for row in result["overall"]]
+    counts = {(row["entrant"], row[column]): row["samples"] for row in result.get(table, [])}
+    kinds = list(words) if words else []
+    kinds = [k for k in kinds if any(k == kind for _, kind in counts)] or sorted(
+        {kind for _, kind in counts}, key=lambda kind: (-sum(n for (_, k), n in counts.items() if k == kind), kind)
+    )
+    rows = [
+        {"kind": kind, "words": (words or {}).get(kind, ""), "counts": [counts.get((name, kind), 0) for name in order]}
+        for kind in kinds
+    ]
+    for row in rows:
+        row["sum"] = sum(row["counts"])
+    return {"heads": [label(name, labels) for name in order], "rows": rows}
+
+
+def people_context(fit: Fit, labels: Mapping[str, str]) -> dict[str, Any]:
+    """The automatic score beside what people voted; {} where nobody did."""
+    people = fit.result.get("people")
+    if not people:
+        return {"people": None}
+    codes = [row["sample"] for row in people["drawings"]]
+    samples = {
+        s.code: s for s in fit.run.samples.filter(code__in=codes).select_related("entrant", "model", "prompt", "run")
+    }
+    return {
+        "people": people,
+        "people_sentence": people_sentence(people),
+        "people_rows": [
+            row
+            | {"label": label(row["entrant"], labels)}
+            | {f"{key}_place": place_of(row, people["entrants"], key) for key in ("score", "rating")}
+            for row in people["entrants"]
+        ],
+        "disputed": [
+            row | {"drawing": samples[row["sample"]]} for row in people["drawings"] if row["sample"] in samples
+        ],
+        "drawings_open": drawings_are_open(fit.run),
+    }
+
+
+def place_of(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], key: str) -> int:
+    """1 for the highest; the same value has the same place."""
+    return 1 + sum(other[key] > row[key] for other in rows)
+
+
+def people_sentence(people: Mapping[str, Any]) -> str:
+    tau, rho = people["kendall"], people["spearman"]
+    rests = f"over {people['count']} entrants and {people['votes']} votes"
+    if tau["value"] is None:
+        return f"There is no correlation to speak of yet, {rests}."
+    words = next(words for limit, words in AGREEMENT if tau["value"] >= limit)
+    figures = f"Kendall's τ is {correlation(tau)}, Spearman's ρ is {correlation(rho)}, {rests}."
+    caveat = "" if tau["low"] is not None else " Fewer than five entrants give no interval."
+    return f"{words} {figures}{caveat}"
+
+
+def correlation(found: Mapping[str, Any]) -> str:
+    bounds = "" if found["low"] is None else f" ({found['low']:.2f} to {found['high']:.2f})"
+    return f"{found['value']:.2f}{bounds}"
+
+
+AGREEMENT = (
+    (0.999, "People and the score put the entrants in the same order."),
+    (0.6, "People and the score put the entrants in much the same order."),
+    (0.2, "People and the score agree on the order in part."),
+    (-0.2, "The score says little about the order people find."),
+    (-2.0, "People find the opposite order."),
+)

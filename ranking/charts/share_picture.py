@@ -1,0 +1,98 @@
+"""The picture that a link to a leaderboard brings along (Open Graph): 1200 × 630, drawn from the stored standings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+SIZE = (1200, 630)
+MARGIN, TOP, STEP, MOST = 60, 250, 58, 6
+LINES = 3  # of the sentence
+NAMES, LEFT, RIGHT = 400, 480, 1040
+PAPER, INK, SOFT, LINE, ACCENT, WARN = "#fbfaf7", "#1d1c1a", "#5d5a54", "#d9d5cc", "#0b5cad", "#8a5300"
+FONT = Path(__file__).resolve().parents[2] / "static" / "fonts" / "dejavu-sans-mono.woff2"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One entrant: its name and score, and its interval where it has one."""
+
+    name: str
+    score: float
+    low: float | None
+    high: float | None
+
+
+def draw_share_picture(title: str, sentence: str, rows: Sequence[Row], *, label: str = "") -> bytes:
+    """A PNG of the title, what the page says first, and the first rows as dots with their intervals.
+
+    `label` marks demo or simulated data; it stands in the picture, because a picture travels without its page.
+    """
+    picture = Image.new("RGB", SIZE, PAPER)
+    pen = ImageDraw.Draw(picture)
+    pen.text((MARGIN, 50), _fitted(title, 44, 1080), fill=INK, font=_font(44))
+    for number, line in enumerate(_shortened(_wrapped(sentence, 26, 1080), LINES)):
+        pen.text((MARGIN, 118 + 36 * number), line, fill=SOFT, font=_font(26))
+    _draw_rows(pen, rows[:MOST])
+    first = f" · the first {MOST} of {len(rows)}" if len(rows) > MOST else ""
+    pen.text((MARGIN, 582), f"Benchsite · 95 % intervals{first}", fill=SOFT, font=_font(22))
+    if label:
+        pen.text((SIZE[0] - MARGIN, 582), label, fill=WARN, font=_font(22), anchor="ra")
+    body = BytesIO()
+    picture.save(body, "PNG", optimize=True)
+    return body.getvalue()
+
+
+def _draw_rows(pen: ImageDraw.ImageDraw, rows: Sequence[Row]) -> None:
+    if not rows:
+        return
+    lows = [row.score if row.low is None else row.low for row in rows]
+    highs = [row.score if row.high is None else row.high for row in rows]
+    low, span = min(lows), max(highs) - min(lows) or 1.0
+
+    def across(value: float) -> float:
+        return LEFT + (RIGHT - LEFT) * (value - low) / span
+
+    for number, row in enumerate(rows):
+        y = TOP + STEP * number
+        pen.text((MARGIN, y), _fitted(row.name, 26, NAMES), fill=INK, font=_font(26), anchor="lm")
+        pen.line([(LEFT, y), (RIGHT, y)], fill=LINE)
+        pen.line([(across(lows[number]), y), (across(highs[number]), y)], fill=INK, width=3)
+        x = across(row.score)
+        pen.ellipse([x - 9, y - 9, x + 9, y + 9], fill=ACCENT)
+        score = f"{row.score:.0f}" if abs(row.score) >= 100 else f"{row.score:.1f}"
+        pen.text((SIZE[0] - MARGIN, y), score, fill=INK, font=_font(26), anchor="rm")
+
+
+def _shortened(lines: Sequence[str], most: int) -> list[str]:
+    """The first lines; an ellipsis says that there were more."""
+    return [*lines] if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1].rstrip('.,;')} …"]
+
+
+def _font(size: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(str(FONT), size)
+
+
+def _fitted(text: str, size: int, width: int) -> str:
+    """The text, cut with an ellipsis where it is too wide."""
+    font = _font(size)
+    if font.getlength(text) <= width:
+        return text
+    while text and font.getlength(text + "…") > width:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def _wrapped(text: str, size: int, width: int) -> list[str]:
+    font, lines = _font(size), [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if font.getlength(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(_fitted(word, size, width))
+    return lines

@@ -1,0 +1,119 @@
+"""What the page of a competition of programs shows, from a stored fit alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from generation.models import Entrant
+from ranking.automatic.page import people_context
+from ranking.charts.intervals import Interval, Scale, interval_axis, interval_row, interval_scale
+from ranking.models import Fit
+from ranking.pairwise.page import safe
+from ranking.pairwise.sentences import joined, label
+
+LEVELS = 5  # shades of the heat map
+
+
+def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
+    result = fit.result
+    entrants = {entrant.name: entrant for entrant in fit.run.entrants.all()}
+    labels = {name: entrant.label for name, entrant in entrants.items()}
+    known = dict(fit.run.models.values_list("model_id", "label"))
+    models = {name: known.get(name, name) for name in result.get("models", [])}
+    scored = [row for row in result["overall"] if row["score"] is not None]
+    scale = interval_scale([Interval("", row["score"], row["low"], row["high"]) for row in scored])
+    scale = Scale(max(scale.low, 0.0), min(scale.high, 100.0))
+    return {
+        "sentence": verdict_sentence(result["overall"], labels),
+        "rests": rests_on(result),
+        "rows": [make_row(row, entrants, models, scale) for row in result["overall"]],
+        "axis": safe(interval_axis(scale)),
+        "models": list(models.values()),
+        "heat": heat_map(result, labels),
+        "model_heats": [(name, heat_map(result, labels, model=model)) for model, name in models.items()],
+        "weights": weight_table(result),
+        "waiting": [entrants[name] for name in result.get("waiting", []) if name in entrants],
+        "labels": labels,
+        **people_context(fit, labels),
+    }
+
+
+def overall_sentence(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    return verdict_sentence(result["overall"], labels)
+
+
+def verdict_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
+    """The policy's verdict in words: a winner, co-winners, or nobody, and against which baseline."""
+    if not rows:
+        return "No level has been measured yet, so nobody leads."
+    baselines = sorted((row for row in rows if row["baseline"] and row["score"] is not None), key=lambda r: -r["score"])
+    bar = (
+        f"; the baseline {label(baselines[0]['entrant'], labels)} has {baselines[0]['score']:.1f}" if baselines else ""
+    )
+    winners = [row for row in rows if row["winner"]]
+    if len(winners) == 1:
+        return f"{label(winners[0]['entrant'], labels)} wins with {winners[0]['score']:.1f} of 100 points{bar}."
+    if winners:
+        said = f"{joined(winners, labels)} are co-winners with {winners[0]['score']:.1f} points each"
+        return f"{said}: the same score and the same length of prompt{bar}."
+    ranked = [row for row in rows if row["rank"] is not None]
+    if not ranked:
+        return "No program competes yet."
+    if not any(row["score"] for row in rows):
+        return "No level has scored yet, so there is no winner."
+    return f"No program beats the baseline, so there is no winner: the best has {ranked[0]['score']:.1f} points{bar}."
+
+
+def rests_on(result: Mapping[str, Any]) -> str:
+    if not result["overall"]:
+        return ""
+    letters, models = len(result["targets"]), len(result["models"])
+    return (
+        f"{result['votes']} levels: {letters} letter{'s' * (letters != 1)}, {models} model{'s' * (models != 1)}, "
+        f"{result['trials']} trial{'s' * (result['trials'] != 1)} each; read by the classifier {result['backend']}."
+    )
+
+
+def make_row(
+    row: dict[str, Any], entrants: Mapping[str, Entrant], models: Mapping[str, str], scale: Scale
+) -> dict[str, Any]:
+    entrant = entrants.get(row["entrant"])
+    name = entrant.label if entrant else row["entrant"]
+    picture = ""
+    if row["score"] is not None:
+        bounds = "" if row["low"] is None else f" ({row['low']:.1f}–{row['high']:.1f})"
+        low, high = (row["score"], row["score"]) if row["low"] is None else (row["low"], row["high"])
+        said = f"{name}: {row['score']:.1f}{bounds} of 100"
+        picture = safe(interval_row(Interval(name, row["score"], low, high, said=said), scale))
+    prompts = [(name, 1000 * row["prompt"][model] if row["prompt"] else None) for model, name in models.items()]
+    return {"entrant": entrant, "label": name, "standing": row, "interval": picture, "prompts": prompts}
+
+
+def heat_map(result: Mapping[str, Any], labels: Mapping[str, str], *, model: str = "") -> dict[str, Any]:
+    """Char scores in thousandths by letter (rows) and program (columns): of one model, or their mean over the models."""
+    programs = [row["entrant"] for row in result["overall"] if row["score"] is not None]
+    sums: dict[tuple[str, str], list[float]] = {}
+    for row in result.get("chars", []):
+        if row["program"] in programs and model in ("", row["model"]):
+            sums.setdefault((row["target"], row["program"]), []).append(1000 * row["char"])
+    cells = {key: sum(values) / len(values) for key, values in sums.items()}
+    most = max(cells.values(), default=0.0)
+    rows = [
+        (letter, [shaded(cells.get((letter, program), 0.0), most) for program in programs])
+        for letter in result.get("targets", [])
+    ]
+    return {"heads": [label(name, labels) for name in programs], "rows": rows}
+
+
+def shaded(value: float, most: float) -> tuple[float, int]:
+    """(value, shade from 0 to 5)"""
+    return value, round(LEVELS * value / most) if most else 0
+
+
+def weight_table(result: Mapping[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """By letter: the weight and its three factors under each model, in the order of `models`."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in result.get("weights", []):
+        found.setdefault(row["target"], {})[row["model"]] = row
+    return [(letter, [found[letter][model] for model in result["models"]]) for letter in sorted(found)]

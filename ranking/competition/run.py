@@ -1,0 +1,104 @@
+"""A Science Birds run as a competition of programs: trials from its measurements, scores and verdicts for its page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from benchsite.lib.text import markdown_cell
+from generation.models import Entrant, Run
+from ranking.automatic.against_people import compare_with_people
+from ranking.automatic.run import measured_rows, unmeasured
+from ranking.competition.files import competition_csv, competition_markdown, program_record
+from ranking.competition.scores import Competition, score_competition
+from ranking.pairwise.as_json import rounded
+
+COLUMNS = ("program", "model", "target", "trial", "stability", "similarity", "vector")
+
+
+def trial_frame(rows: list[dict[str, Any]], targets: dict[str, str]) -> pd.DataFrame:
+    """The frame that `score_competition` takes, and the sample's id; one backend's rows only."""
+    trials = [
+        {
+            "program": row["entrant__name"],
+            "model": row["model__model_id"],
+            "target": targets[row["prompt__key"]],
+            "trial": row["attempt"],
+            "stability": row["measurements__values"].get("stability", 0.0),
+            "similarity": row["measurements__values"].get("similarity", 0.0),
+            "vector": row["measurements__values"].get("vector"),
+            "sample": row["id"],
+        }
+        for row in rows
+    ]
+    return pd.DataFrame(trials, columns=[*COLUMNS, "sample"])
+
+
+def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, Any]:
+    """Programs with their verdicts, weights, char scores; a lost, missing or excluded level counts 0."""
+    backend = options["backend"]
+    entrants = list(run.entrants.all())
+    targets = {p.key: str(p.facts.get("target") or p.subject or p.key) for p in run.prompts.all()}
+    trials = trial_frame(measured_rows(run, backend=backend), targets)
+    count = run.config["generation"]["attempts_per_prompt"]
+    found: dict[str, Any] = {
+        "backend": backend,
+        "trials": count,
+        "votes": len(trials),
+        "unmeasured": unmeasured(run, backend=backend),
+        "waiting": [entrant.name for entrant in entrants if not entrant.approved and not entrant.disqualified],
+        "overall": [],
+        "categories": {},
+        "run": {},
+    }
+    if trials.empty:
+        return found
+    scored = compete(trials, entrants, targets=list(targets.values()), count=count)
+    found |= {
+        "competition": scored.competition,
+        "overall": [standing(scored, row, trials) for row in scored.programs.to_dict("records")],
+        "models": list(scored.prompts.columns),
+        "targets": sorted({*scored.chars["target"]}),
+        "weights": scored.weights.to_dict("records"),
+        "chars": scored.chars.to_dict("records"),
+        "run": {"md": f"# {markdown_cell(str(run))}\n\n{competition_markdown(scored)}", "csv": competition_csv(scored)},
+    }
+    found["people"] = rounded(
+        compare_with_people(
+            run,
+            options=options,
+            entrants={row["entrant"]: row["score"] for row in found["overall"] if row["score"] is not None},
+            drawings=dict(zip(trials["sample"], trials["stability"] * trials["similarity"], strict=True)),
+        )
+    )
+    return found
+
+
+def compete(trials: pd.DataFrame, entrants: list[Entrant], *, targets: list[str], count: int) -> Competition:
+    """The programs that compete, those with no trial yet too; one that waits for approval is not in it."""
+    listed = [entrant for entrant in entrants if entrant.approved or entrant.disqualified]
+    return score_competition(
+        trials,
+        count=count,
+        programs=[entrant.name for entrant in listed],
+        targets=targets,
+        baselines={entrant.name for entrant in listed if entrant.baseline},
+        disqualified={entrant.name: entrant.disqualified for entrant in listed if entrant.disqualified},
+        lengths={entrant.name: entrant.prompt_length for entrant in listed},
+    )
+
+
+def standing(scored: Competition, row: dict[str, Any], trials: pd.DataFrame) -> dict[str, Any]:
+    record = program_record(scored, row)
+    mine = trials[trials["program"] == row["program"]]
+    return {
+        "entrant": record.pop("program"),
+        "score": record["normalised"],
+        **record,
+        "prompt_length": int(row["prompt_length"]),
+        "n": len(mine),
+        "levels": int(mine["vector"].notna().sum()),
+        "stability": float(mine["stability"].mean()) if len(mine) else None,
+        "similarity": float(mine["similarity"].mean()) if len(mine) else None,
+    }

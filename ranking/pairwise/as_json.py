@@ -1,0 +1,247 @@
+"""A leaderboard as a JSON document whose keys stay the same from release to release (see docs/statistics.md)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+
+from benchsite.lib.text import csv_cell
+from ranking.statistics.agreement import Estimate
+from ranking.statistics.bradley_terry import ELO, RIDGE, to_elo
+from ranking.statistics.leaderboard import CountsFit, JudgeReport, Leaderboard
+from ranking.statistics.shared_items import Agreement
+from ranking.statistics.standings import Standing
+
+DIGITS = 6  # beyond this digits are noise of the processor
+
+
+def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
+    """JSON-able, with null where a number does not exist; never NaN or infinity."""
+    fit = board.fit
+    document = {
+        "votes": fit.votes,
+        "judges_count": len(board.judge_reports),
+        "prompts_count": min(int(fit.overall_fit.spread.prompts), len(fit.prompts)),
+        "settings": _settings(board),
+        "notes": notes(board),
+        "intervals": _intervals(fit),
+        "overall": [_standing(row) for row in fit.overall],
+        "categories": {
+            name: [_standing(row, raw=True) for row in rows] for name, rows in fit.categories.standings.items()
+        },
+        "judges": {name: _judge(report) for name, report in board.judge_reports.items()},
+        "agreement": _agreement(board.rows.agreement if board.rows else None),
+        "side_bias": asdict(fit.side_bias),
+        "ties": _ties(fit),
+        "consistency": {n: asdict(c) for n, c in board.rows.consistency.items()} if board.rows else {},
+        "connectivity": _connectivity(fit),
+        "stability": _stability(fit),
+        "robustness": _robustness(board),
+        "samples": {name: asdict(rate) for name, rate in board.samples.items()},
+    }
+    return rounded(document)
+
+
+def rounded(value: Any) -> Any:
+    """Floats to six digits, numpy to plain Python, NaN and infinity to null."""
+    if isinstance(value, Mapping):
+        return {str(key): rounded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [rounded(item) for item in value]
+    if isinstance(value, float | np.floating):
+        return round(float(value), DIGITS) + 0.0 if math.isfinite(value) else None
+    return int(value) if isinstance(value, np.integer) else value
+
+
+def _standing(row: Standing, *, raw: bool = False) -> dict[str, Any]:
+    return {key: value for key, value in vars(row).items() if raw or key != "raw_rating"}
+
+
+def _judge(report: JudgeReport) -> dict[str, Any]:
+    return vars(report) | {"standings": [vars(row) for row in report.standings]}
+
+
+def _settings(board: Leaderboard) -> dict[str, Any]:
+    fit, settings = board.fit, board.fit.settings
+    return {
+        "method": "half-win Bradley-Terry",
+        "ties": settings.ties,
+        "fails": settings.fails,
+        "weights": dict(settings.weights),
+        "until": settings.until,
+        "level": settings.level,
+        "margin": settings.margin,
+        "judge_minimum": settings.judge_minimum,
+        "seed": settings.seed,
+        "draws": settings.draws,
+        "ridge": RIDGE if fit.overall_fit.connected.components > 1 else 0,
+        "category_strength": fit.categories.strength,
+        "judge_strength": fit.judge_fits.strength or None,
+        "votes": fit.votes,
+        "skipped_lines": board.skipped,
+    }
+
+
+def _intervals(fit: CountsFit) -> dict[str, Any]:
+    spread = fit.overall_fit.spread
+    return {
+        "method": spread.method,
+        "df": spread.df,
+        "quantile": spread.quantile(fit.settings.level),
+        "design_effect": spread.design_effect if fit.entrants else None,
+    }
+
+
+def _agreement(agreement: Agreement | None) -> dict[str, Any]:
+    if agreement is None:
+        return {"units": 0}
+    values = {name: asdict(getattr(agreement, name)) for name in ("alpha_nominal", "alpha_interval", "ac1", "raw")}
+    cohen = [{"judges": [a, b], "units": n, "kappa": kappa} for a, b, n, kappa in agreement.cohen]
+    repeats = _estimate(agreement.repeats) | {"repeats": agreement.repeats_seen}
+    return {"units": agreement.units, **values, "cohen": cohen, "self": repeats}
+
+
+def _estimate(estimate: Estimate) -> dict[str, Any]:
+    return asdict(estimate)
+
+
+def _ties(fit: CountsFit) -> dict[str, Any]:
+    ratings = to_elo(fit.davidson.theta)
+    return {"nu": fit.davidson.nu, "ratings": dict(zip(fit.entrants, ratings, strict=True))}
+
+
+def _connectivity(fit: CountsFit) -> dict[str, Any]:
+    connected = fit.overall_fit.connected
+
+    def groups(labels: Any, count: int) -> list[list[str]]:
+        return [[n for n, label in zip(fit.entrants, labels, strict=True) if label == g] for g in range(count)]
+
+    return {
+        "connected": connected.components <= 1,
+        "components": groups(connected.component, connected.components),
+        "islands": groups(connected.island, connected.islands),
+    }
+
+
+def is_stable(fit: CountsFit) -> bool:
+    """Every neighbour settled, everyone comparable."""
+    settled = all(pair.status != "open" for pair in fit.pairs)
+    return bool(fit.pairs) and settled and fit.overall_fit.connected.components == 1
+
+
+def _stability(fit: CountsFit) -> dict[str, Any]:
+    pairs = [
+        {
+            "upper": fit.entrants[pair.upper],
+            "lower": fit.entrants[pair.lower],
+            "gap": pair.gap,
+            "half_width": pair.half_width,
+            "status": pair.status,
+            "votes_needed": pair.votes_needed,
+        }
+        for pair in fit.pairs
+    ]
+    return {"stable": is_stable(fit), "votes_needed": votes_still_needed(fit), "pairs": pairs}
+
+
+def votes_still_needed(fit: CountsFit) -> int | None:
+    """Votes until the slowest pair is settled; None where votes like these will not settle one."""
+    needed = [pair.votes_needed for pair in fit.pairs]
+    return max((n for n in needed if n is not None), default=None) if None not in needed else None
+
+
+def _robustness(board: Leaderboard) -> dict[str, Any]:
+    fit = board.fit
+    if len(fit.entrants) < 2 or not fit.votes:
+        return {"first": None, "leave_one_judge_out": [], "first_holds_without_any_judge": None, "fewest_votes": None}
+    order = np.argsort(-fit.overall_fit.theta, kind="stable")
+    first = fit.entrants[order[0]]
+    rows = [_without_judge(fit, j, order) for j in range(len(fit.judges)) if fit.judge_fits.votes[j] > 0]
+    if len(rows) < 2:
+        rows = []
+    few = fit.fewest
+    fewest = few and {
+        "votes": few.votes,
+        "share": few.share,
+        "first": fit.entrants[few.first],
+        "instead": fit.entrants[few.instead],
+    }
+    holds = all(row["first"] == first for row in rows) if rows else None
+    return {
+        "first": first,
+        "leave_one_judge_out": rows,
+        "first_holds_without_any_judge": holds,
+        "fewest_votes": fewest,
+    }
+
+
+def _without_judge(fit: CountsFit, j: int, order: Any) -> dict[str, Any]:
+    theta = fit.judge_fits.without[j]
+    left = np.argsort(-theta, kind="stable")
+    place, now = np.empty(len(order), int), np.empty(len(order), int)
+    place[order], now[left] = np.arange(len(order)), np.arange(len(order))
+    mover = int(np.abs(now - place).argmax())
+    return {
+        "judge": fit.judges[j],
+        "first": fit.entrants[left[0]],
+        "ranks_moved": int((now != place).sum()),
+        "largest_move": int(abs(now - place)[mover]),
+        "mover": fit.entrants[mover] if now[mover] != place[mover] else None,
+        "largest_change": float(ELO * np.abs(theta - fit.overall_fit.theta).max()),
+    }
+
+
+def notes(board: Leaderboard) -> list[str]:
+    """What a reader must know before trusting the numbers, in plain sentences."""
+    fit = board.fit
+    said = []
+    if not fit.votes:
+        said.append("There are no votes yet, so nothing is ranked.")
+    elif len(fit.entrants) == 1:
+        said.append("There is only one entrant, so there is nothing to compare it with.")
+    method = fit.overall_fit.spread.method
+    reports = len(board.judge_reports)
+    if fit.votes and method == "prompt":
+        said.append("All votes come from one judge: the intervals speak for that judge, not for judges at large.")
+    elif fit.votes and method == "judge":
+        said.append("All votes are on one prompt: the intervals speak for that prompt only.")
+    elif fit.votes and method == "iid":
+        said.append("One judge and one prompt: the intervals treat votes as independent, and are likely too narrow.")
+    if fit.votes and not reports:
+        said.append("No vote names its judge, so each counts as a judge of its own; intervals may be too narrow.")
+    connected = fit.overall_fit.connected
+    if connected.islands > 1 and fit.votes:
+        said.append(
+            f"The entrants fall into {connected.islands} groups that never met; ranks are within a group, "
+            "and nothing is compared across them."
+        )
+    floating = [row.entrant for row in fit.overall if row.unbounded]
+    if floating and fit.votes:
+        said.append(
+            f"Won or lost every comparison, so the rating has no limit that way: {', '.join(floating)}. "
+            "The value shown leans on a mild assumption (ridge 0.5)."
+        )
+    if board.skipped:
+        said.append(f"{board.skipped} bad line{'s were' if board.skipped > 1 else ' was'} passed over.")
+    return said
+
+
+def leaderboard_csv(board: Leaderboard) -> str:
+    """Every standing of every scope as CSV, formulas made harmless."""
+    out = io.StringIO()
+    names = [f.name for f in fields(Standing)]
+    writer = csv.DictWriter(out, ["scope", "category", *names], lineterminator="\n")
+    writer.writeheader()
+    scopes = [("overall", "", board.fit.overall)]
+    scopes += [("category", name, rows) for name, rows in board.fit.categories.standings.items()]
+    for scope, category, rows in scopes:
+        for row in rows:
+            cells = {"scope": scope, "category": category, **rounded(asdict(row))}
+            writer.writerow({key: csv_cell(cell) if isinstance(cell, str) else cell for key, cell in cells.items()})
+    return out.getvalue()

@@ -1,0 +1,157 @@
+"""A pairwise run from the database: the same analysis as of a votes file, and what pages show beside it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from generation.models import Run
+from judging.models import Seat
+from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict, rounded
+from ranking.pairwise.as_markdown import leaderboard_markdown
+from ranking.pairwise.frames import Cost, costs_of, font_marks, sample_rates, tallies_of, votes_of
+from ranking.pairwise.vote_files import parse_time
+from ranking.statistics.bradley_terry import ELO, residual_table, to_elo
+from ranking.statistics.judges import entrant_record
+from ranking.statistics.leaderboard import CountsFit, Leaderboard, Settings, analyse_votes, fit_counts
+from ranking.statistics.scopes import fit_overall
+from ranking.statistics.standings import overall_standings
+from ranking.statistics.votes import REPEAT, Votes, standing_votes, tally_votes
+
+LOOKS = 24  # points of the history
+KEPT = 5  # best and worst drawings of an entrant
+
+
+def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, Any]:
+    """The leaderboard document (see `leaderboard_dict`) and, under `run`, what only a database knows.
+
+    The fast part reads kept counts; the full part reads every vote.
+    """
+    settings = make_settings(options)
+    if not full and not settings.until:
+        fit = fit_counts(tallies_of(run, weights=settings.weights), settings=settings)
+        board = Leaderboard(fit, None, sample_rates(run))
+        return leaderboard_dict(board) | {"run": run_facts(run, board, None)}
+    until = datetime.fromtimestamp(parse_time(settings.until), UTC) if settings.until else None
+    votes = standing_votes(votes_of(run, until=until), until=until.timestamp() if until else None)
+    board = analyse_votes(votes, settings=settings, samples=sample_rates(run))
+    return leaderboard_dict(board) | {"run": run_facts(run, board, votes)}
+
+
+def make_settings(options: dict[str, Any]) -> Settings:
+    return Settings(
+        ties=options["ties"], fails=options["fails"], weights=options["weights"], until=options.get("until")
+    )
+
+
+def run_facts(run: Run, board: Leaderboard, votes: Votes | None) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "pairs": pair_counts(board.fit),
+        "costs": {name: cost_fact(cost) for name, cost in costs_of(run).items()},
+        "md": leaderboard_markdown(board, title=str(run)),
+        "csv": leaderboard_csv(board),
+        "simulated": Seat.objects.filter(run=run, is_simulated=True, voted__gt=0).count(),
+    }
+    weights = board.fit.settings.weights
+    if weights and not board.fit.settings.until:
+        facts["everyone"] = everyone(run, board.fit.settings)
+    if votes is not None:
+        kept = counted_votes(votes, board.fit)
+        facts |= {
+            "font_marks": font_marks(run),
+            "history": history(kept, board.fit.settings),
+            **drawings(kept, board.fit),
+        }
+    return rounded(facts)
+
+
+def cost_fact(cost: Cost) -> dict[str, Any]:
+    return {"nano": cost.nano, "answers": cost.answers, "each_nano": cost.each_nano, "unknown": cost.unknown}
+
+
+def pair_counts(fit: CountsFit) -> dict[str, Any]:
+    """Wins of row over column, ties and fails of each pair, whatever the sides; lists [K][K] in the order of `entrants`."""
+    counts = fit.overall_fit.counts
+    wins = counts[..., 0] + counts[..., 1].T
+    ties, fails = (counts[..., k] + counts[..., k].T for k in (2, 3))
+    tables = {"wins": wins, "ties": ties, "fails": fails}
+    return {"entrants": list(fit.entrants)} | {name: table.astype(int).tolist() for name, table in tables.items()}
+
+
+def everyone(run: Run, settings: Settings) -> dict[str, Any]:
+    """The overall standings had every judge counted fully: the other version, shown beside."""
+    whole = Settings(ties=settings.ties, fails=settings.fails)
+    tallies = tallies_of(run, weights={})
+    fit = fit_overall(tallies, whole)
+    return {
+        "votes": round(float(fit.counts.sum())),
+        "overall": [vars(row) for row in overall_standings(tallies.entrants, fit, whole)],
+    }
+
+
+def counted_votes(votes: Votes, fit: CountsFit) -> Votes:
+    """The votes that entered the ratings, in order of time."""
+    out = [j for j, name in enumerate(votes.judges) if fit.settings.weights.get(name, 1.0) == 0]
+    kept = votes.take((votes.kind != REPEAT) & ~np.isin(votes.judge, out))
+    return kept.take(np.argsort(kept.time, kind="stable"))
+
+
+def history(votes: Votes, settings: Settings) -> list[dict[str, Any]]:
+    """Ratings with their intervals after the first n of the votes that stand now, for some n."""
+    looks = np.unique(np.linspace(0, len(votes), LOOKS + 1).round().astype(int))[1:]
+    found = []
+    for n in looks:
+        early = votes.take(np.arange(len(votes)) < n)
+        fit = fit_overall(tally_votes(early, weights=settings.weights), settings)
+        rating, reach = to_elo(fit.theta), ELO * fit.spread.quantile(settings.level) * np.sqrt(fit.spread.variance)
+        met = np.flatnonzero(entrant_record(fit.counts).sum(1))
+        ratings = {votes.entrants[i]: [rating[i], rating[i] - reach[i], rating[i] + reach[i]] for i in met}
+        found.append({"votes": int(n), "at": float(early.time[-1]), "ratings": ratings})
+    return found
+
+
+def drawings(votes: Votes, fit: CountsFit) -> dict[str, Any]:
+    """How each drawing and each prompt of an entrant did against what its rating led to expect.
+
+    A drawing's `strength` is the mean residual of its votes, drawn to 0 as if two votes had met the expectation, so that
+    one lucky vote makes no best drawing. Lists are [prompt, attempt, points, votes, strength] and [prompt, votes, strength].
+    """
+    number = {name: i for i, name in enumerate(fit.entrants)}
+    theta = np.array([fit.overall_fit.theta[number[name]] if name in number else 0.0 for name in votes.entrants])
+    residual = residual_table(theta, **fit.settings.halves)[votes.left, votes.right, votes.outcome]
+    points = np.array([1.0, 0.0, 0.5, 0.0])[votes.outcome]
+    other = np.array([0.0, 1.0, 0.5, 0.0])[votes.outcome]
+    entrant = np.concatenate([votes.left, votes.right])
+    prompt = np.concatenate([votes.prompt, votes.prompt])
+    attempt = np.concatenate([votes.left_attempt, votes.right_attempt])
+    score, won = np.concatenate([residual, -residual]), np.concatenate([points, other])
+    known = prompt >= 0
+    rows = np.column_stack([entrant, prompt, attempt])[known]
+    by_drawing = grouped(rows, score[known], won[known])
+    by_prompt = grouped(rows[:, :2], score[known], won[known])
+    result: dict[str, Any] = {name: {"drawings": [], "prompts": []} for name in votes.entrants}
+    for (e, p, a), n, strength, sum_won in by_drawing:
+        result[votes.entrants[e]]["drawings"].append([votes.prompts[p], int(a), float(sum_won), n, strength])
+    for (e, p), n, strength, _ in by_prompt:
+        result[votes.entrants[e]]["prompts"].append([votes.prompts[p], n, strength])
+    return {"entrants": {name: extremes(found) for name, found in result.items()}}
+
+
+def grouped(rows: Any, score: Any, won: Any) -> Any:
+    keys, group = np.unique(rows, axis=0, return_inverse=True)
+    group = group.ravel()
+    n = np.bincount(group, minlength=len(keys))
+    sums, wins = np.bincount(group, score, len(keys)), np.bincount(group, won, len(keys))
+    return zip(keys.tolist(), n.tolist(), (sums / (n + 2)).tolist(), wins.tolist(), strict=True)
+
+
+def extremes(found: dict[str, Any]) -> dict[str, Any]:
+    ordered = sorted(found["drawings"], key=lambda row: (-row[4], row[0], row[1]))
+    half = min(KEPT, (len(ordered) + 1) // 2)
+    return {
+        "best": ordered[:half],
+        "worst": ordered[::-1][: min(KEPT, len(ordered) - half)],
+        "prompts": sorted(found["prompts"], key=lambda row: (-row[2], row[0])),
+    }

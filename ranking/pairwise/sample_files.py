@@ -1,0 +1,89 @@
+"""What `analyse --samples database.jsonl` adds: how often each entrant drew anything valid, and in every font."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ranking.pairwise.vote_files import VoteFileError, json_chunks, name_fault
+from ranking.statistics.intervals import wilson
+
+
+@dataclass(frozen=True)
+class SampleRate:
+    """One entrant's samples: valid ones with Wilson's interval, and the mean visual robustness of the valid ones.
+
+    `robustness` is the share of a drawing's cells that its worst font can show, `fonts` the share in each font; both
+    are means over `measured` drawings.
+    """
+
+    samples: int
+    valid: int
+    valid_rate: float | None
+    low: float | None
+    high: float | None
+    robustness: float | None
+    measured: int
+    fonts: dict[str, float]
+
+
+def sample_rate(*, samples: int, valid: int, measures: Iterable[Mapping[str, Any]]) -> SampleRate:
+    """From counts and from what was measured of the valid drawings; what is no share is passed over."""
+    low, high = wilson(valid, samples)
+    known = [found for found in measures if is_share(found.get("robustness"))]
+    fonts: dict[str, list[float]] = {}
+    for found in known:
+        by_font = found.get("fonts")
+        for font, share in by_font.items() if isinstance(by_font, Mapping) else ():
+            if is_share(share):
+                fonts.setdefault(font, []).append(share)
+    rate = valid / samples if samples else None
+    means = {font: mean(shares) for font, shares in sorted(fonts.items())}
+    robustness = mean([found["robustness"] for found in known]) if known else None
+    return SampleRate(samples, valid, rate, low, high, robustness, len(known), means)
+
+
+def is_share(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= value <= 1
+
+
+def mean(shares: list[float]) -> float:
+    return sum(shares) / len(shares)
+
+
+def read_samples(path: Path) -> dict[str, SampleRate]:
+    """Rates by entrant (the program's name where one is given, else `model_id`)."""
+    seen: dict[str, list[Any]] = {}
+    try:
+        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+            for numbers, rows in json_chunks(file, path):
+                for line, row in zip(numbers, rows, strict=True):
+                    entrant, valid, measures = _sample(row, line, path)
+                    counts = seen.setdefault(entrant, [0, 0, []])
+                    counts[0] += 1
+                    counts[1] += valid
+                    if valid and measures:
+                        counts[2].append(measures)
+    except OSError as error:
+        raise VoteFileError(str(path), 0, "", error.strerror or "cannot be read") from error
+    return {name: sample_rate(samples=n, valid=v, measures=m) for name, (n, v, m) in sorted(seen.items())}
+
+
+def _sample(row: Any, line: int, path: Path) -> tuple[str, bool, dict[str, Any]]:
+    def refuse(field: str, message: str) -> VoteFileError:
+        return VoteFileError(str(path), line, field, message)
+
+    if isinstance(row, VoteFileError):
+        raise row
+    if not isinstance(row, dict):
+        raise refuse("", "is not a JSON object with a sample's fields")
+    entrant = row.get("program") or row.get("model_id")
+    if fault := name_fault(entrant):
+        raise refuse("model_id", fault if entrant is not None else "is missing")
+    valid = row.get("valid", not row.get("invalid", False) and row.get("sanitized_output") is not None)
+    if not isinstance(valid, bool):
+        raise refuse("valid", "must be true or false")
+    measures = row.get("measures")
+    return entrant, valid, measures if isinstance(measures, dict) else {}

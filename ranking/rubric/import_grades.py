@@ -1,0 +1,99 @@
+"""Verb: bring grades made elsewhere into a run whose drawings they are about."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils.timezone import now
+
+from benchsite.lib.progress_bar import Progress, unwatched
+from benchsite.lib.text import clean_text
+from generation.models import Event, Run
+from generation.runs.lifecycle import refuse_frozen
+from generation.runs.staleness import mark_scores
+from generation.suites.suite import Suite
+from judging.files.import_votes import moment_of
+from judging.models import Grade, Seat
+from ranking.rubric.files import GradeFileError, read_grades, standing_rows
+
+BATCH = 500
+LONGEST_NAME = 100
+
+
+@transaction.atomic
+def import_grades(*, path: Path, run: Run, by: User | None = None, progress: Progress = unwatched) -> int:
+    """Let the file's grades stand beside the run's own, and say how many are new; a bad line refuses the whole file.
+
+    A judge of the file gets a seat without an account; only in the run that the file came from a seat of that name is the same
+    judge. A grade that stands already is passed over, and one that contradicts it is refused.
+    """
+    refuse_frozen(run)
+    suite = Suite.from_dict(run.config)
+    if suite.rubric is None:
+        raise GradeFileError(path.name, 0, "", f"run {run.code} has no rubric.")
+    frame = read_grades(path, suite=suite, progress=progress)
+    samples, standing, seats = _drawings(run), _standing(run), {}
+    made = []
+    for row, (number, extra) in zip(frame.itertuples(), standing_rows(path), strict=True):
+        progress(row.Index, len(frame))
+        where = (path.name, number)
+        sample = samples.get((row.entrant, row.stage, row.subject, row.attempt))
+        if sample is None:
+            message = f"run {run.code} has no valid drawing of {row.subject} by {row.entrant}, attempt {row.attempt}."
+            raise GradeFileError(*where, "entrant", message)
+        seat = _seat(run, row.judge, own=extra.get("run") == run.code, seats=seats, where=where)
+        stands = standing.get((seat.pk, sample, row.dimension))
+        if stands is None:
+            made.append(_grade(run, seat, sample, row, _moment(extra.get("graded_at"), where)))
+        elif stands != row.value:
+            raise GradeFileError(*where, "value", f"{seat} has given {stands:g} for {row.dimension} here already.")
+    Grade.objects.bulk_create(made, batch_size=BATCH)
+    facts = {"verb": "import grades", "subject": f"{len(made)} grades", "reason": clean_text(path.name)[0]}
+    Event.objects.create(run=run, actor=by, **facts)
+    mark_scores(run.pk)
+    return len(made)
+
+
+def _drawings(run: Run) -> dict[tuple[str, str, str, int], int]:
+    """The run's valid samples by entrant, stage, subject (or the prompt's key) and attempt."""
+    columns = ("pk", "entrant__name", "prompt__category", "prompt__subject", "prompt__key", "attempt")
+    return {
+        (entrant, stage, name, attempt): pk
+        for pk, entrant, stage, subject, key, attempt in run.samples.filter(verdict="valid").values_list(*columns)
+        for name in (subject, key)
+        if name
+    }
+
+
+def _standing(run: Run) -> dict[tuple[int, int, str], float]:
+    rows = run.grades.filter(withdrawn_at=None).values_list("seat_id", "sample_id", "dimension", "value")
+    return {(seat, sample, dimension): value for seat, sample, dimension, value in rows}
+
+
+def _grade(run: Run, seat: Seat, sample: int, row: Any, at: datetime) -> Grade:
+    return Grade(
+        run=run, seat=seat, sample_id=sample, dimension=row.dimension, value=row.value, graded_at=at, imported=True
+    )
+
+
+def _seat(run: Run, judge: str, *, own: bool, seats: dict[tuple[str, bool], Seat], where: tuple[str, int]) -> Seat:
+    if len(judge) > LONGEST_NAME:
+        raise GradeFileError(*where, "judge", "the name is too long.")
+    if (judge, own) not in seats:
+        seat = Seat.objects.filter(run=run, pseudonym=judge).first()
+        if seat is not None and seat.judge_id and not own:
+            judge, seat = f"{judge} (imported)", None
+        seats[judge, own] = seat or Seat.objects.get_or_create(run=run, pseudonym=judge)[0]
+        seats[judge.removesuffix(" (imported)"), own] = seats[judge, own]
+    return seats[judge, own]
+
+
+def _moment(value: object, where: tuple[str, int]) -> datetime:
+    try:
+        return moment_of(value, "it") or now()
+    except ValueError as error:
+        raise GradeFileError(*where, "graded_at", f"{error}.") from None

@@ -1,0 +1,175 @@
+"""What the page of a rubric leaderboard shows, from a stored fit alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from generation.models import Entrant, Run
+from judging.disclosure import drawings_are_open
+from judging.grades.sheets import rubric_of
+from ranking.charts.intervals import Interval, Scale, interval_axis, interval_row
+from ranking.charts.quadrants import Dot, medians, quadrant_chart, quadrant_of
+from ranking.models import Fit
+from ranking.pairwise.sentences import ALPHA_WORDS, number_word
+from ranking.people import judge_labels
+
+ICC_WORDS = ((0.9, "excellent"), (0.75, "good"), (0.5, "moderate"), (-10.0, "poor"))  # Koo and Li 2016
+
+
+def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
+    """All of the leaderboard's page; `scope` is a stage's key or empty for the total."""
+    result, rubric = fit.result, rubric_of(fit.run.code)
+    entrants = {entrant.name: entrant for entrant in fit.run.entrants.all()}
+    labels = {name: entrant.label for name, entrant in entrants.items()}
+    listed = result["categories"].get(scope, []) if scope else result["overall"]
+    scale = Scale(rubric.low, rubric.high) if scope else Scale(0, 100)
+    known = {row["entrant"] for row in listed}
+    return {
+        "rubric": rubric,
+        "stage": rubric.stage(scope) if scope else None,
+        "sentence": leading_words(listed, labels, top=rubric.high if scope else 100, where=scope),
+        "rows": [make_row(row, result, entrants, scale, digits=2 if scope else 1) for row in listed],
+        "axis": SafeString(interval_axis(scale)),
+        "unscored": [entrant for name, entrant in entrants.items() if name not in known],
+        "agreement": agreement_words(result),
+        "judges": judge_rows(fit),
+        "simulated": result["run"].get("simulated", 0),
+        "gallery": drawings_are_open(fit.run),
+        "structure": structure_rows(result, labels) if not scope else [],
+        **scatter_context(fit, labels, scope=scope),
+    }
+
+
+def make_row(
+    row: dict[str, Any], result: Mapping[str, Any], entrants: Mapping[str, Entrant], scale: Scale, *, digits: int
+) -> dict[str, Any]:
+    score = next(score for score in result["scores"] if score["entrant"] == row["entrant"])
+    entrant = entrants.get(row["entrant"])
+    label = entrant.label if entrant else row["entrant"]
+    known = row["low"] is not None
+    reach = f"{row['low']:.{digits}f}–{row['high']:.{digits}f}" if known else "no interval"
+    said = f"{label}: {row['score']:.{digits}f} ({reach})"
+    low, high = row["rank_low"], row["rank_high"]
+    return {
+        "entrant": entrant,
+        "label": label,
+        "standing": row,
+        "ranks": f"{low}–{high}" if high > low else f"{low}",
+        "value": f"{row['score']:.{digits}f}",
+        "reach": reach,
+        "interval": SafeString(interval_row(Interval(label, row["score"], row["low"], row["high"], said=said), scale)),
+        "score": score,
+        "stages": [(key, found) for key, found in score["stages"].items()],
+        "valid": score["drawings"] - score["missing"],
+    }
+
+
+def leading_sentence(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    """What the list of leaderboards says about this one."""
+    return leading_words(result["overall"], labels, top=100, where="")
+
+
+def leading_words(rows: list[dict[str, Any]], labels: Mapping[str, str], *, top: float, where: str) -> str:
+    """The first thing the page says; entrants whose intervals overlap the leader's are not parted from it."""
+    if not rows:
+        return "There are no grades here yet, so nothing is ranked." if where else no_total_words()
+    first = rows[0]
+    name = labels.get(first["entrant"], first["entrant"])
+    out_of = f"{first['score']:.1f} of {top:g}"
+    if len(rows) == 1:
+        return f"{name} has {out_of} points, and nobody to be compared with."
+    close = [row for row in rows if row["rank_low"] == 1]
+    if first["low"] is None or len(close) == 1:
+        second = rows[1]
+        gap = first["score"] - second["score"]
+        return (
+            f"{name} leads with {out_of} points, {gap:.1f} ahead of {labels.get(second['entrant'], second['entrant'])}."
+        )
+    if len(close) == len(rows) > 2:
+        return f"{name} has most points ({out_of}), but the intervals of all {len(rows)} entrants overlap."
+    return f"{number_word(len(close)).capitalize()} cannot be told apart at the top; {name} has most points ({out_of})."
+
+
+def no_total_words() -> str:
+    return "No entrant has a graded drawing in every stage yet, so there is no total to rank by."
+
+
+def agreement_words(result: Mapping[str, Any]) -> list[str]:
+    """How far judges agree, in sentences with what each number rests on."""
+    single, mean, alpha = result["icc1"], result["icck"], result["alpha"]
+    if alpha["value"] is None:
+        return ["No drawing was graded by two judges yet, so agreement is unknown."]
+    words = next((said for limit, said in ALPHA_WORDS if alpha["value"] >= limit), "hardly more than chance")
+    found = [
+        f"Krippendorff's α (interval) = {number(alpha)}: {words}, on {result['alpha_units']} drawings with two or more judges."
+    ]
+    if single["value"] is not None:
+        trust = next((said for limit, said in ICC_WORDS if mean["value"] >= limit), "poor")
+        found.append(
+            f"ICC(2,1) = {number(single)} for one judge, ICC(2,k) = {number(mean)} for the mean of these "
+            f"{result['icc_judges']}: {trust} reliability, on {result['icc_targets']} drawings that all of them graded."
+        )
+    return found
+
+
+def number(estimate: Mapping[str, Any]) -> str:
+    if estimate["low"] is None:
+        return f"{estimate['value']:.2f}"
+    return f"{estimate['value']:.2f} ({estimate['low']:.2f}–{estimate['high']:.2f})"
+
+
+def judge_rows(fit: Fit) -> list[dict[str, Any]]:
+    """Judges by number, the strictest first; names are for curators' pages."""
+    labels = judge_labels(fit.run, curator=False)
+    simulated = set(fit.run.seats.filter(is_simulated=True).values_list("pseudonym", flat=True))
+    rows = [
+        judge | {"label": labels.get(judge["judge"], "a judge"), "simulated": judge["judge"] in simulated}
+        for judge in fit.result["judges"]
+    ]
+    return sorted(rows, key=lambda row: (row["offset"] is None, row["offset"] or 0))
+
+
+def structure_rows(result: Mapping[str, Any], labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    found = result["run"].get("structure", {})
+    rows = [{"label": labels.get(name, name), **values} for name, values in found.items()]
+    return sorted(rows, key=lambda row: -(row["visual"] or 0))
+
+
+def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[str, Any]:
+    points = fit.result["run"].get("points", [])
+    if scope or len(points) < 2:
+        return {}
+    # A name beside its picture would end blind judging, and a private run's pictures are not for everybody.
+    linked = drawings_are_open(fit.run) and fit.run.visibility == Run.Visibility.PUBLISHED
+    dots = [
+        Dot(
+            anchors=point["anchors"],
+            visual=point["visual"],
+            said=f"{labels.get(point['entrant'], point['entrant'])}, {point['subject']}, attempt {point['attempt']}: "
+            f"{point['visual']:.0f} points, {point['anchors']} anchors",
+            link=reverse("gallery:sample", args=[point["code"]]) if linked else "",
+        )
+        for point in points
+    ]
+    means = [
+        Dot(
+            values["anchors_all"],
+            values["visual"],
+            f"{labels.get(name, name)}: mean of its drawings",
+            name=labels.get(name, name),
+        )
+        for name, values in fit.result["run"]["structure"].items()
+        if values["visual"] is not None
+    ]
+    anchors, visual = medians(dots)
+    places = [(dot, quadrant_of(dot, anchors=anchors, visual=visual)) for dot in means]
+    return {
+        "scatter": SafeString(quadrant_chart(dots, means)),
+        "quadrants": places,
+        "middle": (anchors, visual),
+        "linked": linked,
+    }

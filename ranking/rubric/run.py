@@ -1,0 +1,145 @@
+"""A rubric run from the database: the same analysis as of a grades file, and what pages show beside it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+from django.db.models import Q
+
+from benchsite.lib.text import markdown_cell
+from generation.models import UNFINISHED, Measurement, Run, Sample
+from judging.grades.sheets import rubric_of
+from judging.models import Grade, Seat
+from ranking.pairwise.as_json import rounded
+from ranking.pairwise.vote_files import parse_time
+from ranking.rubric.files import COLUMNS, board_csv, board_json, board_markdown
+from ranking.rubric.scores import ITEM, EntrantScore, RubricBoard, score_rubric
+
+STRUCTURE = ("bytes", "tags", "advanced_share", "anchors_path", "anchors_all")
+
+
+def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, Any]:
+    """The document that `analyse` makes of a grades file, standings, and under `run` what only a database knows."""
+    rubric = rubric_of(run.code)
+    grades = grades_of(run, weights=options.get("weights", {}), until=options.get("until"))
+    board = score_rubric(grades, rubric=rubric, expected=expected_of(run))
+    stages = {stage.key: [(score, score.stages[stage.key]) for score in board.scores] for stage in rubric.stages}
+    facts = {
+        "md": f"# {markdown_cell(str(run))}\n\n{board_markdown(board, rubric)}",
+        "csv": board_csv(board, rubric),
+        "simulated": Seat.objects.filter(run=run, is_simulated=True, grades__isnull=False).distinct().count(),
+        "waiting": run.samples.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING]).count(),
+        **structure_of(run, board, high=rubric.high),
+    }
+    return json.loads(board_json(board, rubric)) | {
+        "overall": standings([(score, score.total) for score in board.scores]),
+        "categories": {key: standings(rows) for key, rows in stages.items()},
+        "votes": board.grades,
+        "run": rounded(facts),
+    }
+
+
+def grades_of(run: Run, *, weights: Mapping[str, float] | None = None, until: str | None = None) -> pd.DataFrame:
+    """The standing grades as a frame with the columns of a grades file; judges by pseudonym, those set aside left out."""
+    moment = datetime.fromtimestamp(parse_time(until), UTC) if until else None
+    stood = Q(withdrawn_at=None)
+    if moment:
+        stood = Q(graded_at__lte=moment) & (stood | Q(withdrawn_at__gt=moment))
+    out = [name for name, weight in (weights or {}).items() if weight == 0]
+    rows = Grade.objects.filter(stood, run=run).exclude(seat__pseudonym__in=out).order_by("graded_at", "id")
+    names = ("seat__pseudonym", "sample__entrant__name", "sample__prompt__category", "sample__prompt__subject")
+    more = ("sample__prompt__key", "sample__attempt", "dimension", "value")
+    found = [
+        (judge, entrant, stage, subject or key, attempt, dimension, value)
+        for judge, entrant, stage, subject, key, attempt, dimension, value in rows.values_list(*names, *more)
+    ]
+    return pd.DataFrame(found, columns=COLUMNS).astype({"attempt": int, "value": float})
+
+
+def expected_of(run: Run) -> pd.DataFrame:
+    """Every drawing that counts: `valid`, or not there for good. What is still to be drawn, or a curator withheld, is not listed."""
+    ended = Q(state__in=[Sample.State.DRAWN, Sample.State.FAILED, Sample.State.CANCELLED])
+    stages = [stage.key for stage in rubric_of(run.code).stages]
+    samples = run.samples.filter(ended, held=False, excluded_reason="", entrant__disqualified="")
+    samples = samples.exclude(state=Sample.State.CANCELLED, reason=UNFINISHED)
+    rows = samples.filter(prompt__category__in=stages, entrant__approved=True).in_order()
+    names = ("entrant__name", "prompt__category", "prompt__subject", "prompt__key", "attempt", "verdict")
+    found = [
+        (entrant, stage, subject or key, attempt, verdict == Sample.Verdict.VALID)
+        for entrant, stage, subject, key, attempt, verdict in rows.values_list(*names)
+    ]
+    return pd.DataFrame(found, columns=[*ITEM, "valid"]).astype({"attempt": int, "valid": bool})
+
+
+def standings(rows: Iterable[tuple[EntrantScore, Any]]) -> list[dict[str, Any]]:
+    """Best first, those without a score left out. A rank range counts only entrants whose intervals lie apart."""
+    known = [(score, found) for score, found in rows if found.value is not None]
+    known.sort(key=lambda pair: (-pair[1].value, pair[0].entrant))
+    bounds = [(found.low, found.high) for _, found in known]
+    listed = []
+    for score, found in known:
+        bounded = found.low is not None
+        above = sum(low is not None and bounded and low > found.high for low, _ in bounds)
+        below = sum(high is not None and bounded and high < found.low for _, high in bounds)
+        listed.append(
+            {
+                "entrant": score.entrant,
+                "score": found.value,
+                "low": found.low,
+                "high": found.high,
+                "rank": 1 + sum(round(other.value - found.value, 9) > 0 for _, other in known),
+                "rank_low": 1 + above,
+                "rank_high": len(known) - below,
+                "n": score.graded,
+            }
+        )
+    return listed
+
+
+def structure_of(run: Run, board: RubricBoard, *, high: float) -> dict[str, Any]:
+    """How drawings are built, where the format counts that: a point for each graded drawing, and means by entrant."""
+    rows = Measurement.objects.filter(sample__run=run, backend=run.measure_backend, sample__verdict="valid")
+    names = ("sample__entrant__name", "sample__prompt__category", "sample__prompt__subject", "sample__prompt__key")
+    measured: dict[tuple[Any, ...], tuple[str, dict[str, Any]]] = {}
+    for entrant, stage, subject, key, attempt, code, values in rows.values_list(
+        *names, "sample__attempt", "sample__code", "values"
+    ):
+        if "anchors_all" in values:
+            measured[entrant, stage, subject or key, attempt] = (code, values)
+    graded = board.items[board.items["state"] == "graded"] if len(board.items) else board.items
+    points = []
+    for item in graded.itertuples():
+        code, values = measured.get((item.entrant, item.stage, item.subject, item.attempt), ("", None))
+        if values is not None:
+            points.append(
+                {
+                    "entrant": item.entrant,
+                    "subject": item.subject,
+                    "attempt": int(item.attempt),
+                    "code": code,
+                    "visual": item.score * 100 / high,
+                    "anchors": values["anchors_all"],
+                }
+            )
+    return {"points": points, "structure": structure_means(measured, points)} if measured else {}
+
+
+def structure_means(measured: Mapping[tuple[Any, ...], Any], points: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Means over an entrant's valid drawings; `visual` over those that were graded."""
+    by_entrant: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for (entrant, *_), (_, values) in measured.items():
+        by_entrant[entrant].append(values)
+    visual: dict[str, list[float]] = defaultdict(list)
+    for point in points:
+        visual[point["entrant"]].append(point["visual"])
+    return {
+        entrant: {name: fmean(values[name] for values in rows) for name in STRUCTURE}
+        | {"drawings": len(rows), "visual": fmean(visual[entrant]) if visual[entrant] else None}
+        for entrant, rows in by_entrant.items()
+    }

@@ -1,0 +1,281 @@
+"""Grades on a rubric to scores out of 100: the formula of seed 002, general in subjects, attempts, stages and dimensions.
+
+- A judge's grades of one drawing, weighed by the stage's dimensions, are that judge's score of it (0 to the scale's top).
+- A drawing's score is the mean of its judges; a stage's the mean of its drawings; the total weighs the stages:
+  `Σ S·w · 100 / (high · Σ w)`. The number of drawings cancels.
+- A drawing that is missing or invalid scores 0 (`missing: zero`) or is left out (`missing: skip`). One that can be graded
+  and has not been yet is left out either way, and counted as pending.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from generation.suites.suite import Rubric, Suite
+from ranking.rubric.files import OUTPUTS, GradeFileError, read_grades
+from ranking.rubric.intervals import GradedItems, mean_interval
+from ranking.statistics.agreement import Estimate, icc, icc_interval, interval_delta, krippendorff
+from ranking.statistics.consistency import Consistency, score_consistency
+
+ITEM = ["entrant", "stage", "subject", "attempt"]
+
+
+@dataclass(frozen=True)
+class EntrantScore:
+    """One row of a rubric leaderboard; `total` is out of 100, stages and dimensions are on the rubric's own scale."""
+
+    entrant: str
+    rank: int | None
+    total: Estimate
+    stages: dict[str, Estimate]
+    dimensions: dict[str, dict[str, float | None]]  # stage -> dimension -> mean
+    drawings: int  # expected of this entrant
+    graded: int
+    missing: int  # absent or invalid
+    pending: int  # valid, but graded by nobody yet
+    judges: int
+    consistency: Consistency  # of drawings' scores across attempts
+
+
+@dataclass(frozen=True)
+class JudgeSeverity:
+    """How a judge's scores lie against the others' on the same drawings; negative is stricter."""
+
+    judge: str
+    drawings: int
+    shared: int  # drawings that another judge graded, too
+    mean: float
+    offset: float | None
+
+
+@dataclass(frozen=True)
+class RubricBoard:
+    """All that grades say, with what it rests on."""
+
+    scores: tuple[EntrantScore, ...]
+    judges: tuple[JudgeSeverity, ...]
+    icc1: Estimate  # ICC(2,1): how far one judge can be relied on
+    icck: Estimate  # ICC(2,k): the mean of these judges
+    icc_targets: int
+    icc_judges: int
+    alpha: Estimate  # Krippendorff's, interval metric, over every drawing with two or more judges
+    alpha_units: int
+    missing: str
+    grades: int
+    unfinished: int  # judgements left out because a dimension has no grade
+    notes: tuple[str, ...] = ()
+    items: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)  # ITEM, score, judges, state
+
+
+def score_judgements(grades: pd.DataFrame, rubric: Rubric) -> tuple[pd.DataFrame, int]:
+    """Weighted score of each (judge, drawing), columns `judge`, ITEM and `score`; and how many lack a dimension.
+
+    `grades` has one row a grade, columns `judge`, ITEM, `dimension` and `value`; at most one for a judge, drawing and dimension.
+    """
+    weights = [(stage.key, d.key, d.weight, len(stage.dimensions)) for stage in rubric.stages for d in stage.dimensions]
+    table = pd.DataFrame(weights, columns=["stage", "dimension", "weight", "needed"])
+    table["weight"] /= table.groupby("stage")["weight"].transform("sum")
+    joined = grades.merge(table, on=["stage", "dimension"], how="inner")
+    joined["part"] = joined["value"] * joined["weight"]
+    by_judgement = joined.groupby(["judge", *ITEM], as_index=False).agg(
+        score=("part", "sum"), seen=("dimension", "size"), needed=("needed", "first")
+    )
+    whole = by_judgement["seen"] == by_judgement["needed"]
+    return by_judgement.loc[whole, ["judge", *ITEM, "score"]].reset_index(drop=True), int((~whole).sum())
+
+
+def score_items(judgements: pd.DataFrame, expected: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
+    """Every expected drawing with `score` (mean of judges, 0, or NaN where it does not count), `judges` and `state`.
+
+    `expected` has the columns of ITEM and `valid`; a drawing that was never made is listed with `valid` False.
+    """
+    means = judgements.groupby(ITEM, as_index=False).agg(score=("score", "mean"), judges=("judge", "nunique"))
+    items = expected[[*ITEM, "valid"]].merge(means, on=ITEM, how="left")
+    items["judges"] = items["judges"].fillna(0).astype(int)
+    valid = items["valid"].astype(bool)
+    items["state"] = np.select([~valid, items["judges"] > 0], ["missing", "graded"], "pending")
+    items.loc[~valid, "judges"] = 0
+    items.loc[~valid, "score"] = 0.0 if rubric.missing == "zero" else np.nan
+    return items.drop(columns="valid")
+
+
+def expected_from(grades: pd.DataFrame) -> pd.DataFrame:
+    """What a bare file of grades lets us expect: each drawing that any entrant has, from every entrant.
+
+    A drawing without a grade counts as missing, as a file cannot say that one is still waiting.
+    """
+    made = grades[["stage", "subject", "attempt"]].drop_duplicates()
+    expected = grades[["entrant"]].drop_duplicates().merge(made, how="cross")
+    present = grades[ITEM].drop_duplicates().assign(valid=True)
+    expected = expected.merge(present, on=ITEM, how="left")
+    return expected.assign(valid=expected["valid"].notna())
+
+
+def score_rubric(grades: pd.DataFrame, *, rubric: Rubric, expected: pd.DataFrame | None = None) -> RubricBoard:
+    """The whole analysis of a frame of grades; `expected` as in `score_items`, else taken from the grades."""
+    expected = expected_from(grades) if expected is None else expected
+    wanted = expected.loc[expected["valid"].astype(bool), ITEM]
+    judgements, unfinished = score_judgements(grades.merge(wanted, on=ITEM), rubric)
+    items = score_items(judgements, expected, rubric)
+    dimensions = _dimension_means(grades.merge(wanted, on=ITEM), items, rubric)
+    scores = [_entrant_score(name, judgements, items, dimensions, rubric) for name in sorted(items["entrant"].unique())]
+    return RubricBoard(
+        scores=_ranked(scores),
+        judges=judge_severity(judgements),
+        **_agreement(judgements),
+        missing=rubric.missing,
+        grades=len(grades),
+        unfinished=unfinished,
+        notes=_notes(judgements),
+        items=items,
+    )
+
+
+def analyse_file(path: Path, *, suite: Suite, out_format: str = "json") -> str:
+    """Scores of a bare grades.jsonl as `json`, `markdown` or `csv`; raises GradeFileError with file, line and field."""
+    if suite.rubric is None:
+        raise GradeFileError(path.name, 0, "", f"the suite {suite.slug} has no rubric.")
+    board = score_rubric(read_grades(path, suite=suite), rubric=suite.rubric)
+    return OUTPUTS[out_format](board, suite.rubric)
+
+
+def weights_to_hundred(rubric: Rubric) -> dict[str, float]:
+    """What a point of each stage's score is worth in the total: `w · 100 / (high · Σ w)`."""
+    total = sum(stage.weight for stage in rubric.stages)
+    return {stage.key: stage.weight * 100 / (rubric.high * total) for stage in rubric.stages}
+
+
+def judge_severity(judgements: pd.DataFrame) -> tuple[JudgeSeverity, ...]:
+    """Each judge's mean offset from the mean of the other judges, over the drawings they share."""
+    frame = judgements.assign(
+        others=judgements.groupby(ITEM)["score"].transform("sum") - judgements["score"],
+        count=judgements.groupby(ITEM)["score"].transform("size") - 1,
+    )
+    found = []
+    for judge, rows in frame.groupby("judge"):
+        shared = rows[rows["count"] > 0]
+        offset = float((shared["score"] - shared["others"] / shared["count"]).mean()) if len(shared) else None
+        found.append(JudgeSeverity(str(judge), len(rows), len(shared), float(rows["score"].mean()), offset))
+    return tuple(found)
+
+
+def complete_block(scores: np.ndarray) -> np.ndarray:
+    """The largest table without gaps, from scores [drawings, judges] with NaN; judges with least grades leave first."""
+    best, kept = scores[:0], np.argsort(-(~np.isnan(scores)).sum(0), kind="stable")
+    for judges in range(len(kept), 1, -1):
+        block = scores[:, np.sort(kept[:judges])]
+        block = block[~np.isnan(block).any(1)]
+        best = block if len(block) > 1 and block.size > best.size else best
+    return best
+
+
+def _agreement(judgements: pd.DataFrame) -> dict[str, Any]:
+    table = judgements.pivot_table(index=ITEM, columns="judge", values="score").to_numpy(float)
+    block = complete_block(table) if table.size else np.empty((0, 0))
+    units = table[(~np.isnan(table)).sum(1) > 1] if table.size else table
+    values, at = np.unique(np.round(units[~np.isnan(units)], 9), return_inverse=True)
+    counts = np.zeros((len(units), len(values)))
+    np.add.at(counts, (np.nonzero(~np.isnan(units))[0], at), 1)
+    found = icc(block)
+    return {
+        "icc1": icc_interval(block, lambda values: values.icc2),
+        "icck": icc_interval(block, lambda values: values.icc2k),
+        "icc_targets": found.targets,
+        "icc_judges": found.judges,
+        "alpha": krippendorff(counts, interval_delta(values)) if len(units) else Estimate(None),
+        "alpha_units": len(units),
+    }
+
+
+def _entrant_score(
+    entrant: str,
+    judgements: pd.DataFrame,
+    items: pd.DataFrame,
+    dimensions: dict[tuple[str, ...], float],
+    rubric: Rubric,
+) -> EntrantScore:
+    mine = items[items["entrant"] == entrant].reset_index(drop=True)
+    graded = _columns(mine, judgements[judgements["entrant"] == entrant], rubric)
+    state = mine["state"].to_numpy()
+    alone = np.eye(len(rubric.stages))
+    return EntrantScore(
+        entrant=str(entrant),
+        rank=None,
+        total=mean_interval(graded, np.array([*weights_to_hundred(rubric).values()]), within=(0.0, 100.0)),
+        stages={
+            stage.key: mean_interval(graded, alone[place], within=(0.0, rubric.high))
+            for place, stage in enumerate(rubric.stages)
+        },
+        dimensions={
+            stage.key: {d.key: dimensions.get((entrant, stage.key, d.key)) for d in stage.dimensions}
+            for stage in rubric.stages
+        },
+        drawings=len(mine),
+        graded=int((state == "graded").sum()),
+        missing=int((state == "missing").sum()),
+        pending=int((state == "pending").sum()),
+        judges=len(np.unique(graded.judge)),
+        consistency=score_consistency(_by_attempt(graded)),
+    )
+
+
+def _columns(items: pd.DataFrame, judgements: pd.DataFrame, rubric: Rubric) -> GradedItems:
+    """One entrant's frames as numbers."""
+    places = {stage.key: place for place, stage in enumerate(rubric.stages)}
+    keys = list(zip(items["stage"], items["subject"], strict=True))
+    subjects = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    rows = {key: row for row, key in enumerate(zip(*(items[name] for name in ITEM[1:]), strict=True))}
+    said = zip(*(judgements[name] for name in ITEM[1:]), strict=True)
+    return GradedItems(
+        stage=np.array([places[stage] for stage, _ in keys], int),
+        subject=np.array([subjects[key] for key in keys], int),
+        score=items["score"].to_numpy(float),
+        item=np.array([rows[key] for key in said], int),
+        judge=pd.factorize(judgements["judge"])[0],
+        value=judgements["score"].to_numpy(float),
+    )
+
+
+def _by_attempt(graded: GradedItems) -> np.ndarray:
+    """Scores [subjects, attempts], NaN where there is none."""
+    order = np.argsort(graded.subject, kind="stable")
+    subject = graded.subject[order]
+    sizes = np.bincount(subject)
+    place = np.arange(len(subject)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    table = np.full((len(sizes), int(sizes.max(initial=0))), np.nan)
+    table[subject, place] = graded.score[order]
+    return table
+
+
+def _dimension_means(grades: pd.DataFrame, items: pd.DataFrame, rubric: Rubric) -> dict[tuple[str, ...], float]:
+    """Mean of each dimension by (entrant, stage, dimension): judges first, then drawings; missing ones as in scores."""
+    by_item = grades.groupby([*ITEM, "dimension"], as_index=False)["value"].mean()
+    missing = items.loc[(items["state"] == "missing") & items["score"].notna(), ITEM]
+    names = pd.DataFrame([(s.key, d.key) for s in rubric.stages for d in s.dimensions], columns=["stage", "dimension"])
+    zeros = missing.merge(names, on="stage").assign(value=0.0)
+    together = pd.concat([by_item, zeros]) if len(zeros) else by_item
+    return together.groupby(["entrant", "stage", "dimension"])["value"].mean().to_dict()
+
+
+def _ranked(scores: list[EntrantScore]) -> tuple[EntrantScore, ...]:
+    """Best first; equal totals share a rank, and an entrant without a total has none."""
+    known = sorted((s for s in scores if s.total.value is not None), key=lambda s: (-s.total.value, s.entrant))
+    totals = [round(score.total.value, 9) for score in known]
+    ranked = [
+        EntrantScore(**{**vars(s), "rank": totals.index(total) + 1}) for s, total in zip(known, totals, strict=True)
+    ]
+    return (*ranked, *(score for score in scores if score.total.value is None))
+
+
+def _notes(judgements: pd.DataFrame) -> tuple[str, ...]:
+    judges = judgements["judge"].nunique()
+    if judges == 1:
+        return ("One judge: the intervals cover the choice of subjects and speak for this judge alone.",)
+    if judges and judgements.groupby(ITEM)["judge"].nunique().max() < 2:
+        return ("No drawing was graded by two judges: agreement cannot be told.",)
+    return ()

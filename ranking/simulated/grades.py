@@ -1,0 +1,70 @@
+"""Simulated judges who grade, for demos and teaching. They grade through the same verbs as people, on marked seats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchsite.lib.progress_bar import Progress, unwatched
+from generation.models import Event, Run
+from judging.grades.grading import grade_sample
+from judging.grades.sheets import next_item, open_sheet, rubric_of, stage_of
+from judging.models import GradeItem, Seat
+from ranking.simulated.judges import Truth, names_of, rounded, seat_simulated
+
+BEST, WORST = 0.8, 0.35  # shares of the scale for the first and the last entrant
+SPREAD = {"drawing": 0.08, "subject": 0.06, "dimension": 0.05, "severity": 0.06, "luck": 0.05}
+
+
+def simulate_grades(run: Run, *, judges: int = 5, seed: int = 1, progress: Progress = unwatched) -> int:
+    """Seat the judges, let each grade the whole of a list, and say how many drawings were graded.
+
+    Entrants get weaker in the order of the suite's file, drawings and subjects differ, and judges are more or less strict.
+    """
+    if run.judging_state != Run.Judging.OPEN:
+        raise ValueError(f"Judging of run {run.code} is {run.get_judging_state_display()}; open it first.")
+    seats = [seat_simulated(run, number) for number in range(1, judges + 1)]
+    entrants = list(run.entrants.order_by("id").values_list("id", flat=True))
+    step = (WORST - BEST) / max(len(entrants) - 1, 1)
+    truth = Truth(seed, {pk: BEST + step * place for place, pk in enumerate(entrants)}, {})
+    severity = {seat.pk: SPREAD["severity"] * truth.chance("severity", number) for number, seat in enumerate(seats)}
+    done = 0
+    for seat in seats:
+        for _ in grade_list(seat, truth, severity[seat.pk]):
+            done += 1
+            progress(done, 0)
+    Event.objects.create(
+        run=run,
+        verb="simulate grades",
+        subject=f"{done} drawings graded by {judges} simulated judges",
+        facts={
+            "seed": seed,
+            "levels": dict(zip(names_of(run), map(rounded, truth.strengths.values()), strict=True)),
+            "severity": {str(seat): rounded(severity[seat.pk]) for seat in seats},
+        },
+    )
+    return done
+
+
+def grade_list(seat: Seat, truth: Truth, severity: float) -> Iterator[GradeItem]:
+    """Grade all of a judge's list, drawing by drawing."""
+    open_sheet(seat.pk)
+    while item := next_item(seat):
+        grade_sample(judge=seat.judge, code=item.code, values=choose(item, truth, severity))
+        yield item
+
+
+def choose(item: GradeItem, truth: Truth, severity: float) -> dict[str, float]:
+    """A grade for each dimension: the entrant's level, this drawing's and subject's own, the judge's severity, and luck."""
+    rubric, sample = rubric_of(item.seat.run.code), item.sample
+    drawing = (sample.prompt_id, sample.entrant_id, sample.attempt)
+    level = truth.strengths[sample.entrant_id] + severity
+    level += SPREAD["drawing"] * truth.chance("drawing", *drawing)
+    level += SPREAD["subject"] * truth.chance("subject", sample.prompt_id)
+    steps = round((rubric.high - rubric.low) / rubric.step)
+    values = {}
+    for dimension in stage_of(item).dimensions:
+        own = SPREAD["dimension"] * truth.chance(dimension.key, *drawing)
+        luck = SPREAD["luck"] * truth.chance("luck", item.seat.pseudonym, dimension.key, *drawing)
+        share = min(max(level + own + luck, 0.0), 1.0)
+        values[dimension.key] = rubric.low + rubric.step * round(share * steps)
+    return values

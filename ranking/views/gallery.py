@@ -1,0 +1,132 @@
+"""Drawings with the names of those who drew them: a run's gallery, one drawing, a program's levels and their files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from benchsite.lib.json_pages import page_or_json
+from benchsite.lib.text import visible
+from generation.formats import get_format
+from generation.models import Run, Sample
+from generation.pictures import picture_response
+from judging.disclosure import may_see_drawings
+from ranking.competition.level_files import level_name, zip_levels
+from ranking.models import Fit
+from ranking.views import gallery_page as drawings
+from ranking.views import page_json
+
+MAX_AGE = 600  # seconds a browser keeps a gallery's picture
+
+
+def _run(request: HttpRequest, code: str) -> tuple[Run, HttpResponse | None]:
+    """The run, and the page to show instead of it where the visitor must wait."""
+    run = get_object_or_404(Run.objects.visible_to(request.user), code=code)
+    if may_see_drawings(run, request.user):
+        return run, None
+    return run, render(request, "ranking/gallery_hidden.html", {"run": run}, status=403)
+
+
+def _sample(request: HttpRequest, code: str) -> Sample:
+    found = get_object_or_404(Sample.objects.select_related("run"), code=code)
+    if not may_see_drawings(found.run, request.user):
+        raise Http404
+    return get_object_or_404(drawings.shown_samples(found.run), pk=found.pk)
+
+
+@require_GET
+def gallery(request: HttpRequest, code: str) -> HttpResponse:
+    run, instead = _run(request, code)
+    if instead:
+        return instead
+    offered = drawings.choices(run)
+    known = {model.model_id for model in offered["models"]}
+    chosen = {
+        "attempt": _whole(request.GET.get("attempt"), most=len(offered["attempts"])),
+        "model": request.GET.get("model") if request.GET.get("model") in known else _first(offered["models"]),
+        "category": request.GET.get("category", ""),
+    }
+    page = drawings.gallery_page(run, **chosen, page=request.GET.get("page"))
+    query = request.GET.copy()
+    query.pop("page", None)
+    context = {"run": run, **offered, **chosen, **page, "query": query.urlencode()}
+    return page_or_json(request, "ranking/gallery.html", context, page_json.gallery)
+
+
+def _whole(text: str | None, *, most: int) -> int:
+    number = int(text) if text and text.isascii() and text.isdigit() and len(text) < 6 else 1
+    return min(max(number, 1), most)
+
+
+def _first(models: list[Any]) -> str:
+    return models[0].model_id if models else ""
+
+
+@require_GET
+def sample(request: HttpRequest, code: str) -> HttpResponse:
+    found = _sample(request, code)
+    answer = Sample.objects.values_list("answer", flat=True).get(pk=found.pk)
+    context = {
+        "run": found.run,
+        "sample": found,
+        "answer": visible(answer, newlines=True),
+        "why": drawings.explain(found),
+    }
+    return page_or_json(request, "ranking/sample.html", context, page_json.sample)
+
+
+@require_GET
+def picture(request: HttpRequest, code: str) -> HttpResponse:
+    """The same sandboxed picture as everywhere; here names are known, so a browser may keep it for a while."""
+    response = picture_response(_sample(request, code), variant=request.GET.get("variant", ""))
+    response["Cache-Control"] = f"private, max-age={MAX_AGE}"
+    return response
+
+
+@require_GET
+def level(request: HttpRequest, code: str) -> HttpResponse:
+    """A level as the game's own file."""
+    found = _sample(request, code)
+    write = getattr(get_format(found.run.format), "xml", None)
+    if write is None or not found.drawing:
+        raise Http404
+    response = HttpResponse(write(found.drawing), content_type="application/xml; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{level_name(found)}"'
+    return response
+
+
+@require_GET
+def program(request: HttpRequest, code: str, entrant: str) -> HttpResponse:
+    run, instead = _run(request, code)
+    if instead:
+        return instead
+    found = get_object_or_404(run.entrants.filter(model=None), code=entrant)
+    models = list(run.models.all())
+    model = next((m for m in models if m.model_id == request.GET.get("model")), models[0] if models else None)
+    fit = Fit.objects.newest(run, "automatic")
+    standing = next((row for row in fit.result["overall"] if row["entrant"] == found.name), None) if fit else None
+    context = {
+        "run": run,
+        "entrant": found,
+        "models": models,
+        "model": model,
+        "standing": standing,
+        "levels": drawings.program_levels(run, found, model=model.model_id) if model else [],
+    }
+    return page_or_json(request, "ranking/program.html", context, page_json.program)
+
+
+@require_GET
+def program_zip(request: HttpRequest, code: str, entrant: str) -> HttpResponse | StreamingHttpResponse:
+    run, instead = _run(request, code)
+    if instead:
+        return instead
+    found = get_object_or_404(run.entrants.filter(model=None), code=entrant)
+    if not hasattr(get_format(run.format), "xml"):
+        raise Http404
+    response = HttpResponse(zip_levels(run, found), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{run.suite}-{found.code}-levels.zip"'
+    return response

@@ -1,0 +1,54 @@
+"""Curators' uploads of whole runs and of grades."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from benchsite.lib.access import curator_required
+from benchsite.lib.text import visible
+from benchsite.lib.uploads import kept
+from generation.models import Run
+from generation.runs.lifecycle import RunError
+from ranking.archive.importing import import_run
+from ranking.archive.reading import ArchiveError
+from ranking.rubric.files import GradeFileError
+from ranking.rubric.import_grades import import_grades
+from ranking.views.forms import ArchiveForm, GradesForm
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def import_archive(request: HttpRequest) -> HttpResponse:
+    form = ArchiveForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            with kept(form.cleaned_data["file"]) as path:
+                run = import_run(path, copy=form.cleaned_data["copy"], by=request.user)
+        except ArchiveError as error:
+            form.add_error("file", f"Nothing was imported. {error}")
+        else:
+            counts = f"{run.samples.count()} samples, {run.votes.count()} votes and {run.grades.count()} grades"
+            messages.success(request, f"Imported: {counts}. The leaderboard follows in a few seconds.")
+            return redirect("generation:run", run.code)
+    return render(request, "ranking/import_run.html", {"form": form})
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def import_grade_file(request: HttpRequest, code: str) -> HttpResponse:
+    run = get_object_or_404(Run, code=code)
+    form = GradesForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            with kept(form.cleaned_data["file"]) as path:
+                count = import_grades(path=path, run=run, by=request.user)
+        except (GradeFileError, RunError) as refused:
+            form.add_error("file", visible(f"Nothing was imported. {refused}"))
+        else:
+            grades = f"{count} new grade{'' if count == 1 else 's'}"
+            messages.success(request, f"{grades} imported. The leaderboard follows in a few seconds.")
+            return redirect("judging:overview", code)
+    return render(request, "ranking/import_grades.html", {"run": run, "form": form})
