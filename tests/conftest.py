@@ -13,7 +13,7 @@ from benchsite.lib import progress_bar
 from generation.demo.server import start
 from judging.pairs import voting
 from tests.judging.make import make_curator
-from tests.url_world import make_world
+from tests.site.url_world import make_world
 
 # A busy machine takes its time: no test fails for that, nor for how slowly its examples are made.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -29,9 +29,9 @@ def pytest_collection_modifyitems(items):
 def same_luck(request, monkeypatch):
     """A test draws the same seeds whenever it runs, and others than other tests, as tables are kept in memory by seed.
 
-    What holds for every seed is tested in tests/judging/test_schedule.py.
+    What holds for every seed is tested in tests/judging/pairs/test_schedule.py.
     """
-    monkeypatch.setattr(secrets, "randbelow", Random(request.node.nodeid).randrange)
+    monkeypatch.setattr(secrets, "randbelow", Random(request.node.name).randrange)
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.anomalies import anomaly_table, area
-from benchmarks.promises import PROMISES
+from benchmarks.figures.promises import PROMISES
+from benchmarks.numbers.anomalies import anomaly_table, area
 
 
 def test_area_is_the_chance_of_lying_below():

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from benchmarks.promises import PROMISES, Promise, dig, judge
-from benchmarks.table import figure, markdown, refresh
+from benchmarks.figures.promises import PROMISES, Promise, dig, judge
+from benchmarks.figures.table import figure, markdown, refresh
 
 FIGURES = {"speed": [{"seconds": 0.5}, {"seconds": 2.0}], "lost": 0, "held": [{"ok": True}, {"ok": False}]}
 
@@ -42,13 +42,13 @@ def test_what_was_not_measured_does_not_hold():
 
 
 def test_every_promise_names_a_bench():
-    from benchmarks.all import BENCHES
+    from benchmarks.figures.all import BENCHES
 
     assert {promise.bench for promise in PROMISES} <= set(BENCHES)
 
 
 def test_a_bench_that_takes_too_long_may_clean_up(tmp_path):
-    from benchmarks.all import run_within
+    from benchmarks.figures.all import run_within
 
     left = tmp_path / "cleaned"
     program = f"import pathlib, time\ntry:\n time.sleep(60)\nfinally:\n pathlib.Path({str(left)!r}).touch()"

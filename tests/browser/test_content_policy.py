@@ -15,11 +15,11 @@ from playwright.sync_api import expect
 from generation.models import Run
 from judging.curating.invitations import reset_path
 from judging.models import Invitation
-from tests.admin_rows import make_rows
 from tests.browser.conftest import DESK
 from tests.judging.make import make_run, make_seat
-from tests.url_roles import ADDRESSES
-from tests.url_world import address, admin_rows
+from tests.site.admin_rows import make_rows
+from tests.site.url_roles import ADDRESSES
+from tests.site.url_world import address, admin_rows
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 

@@ -1,0 +1,127 @@
+"""What is promised, and where a bench's JSON says whether it holds: one line a promise."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.figures.table import Row, figure
+
+SIGNS: dict[str, Callable[[Any, Any], bool]] = {"≤": operator.le, "≥": operator.ge, "=": operator.eq}
+
+
+@dataclass(frozen=True)
+class Promise:
+    """`path` leads to the figure: keys and list places joined by dots; `*` takes the worst of a list."""
+
+    bench: str
+    says: str
+    path: str
+    sign: str = ""
+    limit: Any = None
+    unit: str = ""
+    cause: str = ""  # of a shortfall that is known
+
+
+PROMISES = (
+    Promise("generation", "Drawing runs at the ideal rate, concurrency ÷ latency: share reached", "crew.of_ideal_rate", "≥", 0.9,
+            cause="Start-up and the last calls count, and provider and crew share the cores: see the load above."),
+    Promise("generation", "Processor time a sample", "crew.cpu_ms", "≤", 10, "ms"),
+    Promise("generation", "Database statements a sample", "crew.queries", "≤", 6),
+    Promise("generation", "Eight to forty times the samples: processor time a sample grows by", "growth.cpu", "≤", 1.1, "×"),
+    Promise("generation", "Memory at the end of the large run, over a quarter of it", "large.memory_growth", "≤", 1.15, "×"),
+    Promise("generation", "Four workers at one run: samples asked twice", "four_workers.asked_twice", "=", 0),
+    Promise("chaos", "Plugs pulled: every promise held, in storms", "storms.*.held", "=", True),
+    Promise("chaos", "Samples that neither ended as drawn nor as failed, with a reason", "storms.*.lost", "=", 0),
+    Promise("judging", "Votes there before, at most", "postgresql.growth.most_votes"),
+    Promise("judging", "A vote with its next pair, among the most of them: processor time grows by", "postgresql.growth.ratio", "≤", 1.25, "×",
+            cause="A ratio of a few milliseconds of processor time: other work on the machine blurs it."),
+    Promise("judging", "The same on SQLite", "sqlite.growth.ratio", "≤", 1.25, "×",
+            cause="A ratio of a few milliseconds of processor time: other work on the machine blurs it."),
+    Promise("judging", "Database statements of a vote with its next pair", "postgresql.growth.rows.*.queries.usual", "≤", 12),
+    Promise("judging", "100 judges, a vote in 4 s each: 95 % answered within", "postgresql.paced.p95_ms", "≤", 250, "ms",
+            cause="Web server, database and the hundred judges share the cores: see the load above."),
+    Promise("judging", "The same: errors", "postgresql.paced.errors", "=", 0),
+    Promise("judging", "100 judges as fast as they may: votes a second", "postgresql.saturated.votes_per_s"),
+    Promise("judging", "The same: errors", "postgresql.saturated.errors", "=", 0),
+    Promise("judging", "20 judges on SQLite: errors", "sqlite.saturated.errors", "=", 0),
+    Promise("judging", "Votes cast to be counted, every tenth sent twice", "postgresql.facts.votes"),
+    Promise("judging", "Votes lost", "postgresql.facts.lost", "=", 0),
+    Promise("judging", "Votes doubled", "postgresql.facts.doubled", "=", 0),
+    Promise("judging", "Tally rows that differ from the votes", "postgresql.facts.tally_rows_wrong", "=", 0),
+    Promise("fire", "Judges at once", "judges"),
+    Promise("fire", "Votes cast under fire", "votes cast"),
+    Promise("fire", "Share of the votes asked for", "share of the votes asked for", "≥", 1,
+            cause="It was stopped by its --minutes: other work shared the cores, see the load above."),
+    Promise("fire", "Votes lost", "lost", "=", 0),
+    Promise("fire", "Votes that stand twice, or that nobody was told of", "double", "=", 0),
+    Promise("fire", "Tally rows that differ from the votes", "wrong tallies", "=", 0),
+    Promise("fire", "Answers that a judge should not have got", "unexpected answers", "=", 0),
+    Promise("fire", "The workers' leaderboard equals `analyse` of the exported file", "leaderboard equals analyse", "=", True),
+    Promise("ranking", "1 M votes, 100 entrants: overall and 4 categories with intervals", "speed.2.seconds", "≤", 1, "s"),
+    Promise("ranking", "The same, over 100 k votes", "speed.2.growth", "≤", 10, "×"),
+    Promise("ranking", "The same, memory", "speed.2.peak_mb", "≤", 200, "MB"),
+    Promise("ranking", "evalica's point fit alone takes, compared with all our fits and intervals", "evalica.0.point_fit_over_ours", "≥", 1, "×"),
+    Promise("ranking", "A 100-round bootstrap of it takes", "evalica.0.bootstrap_over_ours", "≥", 50, "×"),
+    Promise("ranking", "choix on raw pairs takes, compared with our fit and intervals from counts", "choix.0.raw_over_ours", "≥", 30, "×"),
+    Promise("ranking", "Largest difference from choix on raw pairs", "choix.0.largest_difference_elo", "≤", 1e-6, "Elo"),
+    Promise("ranking", "Refit from tallies of 5 M votes over 1 M", "refit.0.ratio", "≤", 1.5, "×"),
+    Promise("ranking", "`analyse` of a million lines, over `json.loads` on each", "analyse.0.ratio", "≤", 3, "×"),
+    Promise("coverage", "Two-way 95 % intervals hold the truth, worst world", "coverage.*.two_way", "≥", 0.92),
+    Promise("coverage", "The same for gaps: few judges, few votes, undefeated, islands", "gaps.*.two_way", "≥", 0.92),
+    Promise("coverage", "Random clickers found at 30 votes, by reliability, with 5 % false alarms", "anomalies.1.found"),
+    Promise("coverage", "Left-clickers flagged at 30 votes", "anomalies.3.flagged", "≥", 0.95),
+    Promise("coverage", "Colluders flagged at 30 votes", "anomalies.4.flagged"),
+    Promise("coverage", "Random clickers flagged at 30 votes", "anomalies.1.flagged"),
+    Promise("coverage", "Random clickers at 30 votes: AUC of reliability", "anomalies.1.auc"),
+    Promise("coverage", "The same where entrants are far apart", "anomalies.7.auc", "≥", 0.95),
+    Promise("coverage", "Left-clickers at 30 votes: AUC of reliability", "anomalies.3.auc"),
+    Promise("coverage", "Colluders at 30 votes: AUC of reliability", "anomalies.4.auc"),
+    Promise("coverage", "Honest judges flagged at 30 votes", "anomalies.0.flagged", "≤", 0.05),
+    Promise("site", "Votes in the largest run; the smallest has 1,000", "most_votes"),
+    Promise("site", "Memory of an export of the largest run over the smallest", "export_memory_growth", "≤", 1.5, "×"),
+    Promise("site", "Home, leaderboard, gallery and judge page ask the database as often for many votes as for few", "page_queries_constant", "=", True),
+    Promise("site", "The slowest of these pages, 95 % of requests", "slowest_page_p95_ms", unit="ms"),
+    Promise("site", "Votes exported a second, of the largest run", "export.2.votes_per_second"),
+    Promise("svg", "Reading, weighing and measuring the median drawing", "median_ms", "≤", 5, "ms"),
+    Promise("pixel", "Pixel-art answers scored a second", "scored_per_second", "≥", 2000),
+    Promise("pixel", "Four times the text takes", "time_4n_over_n", "≤", 6, "×"),
+    Promise("birds", "A competition of 7,800 levels from answer to score", "competition_seconds", "≤", 300, "s"),
+    Promise("fuzz", "Examples, least of any reader", "readers.*.examples"),
+    Promise("fuzz", "Every reader: no exception, reads as itself, linear time", "readers.*.held", "=", True),
+    Promise("fuzz", "Eight times the input takes, worst reader", "readers.*.growth", "≤", 20, "×"),
+)  # fmt: skip
+
+
+def dig(figures: Any, path: str) -> list[Any]:
+    """Every figure that a path leads to; none where the bench did not get that far."""
+    found = [figures]
+    for key in path.split("."):
+        step = []
+        for value in found:
+            if key == "*":
+                step += value if isinstance(value, list) else []
+            elif isinstance(value, list):
+                step += value[int(key) : int(key) + 1] if key.isdigit() else []
+            elif isinstance(value, dict) and key in value:
+                step.append(value[key])
+        found = step
+    return found
+
+
+def judge(promise: Promise, figures: Any) -> Row:
+    """One row: the promise, its limit, the worst figure, and whether it holds."""
+    found = dig(figures, promise.path)
+    limit = f"{promise.sign} {figure(promise.limit)}" if promise.sign else ""
+    if not found:
+        return {"promise": promise.says, "limit": limit, "result": "not measured", "holds": "no"}
+    worst = max(found) if promise.sign == "≤" or promise.limit == 0 else min(found)
+    holds = ("yes" if SIGNS[promise.sign](worst, promise.limit) else "**no**") if promise.sign else ""
+    return {
+        "promise": promise.says,
+        "limit": limit,
+        "result": f"{figure(worst)} {promise.unit}".strip(),
+        "holds": holds,
+    }

@@ -1,0 +1,244 @@
+"""The importers that the fuzz bench reads: samples, votes, grades, trials, programs, from files of anybody's making."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from datetime import UTC
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchmarks.fuzz.readers import ANY, FOLDER, YAML, Reader, corpus, damaged, encoded, pieces
+from benchsite.lib.text import clean_text
+from generation.files.sample_lines import read_lines as read_sample_lines
+from generation.suites.demo_sizes import load_demo
+from generation.suites.loading import SuiteError, load_suite
+from generation.suites.profiles import load_profiles
+from generation.suites.program_files import read_programs
+from generation.suites.suite import Suite
+from ranking.automatic.files import SampleFileError
+from ranking.automatic.files import read_samples as read_answers
+from ranking.competition.files import TrialFileError, read_trials
+from ranking.pairwise.sample_files import read_samples
+from ranking.pairwise.vote_files import VoteFileError, read_votes
+from ranking.rubric.files import NAMES, GradeFileError, read_grades
+from tests.generation.suites.suite_files import PROGRAMS, PROVIDERS, write_suite
+
+CONFIG = Path(__file__).resolve().parents[2] / "config"
+PIXELS = load_suite(CONFIG / "pixel-art-lite")
+
+TRIALS = b"""program,model,target,trial,stability,similarity,diversity,baseline
+one,m,A,1,0.5,0.25,0.1,no
+one,m,A,2,1,0,0.2,no
+"""
+
+
+def assert_storable(texts: Iterable[str]) -> None:
+    odd = [text for text in texts if clean_text(text)[0] != text]
+    assert not odd, f"no database can hold {odd[0]!r}"
+
+
+def sample_lines() -> Reader:
+    good = {"model_id": "a/b", "prompt_text": "Draw a cat", "attempt_number": 1, "raw_output": "```\n/\\\n```"}
+    more = {**good, "category": "c", "finish_reason": "stop", "completion_tokens": 3, "program": "p"}
+    own = [encoded("\n".join(json.dumps(line) for line in (good, more)))]
+
+    def read(raw: bytes) -> Any:
+        return read_sample_lines(io.BytesIO(raw), "file")
+
+    def check(raw: bytes) -> bool:
+        lines, bad = read(raw)
+        assert all(str(line) for line in bad)
+        # raw_output is cleaned when it is stored, and the rest is only compared.
+        assert_storable(text for line in lines for text in (line.model_id, line.finish_reason))
+        rows = [
+            {**asdict(line), "attempt_number": line.attempt, "raw_output": line.text, "program": line.program}
+            for line in lines
+        ]
+        again, worse = read_sample_lines(io.BytesIO(b"".join(json.dumps(row).encode() + b"\n" for row in rows)), "file")
+        kept = [{**asdict(line), "number": 0} for line in again]
+        assert not (rows and worse), "what was read is refused"
+        assert kept == [{**asdict(line), "number": 0} for line in lines], "a line does not read as itself"
+        return bool(lines)
+
+    inputs = (
+        damaged(own)
+        | damaged(corpus("json"))
+        | (ANY | pieces('{"a":', "[", "]", "}", '"', "1e999", "NaN")).map(encoded)
+    )
+    return Reader("sample lines", inputs, read, check, ['{"a":', "[", "{}\n", '"', "\\u0000", "9"])
+
+
+def votes() -> list[bytes]:
+    good = {"left_model": "a", "right_model": "b", "outcome": "left"}
+    full = {**good, "judge": "j", "prompt_text": "p", "category": "c", "left_attempt": 1, "right_attempt": 2}
+    full |= {"voted_at": "2026-05-01T12:00:00+00:00", "response_ms": 900, "kind": "shared", "withdrawn": False}
+    early = {**full, "voted_at": "0001-01-01T00:00:00+14:00"}
+    return [encoded("\n".join(json.dumps(line) for line in lines)) for lines in ((good, full), (full, full), (early,))]
+
+
+def set_up_django() -> None:
+    """What readers beside the database need of it: its classes, not a connection."""
+    import django
+    from django.conf import settings
+
+    if not settings.configured:
+        settings.configure(
+            USE_TZ=True,
+            SUITES_DIR=CONFIG,
+            INSTALLED_APPS=["django.contrib.contenttypes", "django.contrib.auth", "generation", "judging"],
+        )
+        django.setup()
+
+
+def vote_importer() -> Reader:
+    """The database's importer up to the rows it would store."""
+    set_up_django()
+    from judging.files.import_votes import ImportRefusedError, read_lines
+
+    path = FOLDER / "imported-votes.jsonl"
+
+    def read(raw: bytes) -> Any:
+        path.write_bytes(raw)
+        try:
+            return read_lines(path)
+        except ImportRefusedError as refused:
+            assert str(refused)
+            return None
+
+    def check(raw: bytes) -> bool:
+        lines = read(raw)
+        if lines is None:
+            return False
+        for line in lines:
+            if line.voted_at is not None:
+                line.voted_at.astimezone(UTC)  # as databases do
+        rows = [{**asdict(line), "voted_at": line.voted_at and line.voted_at.isoformat()} for line in lines]
+        assert read(b"".join(json.dumps(row).encode() + b"\n" for row in rows)) == lines, (
+            "a vote does not read as itself"
+        )
+        return True
+
+    return Reader("vote importer", damaged(votes()) | ANY.map(encoded), read, check, ['{"a":', "[", "{}\n", '"'])
+
+
+def vote_files() -> Reader:
+    """`analyse`'s reader, as JSON Lines and as CSV."""
+    table = b"left_model,right_model,outcome,judge\na,b,left,j\nb,c,tie,k\n"
+    numbers = (
+        b"left_model,right_model,outcome,left_attempt,right_attempt,response_ms\na,b,left,1,2,900\nb,c,tie,,3,0.5\n"
+    )
+
+    def read(raw: bytes) -> Any:
+        found = []
+        for name in ("votes.jsonl", "votes.csv"):
+            path = FOLDER / name
+            path.write_bytes(raw)
+            try:
+                found.append(read_votes(path, skip_bad=True).votes)
+            except VoteFileError as error:
+                assert str(error)
+        return found
+
+    def check(raw: bytes) -> bool:
+        found, again = read(raw), read(raw)
+        assert [repr(one) for one in found] == [repr(one) for one in again], "votes read otherwise the second time"
+        return any(len(one) for one in found)
+
+    inputs = damaged([*votes(), table, numbers]) | ANY.map(encoded)
+    return Reader("vote files", inputs, read, check, ['{"a":', "[", "{}\n", '"', ",", "\n", "a,b,left\n"])
+
+
+def refuses(
+    name: str,
+    error: type[Exception],
+    load: Callable[[Path], Any],
+    texts: Sequence[bytes],
+    patterns: Sequence[str] = ('{"a":', "[", "{}\n", '"', ",", "\n"),
+    holds: Callable[[Any], None] = lambda found: None,
+) -> Reader:
+    """A reader of one file that either reads it, twice alike, or raises its own error, with a sentence.
+
+    `holds` asserts what must be true of everything that was read.
+    """
+    path = FOLDER / name
+
+    def read(raw: bytes) -> Any:
+        path.write_bytes(raw)
+        try:
+            return load(path)
+        except error as refused:
+            assert str(refused), "refused without a word"
+            return None
+
+    def check(raw: bytes) -> bool:
+        found = read(raw)
+        assert repr(found) == repr(read(raw)), "the same file reads otherwise the second time"
+        if found is not None:
+            holds(found)
+        return found is not None
+
+    return Reader(name, damaged(texts) | ANY.map(encoded), read, check, patterns)
+
+
+def graded_suite() -> Suite:
+    return load_suite(write_suite(FOLDER / "graded"))
+
+
+def grades(suite: Suite) -> bytes:
+    prompt = next(entry for entry in suite.prompts if entry.subject or entry.key)
+    stage = next(stage for stage in suite.rubric.stages if stage.key == prompt.category)
+    row = {"judge": "j", "entrant": "e", "stage": stage.key, "subject": prompt.subject or prompt.key, "attempt": 1}
+    rows = [row | {"dimension": dimension.key, "value": 5} for dimension in stage.dimensions]
+    return encoded("\n".join(json.dumps(one) for one in rows))
+
+
+def storable_names(grades: pd.DataFrame) -> None:
+    assert_storable(text for name in NAMES for text in grades[name])
+
+
+def answers() -> list[bytes]:
+    row = {"model_id": "a/b", "prompt_text": PIXELS.prompts[0].text, "attempt_number": 1, "raw_output": '{"grid": []}'}
+    more = {**row, "prompt_text": "Draw a cat", "category": "c", "attempt_number": 2, "finish_reason": "stop"}
+    return [encoded("\n".join(json.dumps(line) for line in (row, more)))]
+
+
+def storable_answers(rows: list[dict[str, Any]]) -> None:
+    assert_storable(row[name] for row in rows for name in ("model", "prompt", "category", "finish_reason"))
+
+
+def samples() -> list[bytes]:
+    measured = {"model_id": "a", "valid": True, "measures": {"robustness": 0.5, "fonts": {"fira": 0.5, "dejavu": 1}}}
+    rows = [measured, {"program": "p", "model_id": "b", "invalid": True}, {"model_id": "a", "sanitized_output": "art"}]
+    return [encoded("\n".join(json.dumps(row) for row in rows))]
+
+
+IMPORTERS = (
+    sample_lines(),
+    vote_importer(),
+    vote_files(),
+    refuses(
+        "grades.jsonl",
+        GradeFileError,
+        partial(read_grades, suite=(SUITE := graded_suite())),
+        [grades(SUITE)],
+        holds=storable_names,
+    ),
+    refuses(
+        "answers.jsonl",
+        SampleFileError,
+        lambda path: list(read_answers(path, suite=PIXELS)),
+        answers(),
+        holds=storable_answers,
+    ),
+    refuses("database.jsonl", VoteFileError, read_samples, samples(), holds=lambda found: "".join(found).encode()),
+    refuses("trials.csv", TrialFileError, read_trials, [TRIALS]),
+    refuses("programs.yaml", SuiteError, read_programs, [PROGRAMS.encode(), *corpus("yaml")], YAML),
+    refuses("providers.yaml", SuiteError, load_profiles, [PROVIDERS.encode(), *corpus("yaml")], YAML),
+    refuses("demo.yaml", SuiteError, load_demo, [(CONFIG / "demo.yaml").read_bytes(), *corpus("yaml")], YAML),
+)

@@ -1,0 +1,109 @@
+"""script/bench fuzz: damaged and invented input for every reader: extractors, the YAML loader, importers.
+
+Hypothesis makes the examples: any text, fragments that mean something to the reader, and the hostile corpus cut and patched.
+Never an exception; what was read reads as itself; eight times the input takes about eight times as long.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from multiprocessing import get_context
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from benchmarks.figures.table import Row, make_parser, show, write_json
+from benchmarks.fuzz.files import IMPORTERS
+from benchmarks.fuzz.readers import EXTRACTORS, Reader
+from benchmarks.fuzz.zips import ZIPS
+
+READERS = (*EXTRACTORS, *IMPORTERS, *ZIPS)
+SMALL, LARGE = 30_000, 240_000  # characters
+MOST_GROWTH = 20.0  # eight times the input: 8 is linear, 64 quadratic
+LEAST_SECONDS = 0.002  # below this a clock says nothing about growth
+
+
+def main() -> None:
+    parser = make_parser(__doc__, "50,000 examples for each reader instead of 500")
+    parser.add_argument("--examples", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=sorted(reader.name for reader in READERS))
+    options = parser.parse_args()
+    examples = options.examples or (50_000 if options.full else 500)
+    readers = [reader for reader in READERS if options.only in (None, reader.name)]
+    places = [(READERS.index(reader), examples, options.seed) for reader in readers]
+    # Forked, and by number: a reader holds strategies and closures, which cannot be sent to another process.
+    with get_context("fork").Pool() as cores:
+        rows = cores.starmap(read_all, places, chunksize=1)
+    show("Fuzz", [{key: value for key, value in row.items() if key != "broken"} for row in rows])
+    for row in rows:
+        if row["broken"]:
+            print(f"\n{row['reader']}: {row['broken']}")
+    write_json(options.json, {"readers": rows})
+    sys.exit(0 if all(row["held"] for row in rows) else 1)
+
+
+def read_all(place: int, examples: int, number: int) -> Row:
+    reader = READERS[place]
+    row = fuzz(reader, examples, number) | growth(reader)
+    print(f"{reader.name}: {row['examples']:,} examples in {row['cpu_seconds']} s", flush=True)
+    return row | {"held": row["broken"] == "" and row["growth"] <= MOST_GROWTH}
+
+
+def fuzz(reader: Reader, examples: int, number: int) -> Row:
+    """Read so many examples; `accepted` were read as good, the rest refused with a reason."""
+    seen: Counter[str] = Counter()
+
+    @seed(number)
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate, Phase.shrink],
+    )
+    @given(reader.inputs)
+    def read(raw: bytes) -> None:
+        seen["examples"] += 1
+        seen["accepted"] += reader.check(raw)
+
+    start, broken = time.process_time(), ""
+    try:
+        read()
+    except Exception as error:
+        notes = " ".join(getattr(error, "__notes__", []))
+        broken = f"{type(error).__name__}: {error} {notes}"[:1500]
+    seconds = time.process_time() - start
+    return {
+        "reader": reader.name,
+        "examples": seen["examples"],
+        "accepted": seen["accepted"],
+        "cpu_seconds": round(seconds, 1),
+        "broken": broken,
+    }
+
+
+def growth(reader: Reader) -> Row:
+    """The worst of a few repeated patterns: time on the large input over time on the small one."""
+    worst, which = 0.0, ""
+    for pattern in reader.patterns:
+        small, large = (best_time(reader.read, (pattern * (size // len(pattern))).encode()) for size in (SMALL, LARGE))
+        factor = large / max(small, LEAST_SECONDS) if large > LEAST_SECONDS else 0.0
+        if factor > worst:
+            worst, which = factor, pattern
+    return {"growth": round(worst, 2), "slowest pattern": repr(which)[:24]}
+
+
+def best_time(action: Callable[[bytes], object], raw: bytes) -> float:
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        action(raw)
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+if __name__ == "__main__":
+    main()

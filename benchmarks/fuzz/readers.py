@@ -1,0 +1,158 @@
+"""What the fuzz bench reads first: extractors and the suite loader; and how a reader and its inputs are described."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from benchsite.lib.text import clean_text
+from generation.formats import get_format
+from generation.formats.base import Answer, Format
+from generation.suites.loading import SuiteError, load_suite
+from generation.suites.suite import Suite
+
+HOSTILE = Path(__file__).resolve().parents[2] / "tests" / "hostile"
+FOLDER = Path(tempfile.mkdtemp(prefix="benchsite-fuzz-"))
+ANY = st.text(alphabet=st.characters(codec=None, categories=None), max_size=200)
+# Text that no database can hold as JSON spells it; and now and then, as they take long, more brackets than any reader follows.
+SPELLED = (*("\\u0000", "\\ud800") * 8, "[" * 5000)
+PATCH = st.sampled_from(SPELLED) | st.text(
+    st.sampled_from("ab0 \n\t-:[]{}&*!|>'\"%@`#,?<~\\./=") | st.characters(codec=None), max_size=12
+)
+YAML = ("- a\n", "a: {", "[", "&a ", "*a ", "'", "- &a [*a]\n", " ", "# x\n")
+FENCES = ("```", "```\n", "\n```\n", "~~~\n", "`", "<think>", "</think>", "\n", " " * 9, "\0", "\ud800", "‮", "\x1b[31m")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """`read` never raises; `check` reads, asserts what must hold, and says whether the input was accepted."""
+
+    name: str
+    inputs: st.SearchStrategy[bytes]
+    read: Callable[[bytes], Any]
+    check: Callable[[bytes], bool]
+    patterns: Sequence[str]
+
+
+def encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def pieces(*fragments: str) -> st.SearchStrategy[str]:
+    return st.lists(st.sampled_from([*FENCES, *fragments]) | st.text(max_size=5), max_size=25).map("".join)
+
+
+def damaged(texts: Sequence[bytes]) -> st.SearchStrategy[bytes]:
+    """One of the texts with a stretch cut out and a patch put in."""
+    return st.builds(
+        lambda text, start, length, patch: (
+            text[: (at := start % (len(text) + 1))] + encoded(patch) + text[at + length :]
+        ),
+        st.sampled_from(texts),
+        st.integers(0, 900),
+        st.integers(0, 30),
+        PATCH,
+    )
+
+
+def corpus(*kinds: str) -> list[bytes]:
+    """The hostile corpus, without its largest files: those have tests of their own."""
+    found = [path for kind in kinds for path in sorted((HOSTILE / kind).iterdir())]
+    return [path.read_bytes() for path in found if path.stat().st_size <= 4096]
+
+
+def extractor(name: str, kinds: tuple[str, ...], fragments: tuple[str, ...], shape: Callable[[str], str]) -> Reader:
+    """`shape` wraps a drawing the way a model would give it back."""
+    found: Format = get_format(name)
+
+    def read(raw: bytes) -> Any:
+        text = clean_text(raw.decode("utf-8", "replace"))[0]
+        return found.extract(Answer(text, prompt_facts={"target": "A"}))
+
+    def check(raw: bytes) -> bool:
+        extraction = read(raw)
+        json.dumps(dict(extraction.facts))
+        assert extraction.valid or extraction.reason, "neither a drawing nor a reason"
+        if extraction.valid:
+            assert clean_text(extraction.drawing) == (extraction.drawing, ()), "the drawing is not clean text"
+            again = read(encoded(shape(extraction.drawing)))
+            assert again.drawing == extraction.drawing, "the drawing does not read as itself"
+        return extraction.valid
+
+    inputs = damaged(corpus(*kinds)) | (pieces(*fragments) | ANY | pieces(*fragments).map(shape)).map(encoded)
+    return Reader(name, inputs, read, check, [*FENCES[:8], *fragments])
+
+
+def fenced(drawing: str) -> str:
+    return f"~~~~~~~~\n{drawing}\n~~~~~~~~"
+
+
+def backticked(drawing: str) -> str:
+    return f"```\n{drawing}\n```"
+
+
+def suite_loader() -> Reader:
+    from tests.generation.suites.suite_files import FILES, write_suite
+
+    folder = write_suite(FOLDER)
+    names = sorted(FILES)
+
+    def read(raw: bytes) -> Any:
+        """The first byte says which file is replaced."""
+        name = names[raw[0] % len(names)] if raw else names[0]
+        path = folder / name
+        path.write_bytes(raw[1:])
+        try:
+            return load_suite(folder)
+        except SuiteError as error:
+            assert error.line >= 1 and error.message, str(error)
+            return None
+        finally:
+            path.write_text(FILES[name])
+
+    def check(raw: bytes) -> bool:
+        suite = read(raw)
+        if suite is not None:
+            assert Suite.from_dict(json.loads(json.dumps(suite.to_dict()))) == suite, "a suite does not read as itself"
+        return suite is not None
+
+    own = [bytes([at]) + FILES[name].encode() for at, name in enumerate(names)]
+    other = [bytes([at]) + text for at in range(len(names)) for text in corpus("yaml")]
+    inputs = (
+        damaged(own) | damaged(other) | st.builds(lambda at, text: bytes([at]) + encoded(text), st.integers(0, 9), ANY)
+    )
+    return Reader("suite loader", inputs, read, check, YAML)
+
+
+EXTRACTORS = (
+    extractor("ascii_art", ("ascii",), ("/\\_/\\\n", "한글", "\u0301", "👨\u200d👩", "I am GPT"), fenced),
+    extractor(
+        "svg",
+        ("svg",),
+        (
+            "<svg>",
+            "</svg>",
+            "<g>",
+            "</g>",
+            "<circle r='1'/>",
+            "<use href='#a'/>",
+            "<style>",
+            "{",
+            "<!--",
+            "&",
+            "<![CDATA[",
+        ),
+        str,
+    ),
+    extractor("pixel_art", ("json",), ('{"grid":', "[[0,1],[1,0]]", ',"palette":["red"]}', "[", "{", '"', "1,"), str),
+    extractor(
+        "science_birds", ("code",), ("drop_block('b11', 3)\n", "drop_block(", "'b31'", ",", "(", ")", "#"), backticked
+    ),
+    suite_loader(),
+)

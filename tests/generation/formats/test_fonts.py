@@ -1,0 +1,36 @@
+"""The vendored fonts are there, and the table of what they cover is theirs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+from generation.formats.cells import fonts
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_coverage_table_is_that_of_the_vendored_files():
+    loader = SourceFileLoader("vendor_fonts", str(ROOT / "script" / "vendor_fonts"))
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader("vendor_fonts", loader))
+    loader.exec_module(script)
+    table = json.loads((ROOT / "generation" / "formats" / "font_coverage.json").read_text(encoding="ascii"))
+
+    assert tuple(script.FACES) == fonts()
+    assert {face: script.ranges(script.covered(files)) for face, files in script.FACES.items()} == table
+
+
+def test_every_font_in_the_stylesheet_is_vendored_with_its_licence():
+    css = (ROOT / "static" / "css" / "fonts.css").read_text(encoding="utf-8")
+    files = {path.name for path in (ROOT / "static" / "fonts").iterdir()}
+    used = set(re.findall(r'url\("\.\./fonts/([^"]+)"\)', css))
+
+    assert used == {name for name in files if name.endswith(".woff2")}
+    assert {name for name in files if name.endswith(".LICENSE")} == {
+        "courier-prime.LICENSE",
+        "dejavu.LICENSE",
+        "fira-code.LICENSE",
+    }

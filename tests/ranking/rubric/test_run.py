@@ -1,0 +1,327 @@
+"""Rubric leaderboards from the database: the same numbers as of a file, the page, exports and imports."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from generation.models import Run, Sample
+from judging.files.export_grades import write_grades
+from judging.grades.sheets import next_item
+from judging.models import Grade, Seat
+from ranking.fitting import fit_run, publish_fit, stale_fits
+from ranking.rubric.run import expected_of
+from ranking.simulated.grades import simulate_grades
+from tests.benchsite.lib.test_progress_bar import Screen
+from tests.judging.graded import grade, grade_all, make_rubric_run, seat_with_list
+from tests.judging.make import make_curator, make_judge
+
+from .alike import assert_alike
+from .graded_run import make_graded_run
+
+pytestmark = pytest.mark.django_db
+
+
+def exported(run, path):
+    with path.open("w", encoding="utf-8") as stream:
+        write_grades(run, stream)
+    return path
+
+
+def analysed(path):
+    out = io.StringIO()
+    call_command("analyse", str(path), "--suite", "pokemon-svg", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def test_the_database_and_the_file_say_the_same(tmp_path):
+    run = make_graded_run()
+
+    fit = fit_run(run, protocol="rubric")
+    of_file = analysed(exported(run, tmp_path / "grades.jsonl"))
+
+    assert_alike({key: fit.result[key] for key in of_file}, of_file)
+    assert fit.votes == run.grades.count() == 3 * 35 * 3  # judges, drawings, dimensions
+    assert [s["missing"] for s in of_file["scores"]].count(1) == 1
+
+
+def test_standings_are_kept_for_the_total_and_each_stage():
+    run = make_graded_run()
+
+    fit = fit_run(run)
+
+    assert fit.protocol == "rubric"
+    overall = list(fit.standings.filter(scope="overall").order_by("rank"))
+    assert [s.entrant.name for s in overall] == [e.name for e in run.entrants.order_by("id")]
+    assert all(s.low <= s.score <= s.high for s in overall)
+    assert fit.standings.filter(scope="category:s3").count() == 3
+
+
+def test_a_grade_makes_the_fit_stale_and_a_judge_set_aside_is_left_out(django_capture_on_commit_callbacks):
+    run = make_graded_run(subjects=1)
+    fit_run(run)
+    assert stale_fits("fast") == []
+    with django_capture_on_commit_callbacks(execute=True):
+        seat = seat_with_list(run)
+        grade(seat, next_item(seat), 0.0)
+    assert stale_fits("fast") == [(run, "rubric")]
+    with_everyone = fit_run(run)
+    Seat.objects.filter(pk=seat.pk).update(weight=0, excluded_reason="asleep")
+
+    without = fit_run(run)
+
+    assert with_everyone.votes - without.votes == 3
+
+
+def test_what_counts_as_missing_and_what_is_left_out():
+    run = make_rubric_run(entrants=1, subjects=2, attempts=2)
+    states = [("failed", "", False), ("cancelled", "", False), ("pending", "", None), ("drawn", "invalid", False)]
+    samples = list(run.samples.order_by("id"))
+    for sample, (state, verdict, _) in zip(samples, states, strict=False):
+        Sample.objects.filter(pk=sample.pk).update(state=state, verdict=verdict)
+    Sample.objects.filter(pk=samples[4].pk).update(held=True)
+    Sample.objects.filter(pk=samples[5].pk).update(excluded_reason="offensive")
+
+    expected = expected_of(run)
+
+    assert len(expected) == 12 - 3
+    assert int((~expected["valid"]).sum()) == 3
+
+
+def test_a_run_without_grades_has_an_empty_leaderboard(client):
+    run = make_rubric_run()
+    Run.objects.update(visibility=Run.Visibility.PUBLISHED)
+    fit_run(run)
+
+    page = client.get(reverse("ranking:leaderboard", args=[run.code]))
+
+    assert page.status_code == 200
+    assert "no total to rank by" in page.text
+
+
+def test_the_page_shows_scores_agreement_structure_and_the_scatter(client):
+    run = make_graded_run()
+    run.entrants.filter(pk=run.entrants.first().pk).update(note="via proxy")
+    Run.objects.update(visibility=Run.Visibility.PUBLISHED)
+    fit_run(run)
+
+    page = client.get(reverse("ranking:leaderboard", args=[run.code])).text
+    stage = client.get(reverse("ranking:leaderboard", args=[run.code]), {"category": "s2"}).text
+
+    for said in (
+        "via proxy",
+        "ICC(2,1)",
+        "ICC(2,k)",
+        "Krippendorff",
+        "Severity",
+        "11 of 12",
+        "Advanced tags",
+        "simulated",
+    ):
+        assert said in page, said
+    for corner in ("Minimal", "Refined", "Crude", "Cluttered"):
+        assert corner in page
+    assert "Signature" in stage and "ICC" not in stage
+    link = reverse("gallery:sample", args=[run.samples.judgeable().first().code])
+    assert link not in page  # while people judge blind
+    Run.objects.update(judging_state=Run.Judging.CLOSED)
+    assert f'href="{link}"' in client.get(reverse("ranking:leaderboard", args=[run.code])).text
+
+
+def test_a_frozen_leaderboard_says_nothing_of_single_judges(client):
+    run = make_graded_run()
+    frozen = publish_fit(fit=fit_run(run), by=None, title="Midterm")
+
+    page = client.get(reverse("ranking:publication", args=[frozen.code])).content.decode()
+
+    assert "Consistency across attempts" in page
+    assert "Severity" not in page
+    assert "Judge 1" not in page
+
+
+def test_a_judge_of_an_open_run_does_not_see_the_ranking(client):
+    run = make_graded_run()
+    seat_with_list(run)
+    Run.objects.update(visibility=Run.Visibility.PUBLISHED)
+    fit_run(run)
+    client.force_login(make_judge())
+
+    assert client.get(reverse("ranking:leaderboard", args=[run.code])).status_code == 403
+
+
+@pytest.mark.parametrize("form, start", [("md", "# "), ("csv", "rank,entrant"), ("json", "{")])
+def test_downloads(client, form, start):
+    run = make_graded_run()
+    fit_run(run)
+    client.force_login(make_curator())
+
+    answer = client.get(reverse("ranking:download", args=[run.code, form]))
+
+    assert answer.status_code == 200
+    assert answer.text.startswith(start)
+
+
+def lines(path):
+    return [{k: v for k, v in json.loads(line).items() if k not in ("run",)} for line in path.read_text().splitlines()]
+
+
+def test_grades_survive_a_round_trip(tmp_path):
+    run = make_graded_run()
+    before = exported(run, tmp_path / "before.jsonl")
+    Grade.objects.all().delete()
+    Seat.objects.all().delete()
+
+    call_command("import_grades", str(before), "--run", run.code, stdout=io.StringIO())
+    call_command("import_grades", str(before), "--run", run.code, stdout=io.StringIO())
+
+    assert lines(exported(run, tmp_path / "after.jsonl")) == lines(before)
+    assert Seat.objects.filter(judge=None).count() == 3
+
+
+def test_an_imported_name_is_not_taken_for_a_judge_of_this_run(tmp_path):
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+    grade(seat, next_item(seat), 4.0)
+    path = exported(run, tmp_path / "grades.jsonl")
+    path.write_text(path.read_text().replace(run.code, "elsewhere").replace(": 4.0", ": 6.0"))
+
+    call_command("import_grades", str(path), "--run", run.code, stdout=io.StringIO())
+
+    assert sorted({(g.seat.pseudonym, g.value) for g in Grade.objects.select_related("seat")}) == [
+        ("judge alice", 4.0),
+        ("judge alice (imported)", 6.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ({"value": 11}, "line 2, value: 11 is not a number from 0 to 10."),
+        ({"entrant": "nobody"}, "line 2, entrant: run"),
+        ({"dimension": "taste"}, "line 2, dimension"),
+        ({"graded_at": "yesterday"}, "line 2, graded_at"),
+        ({"graded_at": "0001-01-01T00:00:00+14:00"}, "line 2, graded_at"),
+        ({"judge": "x" * 101}, "line 2, judge"),
+        ({"judge": "a\x00b"}, "line 2, judge"),
+        ({"judge": "\ud800"}, "line 2, judge"),
+    ],
+)
+def test_a_bad_line_refuses_the_whole_file(tmp_path, change, said):
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+    grade(seat, next_item(seat))
+    path = exported(run, tmp_path / "grades.jsonl")
+    Grade.objects.all().delete()
+    rows = path.read_text().splitlines()
+    rows[1] = json.dumps(json.loads(rows[1]) | change)
+    path.write_text("\n".join(rows))
+
+    with pytest.raises(CommandError, match=said.replace("(", r"\(")):
+        call_command("import_grades", str(path), "--run", run.code)
+
+    assert Grade.objects.count() == 0
+
+
+def test_damaged_files_are_refused_by_line(tmp_path):
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+    grade(seat, next_item(seat))
+    path = exported(run, tmp_path / "grades.jsonl")
+    good = path.read_bytes()
+    first = good.splitlines(keepends=True)[0]
+    Grade.objects.all().delete()
+
+    for data, said in (
+        (good + first, "grades.jsonl, line 4, dimension: this judge graded it already in line 1."),
+        (first + first[:3], "grades.jsonl, line 2: it is not JSON (Unterminated string starting at character 2)."),
+        (first + b"\xff\n", "grades.jsonl, line 2: it is not UTF-8 text."),
+        (b"PK\x03\x04" + bytes(9), "grades.jsonl, line 1: it is not JSON (Expecting value at character 1)."),
+        (b"\xef\xbb\xbf\r\n", "grades.jsonl: there is no grade in it."),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(CommandError) as refused:
+            call_command("import_grades", str(path), "--run", run.code)
+        assert str(refused.value) == f"Nothing was imported. {said}"
+        assert not Grade.objects.exists()
+
+    path.write_bytes(b"\xef\xbb\xbf" + good.replace(b"\n", b"\r\n"))
+    call_command("import_grades", str(path), "--run", run.code, stdout=io.StringIO())
+    assert Grade.objects.count() == 3
+
+
+def test_grading_commands_show_how_far_they_are(eager, tmp_path):
+    run, screen = make_rubric_run(entrants=2, subjects=1), Screen()
+
+    call_command("simulate_grades", run.code, "--judges", "1", stdout=io.StringIO(), stderr=screen)
+    path = exported(run, tmp_path / "grades.jsonl")
+    call_command("import_grades", str(path), "--run", run.code, stdout=io.StringIO(), stderr=screen)
+
+    assert "\rGrading 1, 0 s" in screen.getvalue() and "\rImporting 1, 0 s" in screen.getvalue()
+
+
+def test_a_contradiction_is_refused(tmp_path):
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+    grade(seat, next_item(seat), 4.0)
+    path = exported(run, tmp_path / "grades.jsonl")
+    path.write_text(path.read_text().replace(": 4.0", ": 6.0"))
+
+    with pytest.raises(CommandError, match="has given 4 for"):
+        call_command("import_grades", str(path), "--run", run.code)
+
+
+def test_csv_neutralises_formulas(tmp_path):
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+    grade(seat, next_item(seat))
+    Seat.objects.update(pseudonym="=1+1")
+
+    out = tmp_path / "grades.csv"
+    call_command("export", "grades", run.code, "--format", "csv", "--out", str(out), stderr=io.StringIO())
+
+    first, *rest = out.read_text().splitlines()
+    assert first.startswith("judge,entrant,stage,subject,attempt,dimension,value")
+    assert len(rest) == 3
+    assert all(row.startswith("'=1+1") for row in rest)
+
+
+def test_withdrawn_grades_are_not_exported(tmp_path):
+    run = make_rubric_run()
+    seat = seat_with_list(run)
+    item = next_item(seat)
+    grade(seat, item, 4.0)
+    grade(seat, item, 5.0)
+
+    assert {row["value"] for row in lines(exported(run, tmp_path / "grades.jsonl"))} == {5.0}
+
+
+def test_simulated_judges_are_marked_and_the_same_seed_says_the_same():
+    run = make_rubric_run(entrants=2, subjects=1)
+
+    def said():
+        simulate_grades(run, judges=2, seed=5)
+        found = sorted(Grade.objects.values_list("seat__pseudonym", "sample", "dimension", "value"))
+        assert Seat.objects.filter(is_simulated=True, judge__is_active=False).count() == 2
+        Grade.objects.all().delete()
+        Seat.objects.all().delete()
+        return found
+
+    first = said()
+
+    assert len(first) == 2 * 12 * 3
+    assert first == said()
+
+
+def test_the_total_is_the_seeds_formula():
+    """One judge, all grades by stage: S = 4, 6, 9 give (4·1.0 + 6·1.8 + 9·3.2) · 100 / 60 = 72.67."""
+    run = make_rubric_run(entrants=1)
+    seat = seat_with_list(run)
+    grade_all(seat, lambda item, key: {"s1": 4.0, "s2": 6.0, "s3": 9.0}[item.stage])
+
+    fit = fit_run(run)
+
+    assert fit.result["overall"][0]["score"] == pytest.approx(72.6667, abs=1e-3)

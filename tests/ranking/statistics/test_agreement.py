@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ranking.statistics.agreement import (
+    cohen_matrix,
+    cohen_table,
+    fleiss_kappa,
+    gwet_ac1,
+    icc,
+    icc_interval,
+    interval_delta,
+    krippendorff,
+    nominal_delta,
+    ordinal_delta,
+    paired_units,
+    ratio_delta,
+    raw_agreement,
+)
+from tests.ranking.statistics.test_bradley_terry import vector
+
+
+def two_judges(table):
+    """Units by classes from a square table of two judges."""
+    rows = []
+    for i, line in enumerate(table):
+        for j, times in enumerate(line):
+            rows += [np.eye(len(table))[i] + np.eye(len(table))[j]] * times
+    return np.array(rows)
+
+
+def test_krippendorff_four_observers():
+    data = vector("krippendorff_4observers_12units")
+    said = np.array([[np.nan if v is None else v for v in line] for line in data["data_coders_by_units"]])
+    values = np.arange(1, 6)
+    table = np.array([[(said[:, unit] == v).sum() for v in values] for unit in range(12)])
+    metrics = {
+        "nominal": nominal_delta(5),
+        "ordinal": ordinal_delta(paired_units(table).sum(0)),
+        "interval": interval_delta(values),
+        "ratio": ratio_delta(values),
+    }
+    for name, delta in metrics.items():
+        assert round(krippendorff(table, delta).value, 3) == data["published"][name], name
+
+
+def test_fleiss_worked_example():
+    data = vector("fleiss_kappa_wikipedia")
+    assert round(fleiss_kappa(np.array(data["counts"])).value, 3) == data["published"]["kappa"]
+    assert round(raw_agreement(np.array(data["counts"])).value, 3) == data["published"]["P_bar"]
+
+
+def test_gwet_abstractors():
+    data = vector("gwet_cont3x3abstractors")
+    published, table = data["published"], two_judges(data["table"])
+    ac1 = gwet_ac1(table)
+    assert round(ac1.value, 7) == published["gwet_ac1"]
+    # The printed standard error counts the population as finite in no way; the jackknife must land beside it.
+    assert (ac1.high - ac1.low) / 2 / 1.984 == pytest.approx(published["gwet_ac1_se"], rel=0.02)
+    assert round(cohen_table(data["table"]), 7) == published["cohen"]
+    assert round(krippendorff(table, nominal_delta(3)).value, 7) == published["krippendorff"]
+    assert round(raw_agreement(table).value, 7) == published["percent"]
+
+
+def test_shrout_and_fleiss():
+    data = vector("icc_shrout_fleiss_1979")
+    found = icc(np.array(data["targets_by_judges"]))
+    for name, published in data["published"].items():
+        assert round(getattr(found, name.lower()), 2) == published
+
+
+def test_icc_interval_holds_the_value_and_needs_three_targets():
+    scores = np.array(vector("icc_shrout_fleiss_1979")["targets_by_judges"], float)
+    found = icc_interval(scores, lambda each: each.icc2)
+    assert found.low < found.value < found.high
+    assert icc_interval(scores[:2], lambda each: each.icc2).low is None
+    assert icc(np.full((3, 1), 2.0)).icc2 is None
+
+
+def test_cohen_matrix_equals_the_table():
+    table = vector("gwet_cont3x3abstractors")["table"]
+    pairs = [(i, j) for i, line in enumerate(table) for j, times in enumerate(line) for _ in range(times)]
+    units = np.arange(len(pairs))
+    kappa, shared = cohen_matrix(
+        np.repeat([0, 1], len(pairs)), np.tile(units, 2), np.array(pairs).T.ravel(), judges=3, classes=3
+    )
+    assert kappa[0, 1] == kappa[1, 0] == pytest.approx(cohen_table(table))
+    assert shared[0, 1] == 100
+    assert np.isnan(kappa[0, 2])
+
+
+def test_no_shared_units_is_no_answer():
+    table = np.eye(4)
+    for found in (krippendorff(table, nominal_delta(4)), gwet_ac1(table), raw_agreement(table)):
+        assert (found.value, found.low, found.high) == (None, None, None)
+
+
+def test_full_agreement_is_one_even_in_a_single_class():
+    table = np.zeros((5, 4))
+    table[:, 0] = 3
+    assert krippendorff(table, nominal_delta(4)).value == 1
+    assert gwet_ac1(table).value == pytest.approx(1)
+
+
+def test_mirror_makes_alpha_blind_to_which_entrant_is_named_first():
+    rng = np.random.default_rng(5)
+    table = rng.integers(0, 3, (40, 4)).astype(float)
+    flipped = table.copy()
+    flipped[::2] = flipped[::2][:, [1, 0, 2, 3]]
+    a, b = (krippendorff(t, nominal_delta(4), mirror=(0, 1)) for t in (table, flipped))
+    assert a == b
+    assert krippendorff(table, nominal_delta(4)) != krippendorff(flipped, nominal_delta(4))
+
+
+def test_jackknife_equals_leaving_each_unit_out_by_hand():
+    rng = np.random.default_rng(6)
+    table = rng.integers(0, 4, (15, 3))
+    table = table[table.sum(1) > 1]
+    delta = nominal_delta(3)
+    found = krippendorff(table, delta)
+    by_hand = np.array([krippendorff(np.delete(table, i, 0), delta).value for i in range(len(table))])
+    n = len(table)
+    error = np.sqrt((n - 1) / n * ((by_hand - by_hand.mean()) ** 2).sum())
+    from scipy import stats
+
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, n - 1) * error)

@@ -1,0 +1,90 @@
+"""Every address × every role: what each answers, that a GET changes nothing, and that a POST needs its token."""
+
+from __future__ import annotations
+
+from http.cookies import SimpleCookie
+from operator import itemgetter
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.site.url_roles import ADDRESSES, ROLES, Row, patterns
+from tests.site.url_world import address, admin_rows, fill
+
+pytestmark = pytest.mark.long
+SITE = {name: row for name, row in ADDRESSES.items() if not name.startswith("admin:")}
+
+
+@pytest.fixture(autouse=True)
+def no_queue(monkeypatch, settings):
+    """No queue, whatever runs on this machine: `/readyz` then says the same everywhere."""
+    monkeypatch.setitem(settings.RQ_QUEUES["draw"], "URL", "redis://127.0.0.1:1/0")
+
+
+def answer(client: Client, method: str, url: str, data: dict) -> str:
+    """The status, or `login`; whatever the request did, to rows and to the session's cookie, is taken back."""
+    cookies = client.cookies.output(header="", sep=";")
+    with transaction.atomic():
+        response = getattr(client, method)(url, data) if method == "post" else client.get(url)
+        if response.streaming:
+            b"".join(response.streaming_content)
+        transaction.set_rollback(True)
+    client.cookies = SimpleCookie(cookies)
+    moved = response.headers.get("Location", "")
+    return "login" if moved.startswith(("/login/", "/admin/login/")) else str(response.status_code)
+
+
+def surprises(rows: dict[str, Row], world: dict, role: str) -> list[tuple[str, ...]]:
+    """What does not answer as its row says, and each GET that wrote to the database."""
+    number, found, client = ROLES.index(role), [], Client()
+    if world["users"][role]:
+        client.force_login(world["users"][role])
+    for name, row in rows.items():
+        url = address(name, row, world)
+        data = {key: fill(value, world) for key, value in row.data.items()}
+        for method, said in (("get", row.get), ("post", row.post)):
+            with CaptureQueriesContext(connection) as seen:
+                got = answer(client, method, url, data)
+            if got != (wanted := said.split()[number]):
+                found.append((name, method, wanted, got))
+            if method == "get":
+                found += [(name, sql) for sql in map(itemgetter("sql"), seen) if writes(sql)]
+    return found
+
+
+def writes(sql: str) -> bool:
+    return sql.split()[0] in ("INSERT", "UPDATE", "DELETE") and "django_session" not in sql
+
+
+def test_every_address_has_a_row():
+    """A new page needs a line in tests/site/url_roles.py that says who may open it; a second one needs a name of its own."""
+    rows = {name.partition(" ")[0] for name in {**SITE, **admin_rows()}}
+
+    assert sorted(name for name, _ in patterns()) == sorted(rows)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_gets_what_its_column_says_and_a_get_changes_nothing(world, role):
+    assert surprises(SITE, world, role) == []
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_gets_what_its_column_says_in_the_admin_too(world, role):
+    assert surprises(admin_rows(), world, role) == []
+
+
+def test_every_post_needs_its_token(world):
+    """As a superuser and as the judge: whatever a form could do is refused without the token of our own page."""
+    accepted = []
+    for role in ("judge", "superuser"):
+        client = Client(enforce_csrf_checks=True)
+        client.force_login(world["users"][role])
+        for name, row in {**SITE, **admin_rows()}.items():
+            data = {key: fill(value, world) for key, value in row.data.items()}
+            if answer(client, "post", address(name, row, world), data) != "403":
+                accepted.append((role, name))
+
+    assert accepted == []
+    assert [name for name, view in patterns() if getattr(view, "csrf_exempt", False)] == []
