@@ -9,8 +9,7 @@ from generation.models import Prompt, Run, Sample
 from generation.suites.loading import load_suite
 from judging.grades.grading import grade_sample
 from judging.grades.sheets import next_item, open_sheet
-
-from .make import make_run, make_seat
+from tests.judging.make import make_run, make_seat
 
 SUITE = load_suite(Path(__file__).parent.parent.parent / "config" / "pokemon-svg")
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100"><rect width="{}" height="60" fill="#c33"/></svg>'

@@ -17,8 +17,7 @@ from generation.models import Event, Run, Sample
 from judging.models import Epoch, Invitation, Matchup, Report, Seat, Vote
 from judging.pairs import voting
 from judging.pairs.serving import take_seat
-
-from .make import make_judge, make_run, make_seat
+from tests.judging.make import make_judge, make_run, make_seat
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 

@@ -17,8 +17,7 @@ from judging.pairs import epochs, voting
 from judging.pairs.epochs import counting_votes
 from judging.pairs.serving import take_seat
 from judging.pairs.tallies import differences
-
-from .make import make_run, make_seat
+from tests.judging.make import make_run, make_seat
 
 pytestmark = pytest.mark.django_db
 

@@ -21,8 +21,7 @@ from judging.models import JudgeTally, Matchup, Seat, Vote
 from judging.pairs import voting
 from judging.pairs.serving import take_seat
 from judging.pairs.tallies import differences
-
-from .make import make_run, make_seat
+from tests.judging.make import make_run, make_seat
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 

@@ -16,9 +16,8 @@ from judging.grades.sheets import next_item, open_sheet
 from judging.models import Grade, GradeItem, GradeSheet
 from judging.pairs.epochs import newest_epoch, refresh_epoch
 from judging.pairs.voting import RefusedError, mark_missed
-
-from .graded import dimensions, grade, make_rubric_run, seat_with_list
-from .make import make_curator, make_entrant
+from tests.judging.graded import dimensions, grade, make_rubric_run, seat_with_list
+from tests.judging.make import make_curator, make_entrant
 
 pytestmark = pytest.mark.django_db
 

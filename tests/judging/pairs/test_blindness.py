@@ -18,10 +18,9 @@ from generation.models import Entrant, LanguageModel, ProviderCall, Run, Sample
 from judging.models import Matchup
 from judging.pairs.serving import take_seat
 from judging.urls import judge_urls
+from tests.judging.make import make_run, make_seat
 from tests.site.url_roles import ADDRESSES
 from tests.site.url_world import address, admin_rows
-
-from .make import make_run, make_seat
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 JSON = {"accept": "application/json"}

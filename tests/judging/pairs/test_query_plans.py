@@ -7,8 +7,7 @@ from django.db import connection
 
 from judging.pairs.serving import take_seat
 from judging.pairs.showing import WAITING, with_drawings, with_seats
-
-from .make import make_run, make_seat
+from tests.judging.make import make_run, make_seat
 
 pytestmark = pytest.mark.django_db
 

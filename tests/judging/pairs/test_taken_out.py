@@ -15,8 +15,7 @@ from judging.models import Matchup, Report, Seat, Vote
 from judging.pairs import voting
 from judging.pairs.serving import take_seat
 from judging.pairs.tallies import differences
-
-from .make import make_curator, make_run, make_seat
+from tests.judging.make import make_curator, make_run, make_seat
 
 pytestmark = pytest.mark.django_db
 JSON = {"accept": "application/json"}

@@ -20,8 +20,7 @@ from judging.pairs.epochs import load_table, refresh_epoch
 from judging.pairs.serving import line_of, take_seat
 from judging.pairs.tallies import differences, rebuild_tallies
 from judging.pairs.voting import Ballot, RefusedError, cast_vote, last_vote, mark_missed, report_matchup, undo_vote
-
-from .make import make_entrant, make_run, make_seat
+from tests.judging.make import make_entrant, make_run, make_seat
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
 

@@ -18,8 +18,7 @@ from judging.curating.invitations import (
     revoke_invitation,
 )
 from judging.models import Invitation, Matchup, Seat
-
-from .make import make_curator, make_judge, make_run, make_seat
+from tests.judging.make import make_curator, make_judge, make_run, make_seat
 
 pytestmark = pytest.mark.django_db
 PASSWORD = {"password": "quite-a-good-one"}

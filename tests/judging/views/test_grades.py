@@ -14,9 +14,9 @@ from judging.grades.grading import report_item, standing_values
 from judging.grades.sheets import next_item
 from judging.models import Epoch, Grade, GradeItem, Matchup
 from judging.urls import grade_urls
+from tests.judging.graded import dimensions, grade, make_rubric_run, seat_with_list
+from tests.judging.make import make_curator, make_run, make_seat
 
-from .graded import dimensions, grade, make_rubric_run, seat_with_list
-from .make import make_curator, make_run, make_seat
 from .test_blindness import told
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,7 @@ from django.urls import reverse
 from generation.models import Event, Run
 from generation.runs.publishing import freeze_runs
 from judging.models import Vote
-
-from .make import NAMES, make_run
+from tests.judging.make import NAMES, make_run
 
 pytestmark = pytest.mark.django_db
 
