@@ -16,8 +16,7 @@ from judging.models import Epoch, Grade, GradeItem, Matchup
 from judging.urls import grade_urls
 from tests.judging.graded import dimensions, grade, make_rubric_run, seat_with_list
 from tests.judging.make import make_curator, make_run, make_seat
-
-from .test_blindness import told
+from tests.judging.pairs.test_blindness import told
 
 pytestmark = pytest.mark.django_db
 JSON = {"accept": "application/json"}

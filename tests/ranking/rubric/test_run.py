@@ -20,8 +20,7 @@ from tests.benchsite.lib.test_progress_bar import Screen
 from tests.judging.graded import grade, grade_all, make_rubric_run, seat_with_list
 from tests.judging.make import make_curator, make_judge
 from tests.ranking.alike import assert_alike
-
-from .graded_run import make_graded_run
+from tests.ranking.graded_run import make_graded_run
 
 pytestmark = pytest.mark.django_db
 
