@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ranking.simulated.votes import World, simulate_votes
-from ranking.statistics.judges import fit_judges, judge_behaviour, judge_flags
-from ranking.statistics.scopes import Settings, fit_overall
+from ranking.statistics.judges.fits import fit_judges, judge_behaviour, judge_flags
+from ranking.statistics.ratings.scopes import Settings, fit_overall
 from ranking.statistics.votes import Votes, tally_votes
 
 ENTRANTS, JUDGES, EACH = 10, 20, 100  # the other judges cast EACH votes

@@ -26,9 +26,9 @@ import numpy as np
 
 from benchmarks.figures.table import Row, make_parser, show, write_json
 from ranking.simulated.votes import START, World, simulate_votes
-from ranking.statistics.bradley_terry import ELO, fit_ratings, half_wins
 from ranking.statistics.leaderboard import Settings, fit_counts
-from ranking.statistics.scopes import as_cells, fit_categories, fit_overall
+from ranking.statistics.ratings.bradley_terry import ELO, fit_ratings, half_wins
+from ranking.statistics.ratings.scopes import as_cells, fit_categories, fit_overall
 from ranking.statistics.votes import KINDS, OUTCOMES, Tallies, Votes, count_cells, tally_votes
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ranking.simulated.votes import World, population_ratings, simulate_votes
-from ranking.statistics.bradley_terry import fit_ratings, half_wins
-from ranking.statistics.scopes import ScopeFit, Settings, fit_overall
+from ranking.statistics.ratings.bradley_terry import fit_ratings, half_wins
+from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
 from ranking.statistics.votes import tally_votes
 
 THETA = tuple(np.linspace(0.8, -0.8, 8))

@@ -105,8 +105,8 @@ def numbers(request: HttpRequest) -> HttpResponse:
 
 def _numbers_document(context: dict[str, Any]) -> dict[str, Any]:
     """The constants behind the page's words, from the code that uses them (loaded here: it brings scipy along)."""
-    from ranking.statistics.bradley_terry import ELO, MEAN_RATING, RIDGE
-    from ranking.statistics.scopes import Settings
+    from ranking.statistics.ratings.bradley_terry import ELO, MEAN_RATING, RIDGE
+    from ranking.statistics.ratings.scopes import Settings
 
     unless_set = Settings()
     return {

@@ -12,9 +12,9 @@ from generation.models import Run
 from judging.models import Kind, Vote
 from ranking.automatic.rank_correlation import compare_rankings, disagreements
 from ranking.pairwise.frames import on_excluded, tallies_of
-from ranking.statistics.bradley_terry import to_elo
-from ranking.statistics.judges import entrant_record
-from ranking.statistics.scopes import Settings, fit_overall
+from ranking.statistics.judges.fits import entrant_record
+from ranking.statistics.ratings.bradley_terry import to_elo
+from ranking.statistics.ratings.scopes import Settings, fit_overall
 
 POINTS = {"left": (1.0, 0.0), "right": (0.0, 1.0), "tie": (0.5, 0.5), "fail": (0.0, 0.0)}
 PRIOR = 2  # votes, half of them won, that every drawing starts with: one lucky vote makes no favourite

@@ -20,7 +20,7 @@ from generation.formats.base import Answer
 from generation.formats.pixel_art import FORMAT, STAGES
 from generation.suites.suite import Suite
 from ranking.automatic.files import WRITERS, read_samples
-from ranking.statistics.consistency import score_consistency
+from ranking.statistics.agreement.consistency import score_consistency
 
 LEVEL = 0.95
 # A model's score is the weighted sum of its parts, so a page can stack them.

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from benchsite.lib.text import csv_cell
-from ranking.statistics.agreement import Estimate
-from ranking.statistics.bradley_terry import ELO, RIDGE, to_elo
+from ranking.statistics.agreement.coefficients import Estimate
+from ranking.statistics.agreement.shared_items import Agreement
 from ranking.statistics.leaderboard import CountsFit, JudgeReport, Leaderboard
-from ranking.statistics.shared_items import Agreement
+from ranking.statistics.ratings.bradley_terry import ELO, RIDGE, to_elo
 from ranking.statistics.standings import Standing
 
 DIGITS = 6  # beyond this digits are noise of the processor

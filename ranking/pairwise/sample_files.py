@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ranking.pairwise.vote_files import VoteFileError, json_chunks, name_fault
-from ranking.statistics.intervals import wilson
+from ranking.statistics.ratings.intervals import wilson
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from benchsite.lib.json_lines import JsonError, read_object
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text, csv_cell, markdown_cell
 from generation.suites.suite import Rubric, Suite
-from ranking.statistics.agreement import Estimate
+from ranking.statistics.agreement.coefficients import Estimate
 
 if TYPE_CHECKING:
     from ranking.rubric.scores import RubricBoard

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from ranking.statistics.agreement import Estimate
+from ranking.statistics.agreement.coefficients import Estimate
 
 LEVEL = 0.95
 Array = NDArray[Any]

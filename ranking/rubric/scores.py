@@ -19,8 +19,8 @@ import pandas as pd
 from generation.suites.suite import Rubric, Suite
 from ranking.rubric.files import OUTPUTS, GradeFileError, read_grades
 from ranking.rubric.intervals import GradedItems, mean_interval
-from ranking.statistics.agreement import Estimate, icc, icc_interval, interval_delta, krippendorff
-from ranking.statistics.consistency import Consistency, score_consistency
+from ranking.statistics.agreement.coefficients import Estimate, icc, icc_interval, interval_delta, krippendorff
+from ranking.statistics.agreement.consistency import Consistency, score_consistency
 
 ITEM = ["entrant", "stage", "subject", "attempt"]
 

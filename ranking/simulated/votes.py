@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from ranking.statistics.bradley_terry import fit_ratings
+from ranking.statistics.ratings.bradley_terry import fit_ratings
 from ranking.statistics.votes import Votes, make_votes
 
 Array = NDArray[Any]

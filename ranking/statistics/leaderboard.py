@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ranking.pairwise.sample_files import SampleRate
-from ranking.statistics.bradley_terry import Davidson, fit_davidson
-from ranking.statistics.consistency import Consistency, vote_consistency
-from ranking.statistics.judges import (
+from ranking.statistics.agreement.consistency import Consistency, vote_consistency
+from ranking.statistics.agreement.shared_items import Agreement, measure_agreement
+from ranking.statistics.judges.fits import (
     Behaviour,
     JudgeFits,
     SideBias,
@@ -24,10 +24,10 @@ from ranking.statistics.judges import (
     judge_flags,
     side_bias,
 )
-from ranking.statistics.robustness import FewestVotes, fewest_votes
-from ranking.statistics.scopes import ScopeFit, Settings, fit_categories, fit_overall
-from ranking.statistics.shared_items import Agreement, measure_agreement
-from ranking.statistics.stability import AdjacentPair, adjacent_pairs
+from ranking.statistics.ratings.bradley_terry import Davidson, fit_davidson
+from ranking.statistics.ratings.robustness import FewestVotes, fewest_votes
+from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_categories, fit_overall
+from ranking.statistics.ratings.stability import AdjacentPair, adjacent_pairs
 from ranking.statistics.standings import (
     JudgeStanding,
     ShrunkCategories,

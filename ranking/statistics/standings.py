@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.bradley_terry import ELO, information, map_ratings, to_elo
-from ranking.statistics.intervals import Z95, Ranks, Spread, arena_rank, rank_ranges, sandwich, wilson
-from ranking.statistics.judges import JudgeFits, entrant_record
-from ranking.statistics.scopes import ScopeFit, Settings
-from ranking.statistics.shrinkage import choose_strength
+from ranking.statistics.judges.fits import JudgeFits, entrant_record
+from ranking.statistics.ratings.bradley_terry import ELO, information, map_ratings, to_elo
+from ranking.statistics.ratings.intervals import Z95, Ranks, Spread, arena_rank, rank_ranges, sandwich, wilson
+from ranking.statistics.ratings.scopes import ScopeFit, Settings
+from ranking.statistics.ratings.shrinkage import choose_strength
 
 Array = NDArray[Any]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.statistics.leaderboard import Settings, analyse_votes, fit_counts
-from ranking.statistics.scopes import as_cells
+from ranking.statistics.ratings.scopes import as_cells
 from ranking.statistics.votes import Tallies, Votes, make_votes, tally_votes
 from tests.ranking.statistics.make_votes import simulate
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.bradley_terry import (
+from ranking.statistics.ratings.bradley_terry import (
     RIDGE,
     Connectivity,
     connectivity,
@@ -19,7 +19,7 @@ from ranking.statistics.bradley_terry import (
     laplacian,
     residual_table,
 )
-from ranking.statistics.intervals import Spread, cluster_scores, sandwich
+from ranking.statistics.ratings.intervals import Spread, cluster_scores, sandwich
 from ranking.statistics.votes import Cells, Tallies, count_cells
 
 Array = NDArray[Any]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.bradley_terry import half_wins, information, map_ratings, residual_table
-from ranking.statistics.scopes import ScopeFit, Settings
+from ranking.statistics.ratings.bradley_terry import half_wins, information, map_ratings, residual_table
+from ranking.statistics.ratings.scopes import ScopeFit, Settings
 
 Array = NDArray[Any]
 CHALLENGERS = 4  # entrants behind the first that are tried

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ranking.statistics.bradley_terry import ELO
-from ranking.statistics.scopes import Settings, fit_overall
-from ranking.statistics.stability import adjacent_pairs, sequence_quantile, votes_needed
+from ranking.statistics.ratings.bradley_terry import ELO
+from ranking.statistics.ratings.scopes import Settings, fit_overall
+from ranking.statistics.ratings.stability import adjacent_pairs, sequence_quantile, votes_needed
 from ranking.statistics.votes import tally_votes
 from tests.ranking.statistics.make_votes import simulate
 

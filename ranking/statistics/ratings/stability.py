@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, stdtrit
 
-from ranking.statistics.bradley_terry import ELO
+from ranking.statistics.ratings.bradley_terry import ELO
 
 Array = NDArray[Any]
 TUNED_FOR = 1000  # votes at which the sequence is tightest

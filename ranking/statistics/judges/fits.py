@@ -10,10 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, expit, log_expit, ndtri, stdtrit
 
-from ranking.statistics.bradley_terry import RIDGE, connectivity, half_wins, information, map_ratings, residual_table
-from ranking.statistics.intervals import Z95
-from ranking.statistics.scopes import ScopeFit, Settings, judge_weights, times
-from ranking.statistics.shrinkage import BATCH, choose_strength, shrink
+from ranking.statistics.ratings.bradley_terry import (
+    RIDGE,
+    connectivity,
+    half_wins,
+    information,
+    map_ratings,
+    residual_table,
+)
+from ranking.statistics.ratings.intervals import Z95
+from ranking.statistics.ratings.scopes import ScopeFit, Settings, judge_weights, times
+from ranking.statistics.ratings.shrinkage import BATCH, choose_strength, shrink
 from ranking.statistics.votes import Cells, Tallies, Votes
 
 Array = NDArray[Any]

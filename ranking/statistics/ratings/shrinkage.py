@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit
 
-from ranking.statistics.bradley_terry import laplacian, map_ratings
+from ranking.statistics.ratings.bradley_terry import laplacian, map_ratings
 
 Array = NDArray[Any]
 STRENGTHS = 2.0 ** np.arange(6, -1, -1)  # 64 down to 1: a group is never freed fully, nor drowned

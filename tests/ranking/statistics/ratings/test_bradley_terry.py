@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ranking.statistics.bradley_terry import (
+from ranking.statistics.ratings.bradley_terry import (
     ELO,
     connectivity,
     fit_davidson,
@@ -17,7 +17,7 @@ from ranking.statistics.bradley_terry import (
 )
 from tests.ranking.statistics.make_votes import counts_of
 
-VECTORS = Path(__file__).resolve().parents[2] / "vectors"
+VECTORS = Path(__file__).resolve().parents[3] / "vectors"
 
 
 def vector(name):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from ranking.statistics.bradley_terry import residual_table
+from ranking.statistics.ratings.bradley_terry import residual_table
 from ranking.statistics.votes import REPEAT, Votes
 
 Array = NDArray[Any]

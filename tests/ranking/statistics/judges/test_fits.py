@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ranking.statistics.judges import (
+from ranking.statistics.judges.fits import (
     DOUBTFUL,
     accord,
     entrant_record,
@@ -13,8 +13,8 @@ from ranking.statistics.judges import (
     side_bias,
 )
 from ranking.statistics.leaderboard import analyse_votes
-from ranking.statistics.robustness import fewest_votes
-from ranking.statistics.scopes import Settings, fit_overall
+from ranking.statistics.ratings.robustness import fewest_votes
+from ranking.statistics.ratings.scopes import Settings, fit_overall
 from ranking.statistics.votes import tally_votes
 from tests.ranking.statistics.make_votes import counts_of, simulate
 

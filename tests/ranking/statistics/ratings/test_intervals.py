@@ -7,12 +7,12 @@ import pytest
 from scipy import stats
 
 from ranking.simulated.votes import World, population_ratings, simulate_votes
-from ranking.statistics.bradley_terry import ELO
-from ranking.statistics.intervals import Spread, arena_rank, clip_eigenvalues, rank_ranges, wilson
-from ranking.statistics.scopes import Settings, fit_categories, fit_overall
+from ranking.statistics.ratings.bradley_terry import ELO
+from ranking.statistics.ratings.intervals import Spread, arena_rank, clip_eigenvalues, rank_ranges, wilson
+from ranking.statistics.ratings.scopes import Settings, fit_categories, fit_overall
 from ranking.statistics.votes import make_votes, tally_votes
 from tests.ranking.statistics.make_votes import simulate
-from tests.ranking.statistics.test_bradley_terry import CLOSED, vector
+from tests.ranking.statistics.ratings.test_bradley_terry import CLOSED, vector
 
 
 def fit(votes, **settings):

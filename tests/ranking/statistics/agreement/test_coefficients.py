@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ranking.statistics.agreement import (
+from ranking.statistics.agreement.coefficients import (
     cohen_matrix,
     cohen_table,
     fleiss_kappa,
@@ -18,7 +18,7 @@ from ranking.statistics.agreement import (
     ratio_delta,
     raw_agreement,
 )
-from tests.ranking.statistics.test_bradley_terry import vector
+from tests.ranking.statistics.ratings.test_bradley_terry import vector
 
 
 def two_judges(table):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from ranking.statistics.bradley_terry import laplacian
+from ranking.statistics.ratings.bradley_terry import laplacian
 from ranking.statistics.votes import Cells
 
 Array = NDArray[Any]

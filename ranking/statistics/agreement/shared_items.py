@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.agreement import (
+from ranking.statistics.agreement.coefficients import (
     Estimate,
     cohen_matrix,
     gwet_ac1,
@@ -17,7 +17,7 @@ from ranking.statistics.agreement import (
     nominal_delta,
     raw_agreement,
 )
-from ranking.statistics.intervals import wilson
+from ranking.statistics.ratings.intervals import wilson
 from ranking.statistics.votes import LEFT, REPEAT, RIGHT, Votes
 
 Array = NDArray[Any]

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ranking.statistics.consistency import NOTHING, score_consistency, vote_consistency
-from ranking.statistics.scopes import Settings, fit_overall
+from ranking.statistics.agreement.consistency import NOTHING, score_consistency, vote_consistency
+from ranking.statistics.ratings.scopes import Settings, fit_overall
 from ranking.statistics.votes import tally_votes
 from tests.ranking.statistics.make_votes import simulate
-from tests.ranking.statistics.test_bradley_terry import vector
+from tests.ranking.statistics.ratings.test_bradley_terry import vector
 
 
 def test_pooled_variance_of_the_worked_example():
