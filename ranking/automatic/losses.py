@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from generation.formats.pixel_grid import SIDE, SOFT_CAP
+from generation.formats.pixel_art.grid import SIDE, SOFT_CAP
 from ranking.automatic.scores import WEIGHTS
 
 # Shares of the whole score, by the formulas of docs/suites/pixel-art-lite.md.

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from benchsite.lib.text import clean_text, decode
 from generation.formats import get_format
 from generation.formats.base import Answer
-from generation.formats.colours import FALLBACK, NAMES, read_colour
 from generation.formats.pixel_art import FORMAT, climb, rectangles
+from generation.formats.pixel_art.colours import FALLBACK, NAMES, read_colour
 from tests.hostile import case_bytes, cases
 
 ROW = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3]

@@ -13,7 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
-from generation.formats.pixel_grid import SIDE
+from generation.formats.pixel_art.grid import SIDE
 from generation.models import Entrant, Measurement, Run, Sample
 from generation.reading.measuring import LATE, mark_new_scores
 from generation.runs.publishing import freeze_runs, thaw_runs

@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from benchsite.lib.text import REPLACEMENT, visible
+from generation.formats.ascii_art.cells import ZWJ, cells_of, is_blank, is_combining, is_wide, robustness, width_of
 from generation.formats.base import Answer, Extraction, Picture
-from generation.formats.cells import ZWJ, cells_of, is_blank, is_combining, is_wide, robustness, width_of
 from generation.formats.fences import Block, fenced_blocks, strip_reasoning
 from generation.formats.identity import find_signature
 

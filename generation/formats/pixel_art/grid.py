@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from generation.formats.colours import FALLBACK, read_colour
+from generation.formats.pixel_art.colours import FALLBACK, read_colour
 
 SIDE = 24
 LARGE = 10_000  # cells beyond which a grid is flagged; drawing is capped to the window anyway

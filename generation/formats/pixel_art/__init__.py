@@ -11,7 +11,7 @@ from typing import Any
 
 from generation.formats.base import Answer, Extraction, Picture
 from generation.formats.fences import fenced_blocks, json_objects, strip_reasoning
-from generation.formats.pixel_grid import SIDE, Grid, grid_flags, read_grid, read_palette, score_grid
+from generation.formats.pixel_art.grid import SIDE, Grid, grid_flags, read_grid, read_palette, score_grid
 from generation.formats.strict_json import StrictError, read_json
 
 STAGES = ("whole", "fence", "object", "cleaned")
