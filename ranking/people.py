@@ -9,7 +9,7 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from generation.models import Run
 from judging.disclosure import drawings_are_open
-from judging.pairs.showing import rules_of
+from judging.rules import rules_of
 
 
 def hidden_from(user: User | AnonymousUser, runs: Iterable[Run]) -> set[int]:

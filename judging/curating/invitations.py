@@ -15,7 +15,7 @@ from django.utils.timezone import now
 
 from generation.models import Event, Run
 from judging.models import Invitation, Seat
-from judging.pairs.showing import rules_of
+from judging.rules import rules_of
 
 
 class UsedUpError(Exception):

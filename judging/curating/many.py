@@ -11,8 +11,7 @@ from django.db.models import QuerySet
 
 from generation.models import Run, Sample
 from judging.curating.invitations import revoke_invitation
-from judging.curating.runs import decide_report, set_judging, weigh_judge
-from judging.grades.grading import decide_item
+from judging.curating.runs import decide_item, decide_report, set_judging, weigh_judge
 from judging.models import GradeItem, Invitation, Report, Seat
 from judging.pairs.epochs import newest_epoch, refresh_epoch
 

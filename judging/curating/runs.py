@@ -16,9 +16,10 @@ from generation.models import Entrant, Event, Run, Sample
 from generation.runs.curating import exclude_samples
 from generation.runs.lifecycle import refuse_frozen
 from generation.runs.staleness import mark_scores
-from judging.models import JudgeTally, Outcome, Report, Seat, Vote
+from judging.grades.sheets import step_sheet
+from judging.models import GradeItem, GradeSheet, JudgeTally, Outcome, Report, Seat, Vote
 from judging.pairs.epochs import load_table, newest_epoch, refresh_epoch
-from judging.pairs.showing import rules_of
+from judging.rules import rules_of
 
 STATES = {"open": Run.Judging.OPEN, "pause": Run.Judging.PAUSED, "close": Run.Judging.CLOSED}
 HOURS = 48  # of the chart of votes
@@ -62,6 +63,34 @@ def decide_report(*, report: Report, exclude: bool, by: User, reason: str = "") 
         samples = sides.get(report.side) or [matchup.left_sample_id, matchup.right_sample_id]
         exclude_samples(Sample.objects.filter(pk__in=samples), by=by, reason=said)
         refresh_epoch(run)
+    return True
+
+
+@transaction.atomic
+def decide_item(*, item: GradeItem, exclude: bool, by: User, reason: str = "") -> bool:
+    """Exclude the reported drawing from judging and the scores, or put it back on the list. False if decided before."""
+    run = item.seat.run
+    if exclude:
+        refuse_frozen(run)
+    decision = "excluded" if exclude else "dismissed"
+    undecided = GradeItem.objects.filter(pk=item.pk, decision="").exclude(reported_at=None)
+    back = {} if exclude else {"reported_at": None}
+    if undecided.update(decision=decision, decided_by=by, **back) != 1:
+        return False
+    item.refresh_from_db(fields=["reason", "note"])
+    said = reason or ": ".join(filter(None, (item.reason, item.note)))
+    Event.objects.create(
+        run=run, actor=by, verb=f"report {decision}", subject=f"drawing {item.sample.code}", reason=said
+    )
+    if exclude:
+        reported = Sample.objects.filter(pk=item.sample_id)
+        exclude_samples(reported, by=by, reason=reason or f"reported by a judge: {item.reason}")
+        if newest_epoch(run) is not None:
+            refresh_epoch(run)
+    else:
+        sheet = GradeSheet.objects.get(seat=item.seat_id)
+        step_sheet(sheet, items=sheet.items + 1, graded=sheet.graded + (item.graded_at is not None))
+    mark_scores(run.pk)
     return True
 
 
@@ -126,10 +155,10 @@ def shortfalls(run: Run) -> list[str]:
     names = dict(run.entrants.values_list("pk", "label"))
     absent = [label for pk, label in names.items() if pk not in table.entrants]
     said = [f"{label} has no drawing that can be judged." for label in absent]
-    labels = rules_of(run.code).categories
+    rules = rules_of(run.code)
     impossible = Counter(category for pair, category in table.gaps() if pair in table.common)
     said += [
-        f"{count} pairs have no common prompt in {labels.get(category, category)}."
+        f"{count} pairs have no common prompt in {rules.label(category)}."
         for category, count in sorted(impossible.items())
     ]
     questions = len(table.questions)

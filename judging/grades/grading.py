@@ -1,4 +1,4 @@
-"""Verbs: grade a drawing, undo, report; and a curator's decision on a report. A change withdraws the old grade and adds a new one."""
+"""Verbs: grade a drawing, undo, report. A change withdraws the old grade and adds a new one."""
 
 from __future__ import annotations
 
@@ -7,20 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.utils.timezone import now
 
-from generation.models import Event, Run, Sample
-from generation.runs.curating import exclude_samples
-from generation.runs.lifecycle import refuse_frozen
-from generation.runs.staleness import mark_scores, mark_scores_after
+from generation.models import Run, Sample
+from generation.runs.staleness import mark_scores_after
 from generation.suites.suite import Rubric, Stage
 from judging.grades.sheets import own_item, rubric_of, stage_of, step_sheet
 from judging.models import Grade, GradeItem, GradeSheet, Seat
-from judging.pairs.epochs import newest_epoch, refresh_epoch
-from judging.pairs.planning import StaleSeatError
-from judging.pairs.serving import retried
-from judging.pairs.voting import RefusedError
+from judging.seats import RefusedError, StaleSeatError, retried
 
 
 @dataclass(frozen=True)
@@ -153,31 +147,3 @@ def report_item(*, judge: User, code: str, reason: str, note: str = "") -> Grade
     if unreported.update(reported_at=now(), reason=reason, note=note or item.note, decision=""):
         step_sheet(sheet, items=sheet.items - 1, graded=sheet.graded - (item.graded_at is not None))
     return item
-
-
-@transaction.atomic
-def decide_item(*, item: GradeItem, exclude: bool, by: User, reason: str = "") -> bool:
-    """Exclude the reported drawing from judging and the scores, or put it back on the list. False if decided before."""
-    run = item.seat.run
-    if exclude:
-        refuse_frozen(run)
-    decision = "excluded" if exclude else "dismissed"
-    undecided = GradeItem.objects.filter(pk=item.pk, decision="").exclude(reported_at=None)
-    back = {} if exclude else {"reported_at": None}
-    if undecided.update(decision=decision, decided_by=by, **back) != 1:
-        return False
-    item.refresh_from_db(fields=["reason", "note"])
-    said = reason or ": ".join(filter(None, (item.reason, item.note)))
-    Event.objects.create(
-        run=run, actor=by, verb=f"report {decision}", subject=f"drawing {item.sample.code}", reason=said
-    )
-    if exclude:
-        reported = Sample.objects.filter(pk=item.sample_id)
-        exclude_samples(reported, by=by, reason=reason or f"reported by a judge: {item.reason}")
-        if newest_epoch(run) is not None:
-            refresh_epoch(run)
-    else:
-        sheet = GradeSheet.objects.get(seat=item.seat_id)
-        step_sheet(sheet, items=sheet.items + 1, graded=sheet.graded + (item.graded_at is not None))
-    mark_scores(run.pk)
-    return True

@@ -12,9 +12,8 @@ from generation.models import Run, Sample
 from generation.suites.suite import Rubric, Stage, Suite
 from judging.grades.order import Drawing, choose_drawings, order_drawings
 from judging.models import GradeItem, GradeSheet, Kind, Seat
-from judging.pairs.planning import StaleSeatError
-from judging.pairs.serving import retried
-from judging.pairs.showing import rules_of
+from judging.rules import rules_of
+from judging.seats import StaleSeatError, retried
 
 
 @lru_cache(maxsize=64)

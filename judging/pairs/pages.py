@@ -13,8 +13,8 @@ from generation.formats import get_format
 from generation.models import Run
 from judging.models import Matchup, Seat, Vote
 from judging.pairs.serving import Line
-from judging.pairs.showing import rules_of
 from judging.pairs.voting import last_vote
+from judging.rules import rules_of
 
 FONTS = ((1, "Courier"), (2, "DejaVu"), (3, "Fira"))
 WIDEST, TALLEST = 240, 120
@@ -48,11 +48,10 @@ def shown(matchup: Matchup) -> Shown:
     drawings = [matchup.left_sample.drawing, matchup.right_sample.drawing]
     lines = [line for drawing in drawings for line in drawing.expandtabs().splitlines()] if as_text else []
     rows = max(len(drawing.splitlines()) for drawing in drawings) if as_text else 0
-    category = rules_of(matchup.run.code).categories.get(matchup.category, matchup.category)
     return Shown(
         code=matchup.code,
         prompt=matchup.prompt.text if matchup.prompt else "",
-        category=category,
+        category=rules_of(matchup.run.code).label(matchup.category),
         sides=tuple(
             Side(name, drawing if as_text else None) for name, drawing in zip(("left", "right"), drawings, strict=True)
         ),

@@ -14,16 +14,13 @@ from judging.pairs import schedule
 from judging.pairs.epochs import coverage, current_epoch, has_enough, load_table, refresh_epoch
 from judging.pairs.rounds import Pair
 from judging.pairs.schedule import Place, Plan
-from judging.pairs.showing import Rules, is_showable, rules_of, with_drawings
+from judging.pairs.showing import is_showable, with_drawings
 from judging.pairs.table import Item, Table, unordered
+from judging.rules import Rules, rules_of
+from judging.seats import RETRIES, StaleSeatError
 
-RETRIES = 5
 CHUNK = 64
 GUESSES = 3
-
-
-class StaleSeatError(Exception):
-    """Another request of the same judge got there first; the verb is tried again on what it left."""
 
 
 def make_matchup(seat: Seat, known: Epoch | None = None) -> Matchup | None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import wraps
-from typing import ParamSpec, TypeVar
 
-from django.db import IntegrityError, transaction
 from django.utils.timezone import now
 
 from judging.models import Epoch, Matchup, Seat
-from judging.pairs.planning import RETRIES, StaleSeatError, make_matchup
+from judging.pairs.planning import make_matchup
 from judging.pairs.showing import is_showable, waiting_of
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from judging.seats import StaleSeatError, retried
 
 
 @dataclass(frozen=True)
@@ -25,22 +20,6 @@ class Line:
     seat: Seat
     current: Matchup | None
     upcoming: Matchup | None
-
-
-def retried(verb: Callable[P, R]) -> Callable[P, R]:
-    """Run a verb in a transaction of its own, again when another request of the same judge interfered."""
-
-    @wraps(verb)
-    def tried(*args: P.args, **kwargs: P.kwargs) -> R:
-        for _ in range(RETRIES):
-            try:
-                with transaction.atomic():
-                    return verb(*args, **kwargs)
-            except (StaleSeatError, IntegrityError) as error:
-                last = error
-        raise last
-
-    return tried
 
 
 def line_of(seat: Seat) -> Line:

@@ -1,15 +1,12 @@
-"""What a page needs to know of a matchup, and of the rules of its run."""
+"""What a page needs to know of a matchup, read in one query."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from generation.models import Run, Sample
-from generation.suites.suite import Judging
+from generation.models import Sample
 from judging.models import Epoch, Matchup, Seat
 
 WAITING = [Matchup.State.QUEUED, Matchup.State.OPEN]
@@ -25,27 +22,6 @@ SEATS = {
     "seat__run": ("code", "format", "judging_state", "scores_changed_at"),
     "seat__epoch": ("number", "seed", "checked_at"),
 }
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What a run's frozen configuration says about judging."""
-
-    judging: Judging
-    categories: dict[str, str]
-
-    @property
-    def repeats(self) -> float:
-        # A judge who was told the names would recognise the pair.
-        return 0.0 if self.judging.reveal == "after_vote" else self.judging.repeats
-
-
-@lru_cache(maxsize=64)
-def rules_of(run_code: str) -> Rules:
-    """The rules of a run; they are frozen, and so may be kept in memory."""
-    config = Run.objects.values_list("config", flat=True).get(code=run_code)
-    categories = {row["key"]: row["label"] for row in config.get("categories", [])}
-    return Rules(Judging(**config.get("judging", {})), categories)
 
 
 def with_drawings() -> QuerySet[Matchup]:

@@ -12,21 +12,14 @@ from django.utils.timezone import now
 from generation.models import Run
 from generation.runs.staleness import AHEAD, mark_scores, mark_scores_after, move_mark
 from judging.models import Epoch, Matchup, Report, Seat, Vote
-from judging.pairs.planning import StaleSeatError
-from judging.pairs.serving import Line, as_it_stands, line_up, retried, save_seat
-from judging.pairs.showing import WAITING, is_showable, rules_of, waiting_of, with_seats
+from judging.pairs.serving import Line, as_it_stands, line_up, save_seat
+from judging.pairs.showing import WAITING, is_showable, waiting_of, with_seats
 from judging.pairs.tallies import add_vote, remove_vote
+from judging.rules import rules_of
+from judging.seats import RefusedError, StaleSeatError, retried
 
 MIN_INTERVAL = timedelta(milliseconds=300)
 LONGEST_MS = 3_600_000
-
-
-class RefusedError(Exception):
-    """Why something was not done, as a code and a sentence for the judge."""
-
-    def __init__(self, code: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.code, self.sentence = code, sentence
 
 
 @dataclass(frozen=True)

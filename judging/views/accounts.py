@@ -18,7 +18,7 @@ from generation.models import Run
 from judging.curating.invitations import UsedUpError, accept_invitation, sign_up
 from judging.models import Invitation, Seat
 from judging.pairs.serving import take_seat
-from judging.pairs.showing import rules_of
+from judging.rules import rules_of
 from judging.views.forms import SignUpForm
 
 

@@ -22,7 +22,7 @@ from judging.curating.charts import hour_bars
 from judging.curating.invitations import create_invitations, reset_path, revoke_invitation
 from judging.models import Invitation, Report, Seat
 from judging.pairs.epochs import newest_epoch
-from judging.pairs.showing import rules_of
+from judging.rules import rules_of
 from judging.views.forms import InviteForm, WeighForm
 
 

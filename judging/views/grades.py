@@ -14,12 +14,13 @@ from benchsite.lib.reasons import reason_of
 from generation.models import Run
 from generation.pictures import picture_response
 from generation.runs.lifecycle import RunError
+from judging.curating.runs import decide_item
 from judging.grades import pages as grade_pages
-from judging.grades.grading import decide_item, grade_sample, report_item, undo_grade
+from judging.grades.grading import grade_sample, report_item, undo_grade
 from judging.grades.sheets import next_item, open_sheet, own_item, rubric_of, showable
 from judging.models import GradeItem, GradeSheet, Report, Seat
-from judging.pairs.showing import rules_of
-from judging.pairs.voting import RefusedError
+from judging.rules import rules_of
+from judging.seats import RefusedError
 from judging.views.pairs import judge_required, wants_json
 
 

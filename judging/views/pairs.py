@@ -19,8 +19,9 @@ from judging.grades import pages as grade_pages
 from judging.models import Matchup, Seat, Vote
 from judging.pairs import pages
 from judging.pairs.serving import Line, line_of, take_seat
-from judging.pairs.showing import rules_of
-from judging.pairs.voting import RefusedError, cast_vote, report_matchup, undo_vote
+from judging.pairs.voting import cast_vote, report_matchup, undo_vote
+from judging.rules import rules_of
+from judging.seats import RefusedError
 from judging.views.forms import CodeForm, ReportForm, VoteForm
 
 SAID = {"left": "Voted left", "right": "Voted right", "tie": "Voted both good", "fail": "Voted both bad"}

@@ -11,11 +11,13 @@ from django.utils.timezone import now
 
 from generation.models import Run, Sample
 from generation.runs.lifecycle import RunError
-from judging.grades.grading import decide_item, grade_sample, report_item, standing_values, undo_grade
+from judging.curating.runs import decide_item
+from judging.grades.grading import grade_sample, report_item, standing_values, undo_grade
 from judging.grades.sheets import next_item, open_sheet
 from judging.models import Grade, GradeItem, GradeSheet
 from judging.pairs.epochs import newest_epoch, refresh_epoch
-from judging.pairs.voting import RefusedError, mark_missed
+from judging.pairs.voting import mark_missed
+from judging.seats import RefusedError
 from tests.judging.graded import dimensions, grade, make_rubric_run, seat_with_list
 from tests.judging.make import make_curator, make_entrant
 

@@ -19,7 +19,8 @@ from judging.pairs import tallies
 from judging.pairs.epochs import load_table, refresh_epoch
 from judging.pairs.serving import line_of, take_seat
 from judging.pairs.tallies import differences, rebuild_tallies
-from judging.pairs.voting import Ballot, RefusedError, cast_vote, last_vote, mark_missed, report_matchup, undo_vote
+from judging.pairs.voting import Ballot, cast_vote, last_vote, mark_missed, report_matchup, undo_vote
+from judging.seats import RefusedError
 from tests.judging.make import make_entrant, make_run, make_seat
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long]

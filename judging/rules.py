@@ -1,0 +1,33 @@
+"""The rules of a run: what its frozen configuration says about judging."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from generation.models import Run
+from generation.suites.suite import Judging
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A run's judging settings, and its categories' labels by key."""
+
+    judging: Judging
+    categories: dict[str, str]
+
+    @property
+    def repeats(self) -> float:
+        # A judge who was told the names would recognise the pair.
+        return 0.0 if self.judging.reveal == "after_vote" else self.judging.repeats
+
+    def label(self, category: str) -> str:
+        return self.categories.get(category, category)
+
+
+@lru_cache(maxsize=64)
+def rules_of(run_code: str) -> Rules:
+    """The rules of a run; they are frozen, and so may be kept in memory."""
+    config = Run.objects.values_list("config", flat=True).get(code=run_code)
+    categories = {row["key"]: row["label"] for row in config.get("categories", [])}
+    return Rules(Judging(**config.get("judging", {})), categories)

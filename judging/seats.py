@@ -1,0 +1,42 @@
+"""What every verb of a judge shares: why it refuses, and how it is tried again when two requests collide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from django.db import IntegrityError, transaction
+
+P = ParamSpec("P")
+R = TypeVar("R")
+RETRIES = 5
+
+
+class RefusedError(Exception):
+    """Why something was not done, as a code and a sentence for the judge."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code, self.sentence = code, sentence
+
+
+class StaleSeatError(Exception):
+    """Another request of the same judge got there first; the verb is tried again on what it left."""
+
+
+def retried(verb: Callable[P, R]) -> Callable[P, R]:
+    """Run a verb in a transaction of its own, again when another request of the same judge interfered."""
+
+    @wraps(verb)
+    def tried(*args: P.args, **kwargs: P.kwargs) -> R:
+        last: Exception = StaleSeatError()
+        for _ in range(RETRIES):
+            try:
+                with transaction.atomic():
+                    return verb(*args, **kwargs)
+            except (StaleSeatError, IntegrityError) as error:
+                last = error
+        raise last
+
+    return tried
