@@ -18,7 +18,7 @@ from benchsite.lib.text import csv_cell
 from generation.models import Event, Run
 from generation.runs.lifecycle import RunError
 from judging.curating import runs as curating
-from judging.curating.charts import hour_bars
+from judging.curating.figures import coverage_map, hour_bars, judge_progress, shortfalls, votes_per_hour
 from judging.curating.invitations import create_invitations, reset_path, revoke_invitation
 from judging.models import Invitation, Report, Seat
 from judging.pairs.epochs import newest_epoch
@@ -41,17 +41,17 @@ def overview(request: HttpRequest, code: str) -> HttpResponse:
         **_figures(run),
         "rules": rules_of(run.code).judging,
         "epoch": newest_epoch(run),
-        "shortfalls": curating.shortfalls(run),
+        "shortfalls": shortfalls(run),
     }
     return render(request, "judging/overview.html", context)
 
 
 def _figures(run: Run) -> dict[str, object]:
-    hours = curating.votes_per_hour(run)
-    judges = curating.judge_progress(run)
+    hours = votes_per_hour(run)
+    judges = judge_progress(run)
     return {
         "run": run,
-        "coverage": curating.coverage_map(run),
+        "coverage": coverage_map(run),
         "judges": judges,
         "hours": hours,
         "chart": hour_bars(hours),
@@ -151,8 +151,8 @@ def weigh(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     except RunError as error:
         messages.error(request, str(error))
     else:
-        said = {0: "is set aside", 1: "counts fully"}.get(seat.weight, f"counts {seat.weight:g} of a vote")
-        messages.success(request, f"{seat} {said}. The ranking follows.")
+        effect = {0: "is set aside", 1: "counts fully"}.get(seat.weight, f"counts {seat.weight:g} of a vote")
+        messages.success(request, f"{seat} {effect}. The ranking follows.")
     return redirect("judging:overview", code)
 
 
