@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,14 @@ def test_a_pure_room_knows_no_django(room):
     wrong = [(dotted(path), name) for path in paths - IMPURE for name in imports(path) if name.startswith("django")]
 
     assert wrong == []
+
+
+def test_types_of_pure_rooms_are_checked_strictly():
+    overrides = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["overrides"]
+
+    strict = {name for override in overrides if override.get("disallow_any_generics") for name in override["module"]}
+
+    assert strict == {dotted(ROOT / room) + ("" if room.endswith(".py") else ".*") for room in PURE}
 
 
 @pytest.mark.parametrize("app", [*APPS, "benchsite", "tests", "benchmarks"])

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 
+from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+
+
+class UserRequest(HttpRequest):
+    """The request of a view that strangers do not reach."""
+
+    user: User
 
 
 def curator_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Protocol
 from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+from benchsite.lib.access import UserRequest
 
 LISTED = 20  # of the rows an action is about to touch
 
@@ -28,11 +30,11 @@ class FactAdmin(admin.ModelAdmin):
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER  # counting a million votes by filter is not worth the wait
 
-    def get_list_display_links(self, request: HttpRequest, list_display: Sequence[str]) -> list[str]:
+    def get_list_display_links(self, request: HttpRequest, list_display: Any) -> list[Any]:
         """The first column that is no link itself: a link inside a link is none for the keyboard."""
         return next(([name] for name in list_display if not str(name).endswith("_link")), [])
 
-    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> list[tuple[Any, dict[str, Any]]]:
+    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
         """As Django has them; people by their names alone for those who may not open the people's own pages."""
         found = super().get_fieldsets(request, obj)
         if request.user.has_perm("auth.view_user"):
@@ -65,7 +67,7 @@ def by_name(field: str) -> Callable[[Model], str]:
 class RunFactAdmin(FactAdmin):
     """Rows that belong to a run; its frozen suite, which can be long, is not read along."""
 
-    list_select_related: tuple[str, ...] = ("run",)
+    list_select_related: ClassVar[tuple[str, ...]] = ("run",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).defer("run__config")
@@ -86,16 +88,16 @@ class Verb(Protocol):
 
     __name__: str
 
-    def __call__(self, rows: QuerySet[Any], /, *, by: AbstractBaseUser, reason: str) -> int: ...
+    def __call__(self, rows: QuerySet[Any], /, *, by: User, reason: str) -> int: ...
 
 
-Action = Callable[[admin.ModelAdmin, HttpRequest, QuerySet[Any]], HttpResponse | None]
+Action = Callable[[Any, Any, QuerySet[Any]], HttpResponse | None]
 
 
 def reasoned(verb: Verb, *, label: str, done: str, refused: tuple[type[Exception], ...] = ()) -> Action:
     """An admin action: a page that asks why, then the verb. `done` may use {count}; `refused` errors are shown."""
 
-    def action(model_admin: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+    def action(model_admin: admin.ModelAdmin, request: UserRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
         form = ReasonForm(request.POST if "confirmed" in request.POST else None)
         if not form.is_valid():
             return _ask(model_admin, request, queryset, form, label, verb.__name__)
@@ -160,7 +162,7 @@ def filled(field: str, title: str) -> tuple[str, type[admin.EmptyFieldListFilter
             super().__init__(*args, **options)
             self.title = title
 
-        def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:
+        def choices(self, changelist: Any) -> Iterator[Any]:
             said = {"0": "Yes", "1": "No", None: "All"}
             for value, choice in zip((None, "1", "0"), super().choices(changelist), strict=True):
                 yield {**choice, "display": said[value]}

@@ -6,7 +6,10 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
+
+if TYPE_CHECKING:
+    from django.core.management.base import OutputWrapper
 
 WIDTH = 24
 PATIENCE = 0.5  # seconds before anything is shown: most work is over by then
@@ -27,9 +30,9 @@ class Bar:
     - With `wanted=False` it is silent, for commands whose own output is on the same screen.
     """
 
-    def __init__(self, stream: TextIO, label: str, *, wanted: bool = True) -> None:
+    def __init__(self, stream: TextIO | OutputWrapper, label: str, *, wanted: bool = True) -> None:
         # Django's wrapper ends every line and paints errors red; a bar wants neither.
-        self.stream: TextIO = getattr(stream, "_out", stream)
+        self.stream: Any = getattr(stream, "_out", stream)
         self.live, self.wanted = self.stream.isatty(), wanted
         self.label, self.note, self.count, self.total = label, "", 0, 0
         self.began = time.monotonic()
