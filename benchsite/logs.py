@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from structlog.typing import Processor
 
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)", re.I)
 # The password of an address such as redis://:password@host, and what follows Bearer in a header.
@@ -61,7 +62,7 @@ def _redacted(value: Any, hidden: list[str], depth: int = 0) -> Any:
 
 
 def logging_config(*, level: str, as_json: bool) -> dict[str, Any]:
-    shared = [
+    shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,

@@ -71,7 +71,8 @@ def _by_score(run: Run, fit: Fit) -> Best | None:
     if not known:
         return None
     best = min(known, key=lambda pk: (-known[pk], pk))
-    return Best(_sample(run, pk=best), f"score {known[best]:.2f} of 1")
+    sample = _sample(run, pk=best)
+    return Best(sample, f"score {known[best]:.2f} of 1") if sample else None
 
 
 def _score(values: dict[str, Any]) -> float | None:

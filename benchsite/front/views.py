@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +21,8 @@ from benchsite.front.best import best_of
 from benchsite.front.published import demo_runs_are_coming, live_numbers, shown_runs
 from benchsite.lib.json_pages import page_or_json
 from generation.models import Run
-from generation.suites.loading import Suite, load_suites
+from generation.suites.loading import load_suites
+from generation.suites.suite import Category, PromptEntry, Suite
 from ranking.pairwise.more_pages import FLAGS, overview
 from ranking.pairwise.sentences import ALPHA_WORDS
 from ranking.people import hidden_from
@@ -78,9 +80,11 @@ def run_suite(request: HttpRequest, code: str) -> HttpResponse:
 def _suite_page(request: HttpRequest, found: Suite, runs: QuerySet[Run]) -> HttpResponse:
     prompts = {category.key: [p for p in found.prompts if p.category == category.key] for category in found.categories}
     hidden = hidden_from(request.user, runs)
+    groups: list[tuple[Category | None, Sequence[PromptEntry]]]
+    groups = [(category, prompts[category.key]) for category in found.categories]
     context = {
         "suite": found,
-        "groups": [(category, prompts[category.key]) for category in found.categories] or [(None, found.prompts)],
+        "groups": groups or [(None, found.prompts)],
         "runs": [(run, run.pk in hidden) for run in runs],
     }
     return page_or_json(request, "site/suite.html", context, _suite_document)

@@ -16,7 +16,7 @@ LONGEST_NAME = 60  # characters; file systems count bytes, and up to 255
 def kept(upload: UploadedFile) -> Iterator[Path]:
     """The upload as a path that errors can name. A large one is on the disk already and is linked, not copied."""
     with TemporaryDirectory() as folder:
-        path = Path(folder) / upload.name[-LONGEST_NAME:]
+        path = Path(folder) / (upload.name or "upload")[-LONGEST_NAME:]
         if isinstance(upload, TemporaryUploadedFile):
             path.symlink_to(upload.temporary_file_path())
         else:

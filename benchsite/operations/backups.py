@@ -115,6 +115,7 @@ def _dumped(progress: Progress) -> Iterator[IO[bytes]]:
                 yield file
         return
     with tempfile.TemporaryFile() as said, run_tool("pg_dump", ["--format=custom"], stdout=True, stderr=said) as tool:
+        assert tool.stdout
         yield tool.stdout
         if tool.wait():
             raise BackupError(f"pg_dump failed: {complaint(said)}")
@@ -182,7 +183,8 @@ def read_manifest(path: Path) -> Manifest:
                 raise BackupError(f"{path} is a backup of version {said.get('version')}; this release reads {VERSION}.")
             manifest = Manifest(**said)
             with archive.open(PAYLOAD[manifest.engine]) as payload:
-                if hashlib.file_digest(payload, "sha256").hexdigest() != manifest.sha256:
+                digest = hashlib.file_digest(payload, "sha256")  # type: ignore[arg-type]  # zipfile's stubs forget readinto
+                if digest.hexdigest() != manifest.sha256:
                     raise BackupError(f"{path} is damaged: its checksum differs. Take another backup.")
     except OSError as error:
         raise BackupError(f"{path} cannot be read: {error.strerror or error}.") from error

@@ -20,7 +20,7 @@ from django.utils.timezone import now
 from redis import Redis
 from redis.exceptions import RedisError
 
-from benchsite.operations.metrics import workers_by_queue
+from benchsite.operations.metrics import seconds_behind, workers_by_queue
 from generation.heartbeat import seconds_since_beat
 from generation.models import Run, Sample
 from generation.queue import queue_connection
@@ -247,9 +247,7 @@ def check_machine() -> Iterator[Finding]:
 
 
 def check_fits() -> Iterator[Finding]:
-    behind = [
-        run for run, _ in stale_fits(Fit.Kind.FAST) if (now() - run.scores_changed_at).total_seconds() > STALE_SECONDS
-    ]
+    behind = [run for run, _ in stale_fits(Fit.Kind.FAST) if seconds_behind(run) > STALE_SECONDS]
     if behind:
         yield bad(
             f"{len(behind)} leaderboards are over {STALE_SECONDS // 60} minutes behind their votes.",

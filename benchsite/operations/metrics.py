@@ -62,7 +62,7 @@ def _queue_metrics() -> Iterator[str]:
     yield from _metric("queue_up", "gauge", "1 while the queue's server answers.", [({}, up)])
     yield from _metric("queue_depth", "gauge", "Jobs that wait, by queue.", depths)
     yield from _metric("workers", "gauge", "Workers alive, by queue.", workers)
-    swept = [] if beat is None else [({}, beat)]
+    swept: Series = [] if beat is None else [({}, beat)]
     yield from _metric("sweeper_seconds_ago", "gauge", "Seconds since the last sweep.", swept)
 
 
@@ -107,11 +107,16 @@ def _drawing_metrics() -> Iterator[str]:
     yield from _metric("notices_unsent", "gauge", "E-mails and webhooks that have not gone out.", [({}, unsent)])
 
 
+def seconds_behind(run: Run) -> float:
+    """Since the newest vote or answer that a stale leaderboard of this run does not know."""
+    return (now() - run.scores_changed_at).total_seconds() if run.scores_changed_at else 0.0
+
+
 def _judging_metrics() -> Iterator[str]:
     votes = JudgeTally.objects.aggregate(sum=Sum("votes", default=0))["sum"]
     yield from _metric("votes_total", "gauge", "Votes that stand.", [({}, votes)])
     stale = stale_fits(Fit.Kind.FAST)
-    age = max(((now() - run.scores_changed_at).total_seconds() for run, _ in stale), default=0.0)
+    age = max((seconds_behind(run) for run, _ in stale), default=0.0)
     yield from _metric("stale_fits", "gauge", "Leaderboards that do not know the newest votes.", [({}, len(stale))])
     yield from _metric(
         "stale_fit_seconds", "gauge", "Since the last change of the one that is behind longest.", [({}, age)]

@@ -189,9 +189,11 @@ def _run_postgres(dump: Path, head: str, script: str, said: IO[bytes], progress:
     reading = ["--no-owner", "--no-privileges", "--file=-", str(dump)]
     sent = 0
     with run_tool("psql", quiet, stdin=True, stderr=said) as psql:
+        assert psql.stdin
         try:
             psql.stdin.write(head.encode())
             with run_tool("pg_restore", reading, stdout=True, stderr=said) as tool:
+                assert tool.stdout
                 while block := tool.stdout.read(BLOCK):
                     psql.stdin.write(block)
                     sent += len(block)

@@ -68,7 +68,7 @@ def took(milliseconds: float | None) -> str:
 @register.filter
 def ago(moment: datetime | str | None) -> SafeString | str:
     """“5 min ago”, with the exact time on hover. Templates give "" for a row that is not there."""
-    if not moment:
+    if not isinstance(moment, datetime):
         return "never"
     seconds = (now() - moment).total_seconds()
     words = "just now" if seconds < 10 else f"{duration(seconds)} ago" if seconds < 172_800 else f"{moment:%-d %B %Y}"

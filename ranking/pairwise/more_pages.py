@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import QuerySet
-
 from benchsite.lib.text import csv_cell
 from generation.models import Entrant, Run, Sample
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
@@ -47,7 +45,7 @@ FLAGS = {
 PAIRS_SHOWN = 8
 
 
-def overview(runs: QuerySet[Run], user: Any) -> list[dict[str, Any]]:
+def overview(runs: Iterable[Run], user: Any) -> list[dict[str, Any]]:
     """A line for each run and protocol: what its newest leaderboard says first."""
     fits = Fit.objects.newest_of(runs)
     labels: dict[int, dict[str, str]] = {}
