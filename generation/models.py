@@ -196,6 +196,10 @@ class SampleQuerySet(models.QuerySet["Sample"]):
             entrant__disqualified="",
         )
 
+    def excluded(self) -> SampleQuerySet:
+        """Taken out by a curator: no vote on one of them counts."""
+        return self.exclude(excluded_reason="")
+
     def in_order(self) -> SampleQuerySet:
         """By prompt, entrant, model and attempt: the same on every site that has the run, which the order of ids is not."""
         return self.order_by("prompt__position", "entrant_id", "model_id", "attempt")

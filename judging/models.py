@@ -201,6 +201,21 @@ class Outcome(models.TextChoices):
     FAIL = "fail", "both are bad"
 
 
+class VoteQuerySet(models.QuerySet["Vote"]):
+    def standing(self) -> VoteQuerySet:
+        """Not taken back by the judge; some may be on drawings that a curator excluded since."""
+        return self.filter(withdrawn_at=None)
+
+    def counting(self, run: Run) -> VoteQuerySet:
+        """The standing votes of a run on drawings that no curator excluded, repeats included."""
+        excluded = run.samples.excluded().order_by().values("id")
+        on_excluded = Q(matchup__left_sample__in=excluded) | Q(matchup__right_sample__in=excluded)
+        return self.standing().filter(run=run).exclude(on_excluded)
+
+    def without_repeats(self) -> VoteQuerySet:
+        return self.exclude(matchup__kind=Kind.REPEAT)
+
+
 class Vote(models.Model):
     """What one judge said about one matchup. Never edited, only withdrawn."""
 
@@ -217,6 +232,8 @@ class Vote(models.Model):
     right_breaks = models.PositiveSmallIntegerField(default=0)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    objects = VoteQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
@@ -378,6 +395,11 @@ class GradeItem(models.Model):
         return f"item {self.code}"
 
 
+class GradeQuerySet(models.QuerySet["Grade"]):
+    def standing(self) -> GradeQuerySet:
+        return self.filter(withdrawn_at=None)
+
+
 class Grade(models.Model):
     """What one judge gave one drawing on one dimension. Never edited: a change withdraws it and adds another."""
 
@@ -391,6 +413,8 @@ class Grade(models.Model):
     graded_at = models.DateTimeField(default=now)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    objects = GradeQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]

@@ -154,7 +154,7 @@ class Fire:
 
         acknowledged = {code: outcome for judge in self.judges for code, outcome in judge.ledger.items()}
         did = sum((judge.did for judge in self.judges), Counter())
-        standing = Vote.objects.filter(run=self.run, withdrawn_at=None)
+        standing = self.run.votes.standing()
         stored = dict(standing.values_list("matchup__code", "outcome"))
         surprises = Counter(told for judge in self.judges for told in judge.surprises)
         figures = {

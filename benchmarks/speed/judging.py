@@ -155,7 +155,7 @@ def facts(run, base, roots, sessions, votes):
 
     before = set(Vote.objects.filter(run=run).values_list("matchup__code", flat=True))
     tale, cpu = gathered(run, base, roots, sessions, every=LEAST_PAUSE, votes=votes, doubles=0.1)
-    stored = Vote.objects.filter(run=run, withdrawn_at=None).values_list("matchup__code", flat=True)
+    stored = run.votes.standing().values_list("matchup__code", flat=True)
     new = [code for code in stored if code not in before]
     return {
         **told(tale, cpu),

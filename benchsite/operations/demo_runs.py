@@ -40,7 +40,7 @@ def show_demo_run(run: Run) -> bool:
     if run.judging_state == Run.Judging.NOT_OPEN and "automatic" not in run.protocols:
         set_judging(run=run, verb="open", by=None, reason=REASON)
     if "pairwise" in run.protocols and run.judging_state == Run.Judging.OPEN:
-        missing = VOTES - run.votes.filter(seat__is_simulated=True, withdrawn_at=None).count()
+        missing = VOTES - run.votes.standing().filter(seat__is_simulated=True).count()
         if missing > 0:
             simulate_judges(run, judges=JUDGES, votes=missing)
     if "rubric" in run.protocols and run.judging_state == Run.Judging.OPEN:

@@ -36,7 +36,7 @@ def restore_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: 
     def restored(sample: Sample) -> dict[str, Any]:
         return {"excluded_reason": "", "flags": [flag for flag in sample.flags if flag != OFFENSIVE]}
 
-    return _change(samples.exclude(excluded_reason=""), "restore_samples", by, reason, restored)
+    return _change(samples.excluded(), "restore_samples", by, reason, restored)
 
 
 def mark_offensive(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:

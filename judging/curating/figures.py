@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import now
 
 from generation.models import Entrant, Run
-from judging.models import JudgeTally, Outcome, Seat, Vote
+from judging.models import JudgeTally, Outcome, Seat
 from judging.pairs.epochs import load_table, newest_epoch
 from judging.rules import rules_of
 
@@ -109,7 +109,7 @@ def votes_per_hour(run: Run) -> list[tuple[datetime, int]]:
     """Votes in each of the last hours, oldest first, hours without any included."""
     end = now().replace(minute=0, second=0, microsecond=0)
     start = end - timedelta(hours=HOURS - 1)
-    votes = Vote.objects.filter(run=run, voted_at__gte=start, withdrawn_at=None).order_by()
+    votes = run.votes.standing().filter(voted_at__gte=start).order_by()
     counts = dict(votes.annotate(hour=TruncHour("voted_at")).values_list("hour").annotate(Count("id")))
     return [(hour, counts.get(hour, 0)) for hour in (start + timedelta(hours=n) for n in range(HOURS))]
 

@@ -8,7 +8,6 @@ from typing import Any, Literal, TextIO
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.models import Run
 from judging.files.export_votes import write_records
-from judging.models import Grade
 
 FIELDS = ("judge", "entrant", "stage", "subject", "attempt", "dimension", "value", "graded_at", "run", "suite")
 _COLUMNS = (
@@ -27,7 +26,7 @@ _COLUMNS = (
 
 def grade_records(run: Run, *, names: bool = False) -> Iterator[dict[str, Any]]:
     """The standing grades of a run in the order they were given; judges by pseudonym unless `names`."""
-    rows = Grade.objects.filter(run=run, withdrawn_at=None).order_by("graded_at", "id").values_list(*_COLUMNS)
+    rows = run.grades.standing().order_by("graded_at", "id").values_list(*_COLUMNS)
     for pseudonym, username, entrant, stage, subject, key, attempt, dimension, value, at in rows.iterator(
         chunk_size=2000
     ):
@@ -45,6 +44,6 @@ def write_grades(
     progress: Progress = unwatched,
 ) -> int:
     """Write every standing grade and say how many."""
-    total = run.grades.filter(withdrawn_at=None).count()
+    total = run.grades.standing().count()
     records = grade_records(run, names=names)
     return write_records(records, FIELDS, stream, format=format, progress=lambda done: progress(done, total))

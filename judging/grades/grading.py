@@ -28,8 +28,8 @@ class Graded:
 
 
 def standing_values(item: GradeItem) -> dict[str, float]:
-    found = Grade.objects.filter(seat=item.seat_id, sample=item.sample_id, withdrawn_at=None)
-    return dict(found.values_list("dimension", "value"))
+    grades = Grade.objects.standing().filter(seat=item.seat_id, sample=item.sample_id)
+    return dict(grades.values_list("dimension", "value"))
 
 
 @retried
@@ -43,7 +43,7 @@ def grade_sample(*, judge: User, code: str, values: Mapping[str, float], note: s
     if note is not None and note != item.note:
         GradeItem.objects.filter(pk=item.pk).update(note=note)
         item.note = note
-    before = {grade.dimension: grade for grade in item.seat.grades.filter(sample=item.sample, withdrawn_at=None)}
+    before = {grade.dimension: grade for grade in item.seat.grades.standing().filter(sample=item.sample)}
     new = {key: float(v) for key, v in values.items() if key not in before or before[key].value != v}
     now_standing = {key: grade.value for key, grade in before.items()} | new
     if new:
@@ -94,7 +94,8 @@ def _check_values(values: Mapping[str, float], stage: Stage, rubric: Rubric) -> 
 
 def _withdraw(grades: list[Grade], by: User, moment: datetime) -> None:
     keys = [grade.pk for grade in grades]
-    if Grade.objects.filter(pk__in=keys, withdrawn_at=None).update(withdrawn_at=moment, withdrawn_by=by) != len(keys):
+    standing = Grade.objects.standing().filter(pk__in=keys)
+    if standing.update(withdrawn_at=moment, withdrawn_by=by) != len(keys):
         raise StaleSeatError
 
 
@@ -113,12 +114,12 @@ def _settle(item: GradeItem, stage: Stage, standing: Mapping[str, float], moment
 def undo_grade(*, seat: Seat, judge: User, step: int) -> GradeItem | None:
     """Take back the judge's newest change, and let what it replaced stand again; None where there is none, or it was done."""
     _check_allowed(seat, judge)
-    newest = seat.grades.filter(withdrawn_at=None, imported=False).order_by("-id").first()
+    newest = seat.grades.standing().filter(imported=False).order_by("-id").first()
     sheet = GradeSheet.objects.filter(seat=seat).first()
     if newest is None or sheet is None or sheet.steps != step:
         return None
     item = GradeItem.objects.select_related("seat__run", "seat__sheet").get(seat=seat, sample=newest.sample_id)
-    change = seat.grades.filter(sample=newest.sample_id, graded_at=newest.graded_at, withdrawn_at=None)
+    change = seat.grades.standing().filter(sample=newest.sample_id, graded_at=newest.graded_at)
     batch, moment = list(change.select_related("replaces")), now()
     _withdraw(batch, judge, moment)
     Grade.objects.bulk_create(

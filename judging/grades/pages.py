@@ -13,7 +13,7 @@ from generation.models import Prompt, Run
 from generation.suites.suite import Dimension, Rubric, Stage
 from judging.grades.grading import standing_values
 from judging.grades.sheets import rubric_of, showable, stage_of
-from judging.models import Grade, GradeItem, GradeSheet, Seat
+from judging.models import GradeItem, GradeSheet, Seat
 
 PREFIX = "value-"
 
@@ -88,7 +88,7 @@ def drawing_text(item: GradeItem) -> str | None:
 
 
 def can_undo(seat: Seat) -> bool:
-    return seat.grades.filter(withdrawn_at=None, imported=False).exists()
+    return seat.grades.standing().filter(imported=False).exists()
 
 
 def progress(seat: Seat) -> dict[str, int]:
@@ -107,7 +107,7 @@ def align_context(seat: Seat, stage: Stage) -> dict[str, Any]:
     items = showable(seat).filter(stage=stage.key).exclude(graded_at=None)
     items = items.select_related("sample__prompt", "seat__run").defer("sample__raw", "sample__answer")
     values: dict[int, dict[str, float]] = {}
-    standing = Grade.objects.filter(seat=seat, withdrawn_at=None, sample__prompt__category=stage.key)
+    standing = seat.grades.standing().filter(sample__prompt__category=stage.key)
     for sample, dimension, value in standing.values_list("sample_id", "dimension", "value"):
         values.setdefault(sample, {})[dimension] = value
     cards = [
@@ -167,7 +167,7 @@ def judge_lines(run: Run, rubric: Rubric) -> list[JudgeLine]:
 def judge_means(run: Run, rubric: Rubric) -> dict[int, tuple[int, float]]:
     """(drawings, mean score) of each seat, over drawings graded on every dimension."""
     sheets: dict[tuple[int, int, str], dict[str, float]] = {}
-    rows = Grade.objects.filter(run=run, withdrawn_at=None).order_by()
+    rows = run.grades.standing().order_by()
     for seat, sample, stage, dimension, value in rows.values_list(
         "seat_id", "sample_id", "sample__prompt__category", "dimension", "value"
     ):

@@ -9,7 +9,7 @@ from django.db.models import Case, Count, F, Model, Value, When
 
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.models import Run
-from judging.models import JudgeTally, Kind, Matchup, PromptTally, Vote
+from judging.models import JudgeTally, Kind, Matchup, PromptTally
 
 JUDGE_KEY = ("run_id", "seat_id", "category", "left_id", "right_id", "outcome", "is_repeat")
 PROMPT_KEY = ("run_id", "prompt_id", "left_id", "right_id", "outcome", "is_repeat")
@@ -61,7 +61,7 @@ def _counted(run: Run, key: Sequence[str]) -> dict[tuple[object, ...], int]:
     paths = {"run_id": "run_id", "seat_id": "seat_id", "outcome": "outcome", "is_repeat": "repeat"}
     names = [paths.get(name, f"matchup__{name}") for name in key]
     repeat = Case(When(matchup__kind=Kind.REPEAT, then=Value(True)), default=Value(False))
-    votes = Vote.objects.filter(run=run, withdrawn_at=None)
+    votes = run.votes.standing()
     if "prompt_id" in key:
         votes = votes.exclude(matchup__prompt_id=None)
     rows = votes.annotate(repeat=repeat).order_by().values_list(*names).annotate(Count("id"))

@@ -143,7 +143,7 @@ def _present(seat: Seat, waiting: list[Matchup], known: Epoch | None) -> Line:
 
 def _standing(matchup: Matchup) -> Vote:
     """The vote on a matchup that was read as voted; another tab may have undone it since."""
-    vote = matchup.votes.filter(withdrawn_at=None).first()
+    vote = matchup.votes.standing().first()
     if vote is None:
         raise StaleSeatError
     return vote
@@ -209,7 +209,7 @@ def undo_vote(*, judge: User, code: str) -> Undone:
 
 def _withdraw(matchup: Matchup, judge: User) -> None:
     vote = _standing(matchup)
-    standing = Vote.objects.filter(pk=vote.pk, withdrawn_at=None)
+    standing = Vote.objects.standing().filter(pk=vote.pk)
     if standing.update(withdrawn_at=now(), withdrawn_by=judge) != 1:
         raise StaleSeatError
     remove_vote(matchup, vote.outcome)
@@ -249,4 +249,4 @@ def report_matchup(*, judge: User, code: str, side: str, reason: str, note: str 
 
 def last_vote(seat: Seat) -> Vote | None:
     """The newest standing vote of a judge: what undo would take back."""
-    return seat.votes.filter(withdrawn_at=None).select_related("matchup").order_by("-id").first()
+    return seat.votes.standing().select_related("matchup").order_by("-id").first()

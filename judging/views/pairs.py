@@ -226,7 +226,7 @@ def _refuse(request: HttpRequest, refused: RefusedError, status: int) -> HttpRes
 def history(request: HttpRequest, code: str) -> HttpResponse:
     """The judge's own votes, the newest first; names only where the run shows them."""
     seat = _seat(request, code)
-    votes = seat.votes.filter(withdrawn_at=None).order_by("-id")
+    votes = seat.votes.standing().order_by("-id")
     page = Paginator(votes.select_related("matchup__prompt", "matchup__left", "matchup__right"), 50).get_page(
         request.GET.get("page")
     )

@@ -109,8 +109,6 @@ def count_seats(run: Run) -> None:
     )
     for row in shown:
         Seat.objects.filter(pk=row["seat"]).update(made=row["made"], void=row["void"])
-    standing = (
-        run.votes.filter(withdrawn_at=None).order_by().values("seat").annotate(voted=Count("id"), last=Max("voted_at"))
-    )
+    standing = run.votes.standing().order_by().values("seat").annotate(voted=Count("id"), last=Max("voted_at"))
     for row in standing:
         Seat.objects.filter(pk=row["seat"]).update(voted=row["voted"], last_vote_at=row["last"])

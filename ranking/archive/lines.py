@@ -131,7 +131,7 @@ def vote_rows(run: Run, votes: QuerySet[Vote] | None = None) -> Rows:
     entrants = dict(run.entrants.values_list("id", "name"))
     prompts = dict(run.prompts.values_list("id", "text"))
     judges = dict(run.seats.filter(is_unknown=False).values_list("id", "pseudonym"))
-    excluded = set(run.samples.exclude(excluded_reason="").values_list("id", flat=True))
+    excluded = set(run.samples.excluded().values_list("id", flat=True))
     found = votes if votes is not None else Vote.objects.filter(run=run).order_by("voted_at", "id")
     for row in _rows(found, **VOTE):
         shown = {row.pop("left_sample"), row.pop("right_sample")}

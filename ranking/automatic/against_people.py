@@ -9,9 +9,9 @@ from typing import Any
 from django.db.models import Count
 
 from generation.models import Run
-from judging.models import Kind, Vote
+from judging.models import Vote
 from ranking.automatic.rank_correlation import compare_rankings, disagreements
-from ranking.pairwise.frames import on_excluded, tallies_of
+from ranking.pairwise.frames import tallies_of
 from ranking.statistics.judges.fits import entrant_record
 from ranking.statistics.ratings.bradley_terry import to_elo
 from ranking.statistics.ratings.scopes import Settings, fit_overall
@@ -62,8 +62,7 @@ def people_ratings(run: Run, options: dict[str, Any]) -> tuple[dict[str, float],
 
 def liking(run: Run) -> dict[int, tuple[float, int]]:
     """By sample id: the share of points it won, drawn to a half by two votes, and its votes. Both bad is no point."""
-    counted = Vote.objects.filter(run=run, withdrawn_at=None).exclude(on_excluded(run))
-    votes = counted.exclude(matchup__kind=Kind.REPEAT).exclude(seat__weight=0)
+    votes = Vote.objects.counting(run).without_repeats().exclude(seat__weight=0)
     sums: dict[int, tuple[float, int]] = {}
     for side, column in enumerate(("matchup__left_sample_id", "matchup__right_sample_id")):
         grouped = votes.order_by().values_list(column, "outcome").annotate(Count("id"))

@@ -12,7 +12,7 @@ import numpy as np
 from django.db.models import Count, Q, QuerySet, Sum
 
 from generation.models import Entrant, ProviderCall, Run, Sample
-from judging.models import JudgeTally, Kind, Matchup, PromptTally, Vote
+from judging.models import JudgeTally, Matchup, PromptTally, Vote
 from ranking.pairwise.sample_files import SampleRate, sample_rate
 from ranking.statistics.votes import KINDS, OUTCOME_NUMBERS, Cells, Tallies, Votes, make_votes
 
@@ -156,13 +156,13 @@ def excluded_votes(run: Run, *by: str, between: Sequence[Entrant] = ()) -> dict[
 
     They are looked up by the drawings, so that few of them read few votes; `between` two entrants, even fewer.
     """
-    ids, shown = excluded_ids(run), Matchup.objects.filter(run=run).order_by()
+    ids, shown = run.samples.excluded().order_by().values("id"), Matchup.objects.filter(run=run).order_by()
     if between:
         ids, shown = ids.filter(entrant__in=between), shown.filter(left__in=between, right__in=between)
     if not ids.exists():
         return {}
     left, right = (shown.filter(**{f"{side}_sample__in": ids}).values("id") for side in ("left", "right"))
-    votes = Vote.objects.filter(matchup__in=left.union(right), withdrawn_at=None).exclude(matchup__kind=Kind.REPEAT)
+    votes = Vote.objects.standing().without_repeats().filter(matchup__in=left.union(right))
     columns = (*by, "matchup__left_id", "matchup__right_id", "outcome")
     return {tuple(key): count for *key, count in votes.order_by().values_list(*columns).annotate(Count("id"))}
 
@@ -179,19 +179,9 @@ def counts_of_pair(run: Run, one: Entrant, other: Entrant) -> Counter[tuple[Any,
     return +counts
 
 
-def excluded_ids(run: Run) -> QuerySet[Any]:
-    return run.samples.exclude(excluded_reason="").order_by().values("id")
-
-
-def on_excluded(run: Run) -> Q:
-    """Holds for votes in which a curator excluded one of the two drawings."""
-    ids = excluded_ids(run)
-    return Q(matchup__left_sample__in=ids) | Q(matchup__right_sample__in=ids)
-
-
 def votes_of_seats(run: Run, seats: Iterable[int]) -> QuerySet[Any]:
-    votes = Vote.objects.filter(run=run, seat__in=seats, withdrawn_at=None).exclude(matchup__prompt_id=None)
-    grouped = votes.exclude(matchup__kind=Kind.REPEAT).order_by()
+    votes = run.votes.standing().without_repeats().filter(seat__in=seats)
+    grouped = votes.exclude(matchup__prompt_id=None).order_by()
     columns = ("matchup__prompt_id", "seat_id", "matchup__left_id", "matchup__right_id", "outcome")
     return grouped.values_list(*columns).annotate(Count("id"))
 
@@ -248,7 +238,7 @@ def sample_rates(run: Run) -> dict[str, SampleRate]:
 def font_marks(run: Run) -> dict[str, list[int]]:
     """By entrant: votes in which a judge marked its drawing as breaking in font 1, 2 and 3. Reads marked votes only."""
     marks: dict[str, list[int]] = {}
-    counted = Vote.objects.filter(run=run, withdrawn_at=None).exclude(on_excluded(run)).order_by()
+    counted = Vote.objects.counting(run).order_by()
     for side in ("left", "right"):
         votes = counted.filter(**{f"{side}_breaks__gt": 0})
         for name, bits, count in votes.values_list(f"matchup__{side}__name", f"{side}_breaks").annotate(Count("id")):

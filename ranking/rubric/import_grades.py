@@ -70,7 +70,7 @@ def _drawings(run: Run) -> dict[tuple[str, str, str, int], int]:
 
 
 def _standing(run: Run) -> dict[tuple[int, int, str], float]:
-    rows = run.grades.filter(withdrawn_at=None).values_list("seat_id", "sample_id", "dimension", "value")
+    rows = run.grades.standing().values_list("seat_id", "sample_id", "dimension", "value")
     return {(seat, sample, dimension): value for seat, sample, dimension, value in rows}
 
 
