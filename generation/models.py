@@ -11,6 +11,7 @@ from django.db.models import Count, F, Q
 from django.utils.timezone import now
 
 from generation.codes import new_code
+from generation.protocols import Protocol, is_measured, judged_by
 
 NANO = 1_000_000_000
 # Flags that a curator gave; reading the answer again keeps them.
@@ -94,6 +95,16 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.title} · {self.label}" if self.label else self.title
+
+    @property
+    def judged_by(self) -> list[Protocol]:
+        """The protocols by which people judge it."""
+        return judged_by(self)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a formula scores its answers."""
+        return is_measured(self)
 
 
 class LanguageModel(models.Model):

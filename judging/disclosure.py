@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from generation.models import Run
-
-BY_PEOPLE = ("pairwise", "rubric")
+from generation.protocols import protocols_of
 
 
 def drawings_are_open(run: Run) -> bool:
-    """Nobody judges this run, or judging is over."""
-    return run.judging_state == Run.Judging.CLOSED or not any(name in run.protocols for name in BY_PEOPLE)
+    """Nobody judges this run, or judging is over. Never of a run with a protocol that this site does not know."""
+    if set(protocols_of(run)) != set(run.protocols):
+        return False
+    return run.judging_state == Run.Judging.CLOSED or not run.judged_by
 
 
 def may_see_drawings(run: Run, user: Any) -> bool:

@@ -12,12 +12,12 @@ from django.db.models import Max
 from django.utils.timezone import now
 
 from generation.models import Event, Run
+from generation.protocols import load, protocol_of, protocols_of
 from generation.reading.measuring import LATE
 from generation.runs.lifecycle import refuse_frozen
 from generation.runs.staleness import mark_scores
 from ranking.models import Counting, Fit, Publication, Standing
 from ranking.pairwise.vote_files import parse_time
-from ranking.protocols import load, protocol_of, protocols_of
 
 KEPT_PAST = 20  # past leaderboards that were asked for
 KEPT = 3  # fits of a kind that stay, besides the published ones; any past one can be made again from the votes

@@ -16,7 +16,7 @@ ORDER = """
 benchsite.environment benchsite.logs benchsite.addresses benchsite.request_ids
 benchsite.lib benchsite.templatetags
 generation.formats
-generation.codes generation.money
+generation.codes generation.money generation.protocols
 generation.suites
 generation.providers generation.demo
 generation.models generation.pictures
@@ -34,7 +34,7 @@ judging.curating judging.files
 judging.views
 judging.urls judging.account_urls judging.admin judging.management
 ranking.statistics ranking.charts ranking.words
-ranking.models ranking.protocols ranking.people ranking.tokens
+ranking.models ranking.people ranking.tokens
 ranking.pairwise ranking.rubric
 ranking.automatic
 ranking.competition

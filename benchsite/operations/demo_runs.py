@@ -8,13 +8,13 @@ from django.conf import settings
 
 from benchsite.operations.accounts import first_judges
 from generation.models import Run
+from generation.protocols import protocols_of
 from generation.runs.lifecycle import start_run
 from generation.runs.publishing import publish_runs
 from generation.suites.loading import Suite, load_suites
 from judging.curating.invitations import seat_judge
 from judging.curating.runs import set_judging
 from ranking.fitting import fit_run
-from ranking.protocols import protocols_of
 from ranking.simulated.grades import simulate_grades
 from ranking.simulated.judges import simulate_judges
 
@@ -37,7 +37,7 @@ def show_demo_run(run: Run) -> bool:
     """Let simulated judges judge a drawn run, rank it and publish it; once only, so that a curator's changes stay."""
     if run.events.filter(verb="publish_run").exists():
         return False
-    if run.judging_state == Run.Judging.NOT_OPEN and "automatic" not in run.protocols:
+    if run.judging_state == Run.Judging.NOT_OPEN and not run.is_measured:
         set_judging(run=run, verb="open", by=None, reason=REASON)
     if "pairwise" in run.protocols and run.judging_state == Run.Judging.OPEN:
         missing = VOTES - run.votes.standing().filter(seat__is_simulated=True).count()

@@ -85,7 +85,7 @@ class RunAdmin(FactAdmin):
 
     @admin.display(ordering="judging_state")
     def judging(self, run: Run) -> str:
-        return "none needed" if list(run.protocols) == ["automatic"] else run.get_judging_state_display()
+        return "none needed" if not run.judged_by else run.get_judging_state_display()
 
     @admin.display(ordering="spent_nano")
     def spent(self, run: Run) -> str:

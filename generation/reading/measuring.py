@@ -29,7 +29,7 @@ def automatic_runs() -> list[Run]:
     """Runs that a formula scores and that may change; read whole, because only one database can search a JSON list."""
     columns = ("pk", "code", "format", "protocols", "measure_backend", "scores_changed_at")
     runs = Run.objects.filter(frozen_at=None).only(*columns)
-    return [run for run in runs if "automatic" in run.protocols]
+    return [run for run in runs if run.is_measured]
 
 
 def ring_for_unmeasured() -> int:
@@ -62,7 +62,7 @@ def has_new_answers(run: Run) -> bool:
     """
     since = (run.scores_changed_at or EVER) - LATE
     answers = run.samples.filter(state=Sample.State.DRAWN, drawn_at__gt=since, drawn_at__lte=now())
-    return "automatic" in run.protocols and answers.exists()
+    return run.is_measured and answers.exists()
 
 
 def measure_by(run: Run, backend: str) -> int:

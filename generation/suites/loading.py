@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from generation.formats import FORMATS
+from generation.protocols import PROTOCOLS
 from generation.suites import yaml_fields as read
 from generation.suites.profiles import Profile, load_profiles
 from generation.suites.program_files import read_programs
 from generation.suites.prompt_files import read_prompts
 from generation.suites.rubric_files import read_rubric
 from generation.suites.suite import (
-    PROTOCOLS,
     Category,
     Dimension,
     Generation,
@@ -107,9 +107,13 @@ def load_suite(path: Path, *, providers: Path | None = None) -> Suite:
     config = read.mapping(load_yaml(path / "config.yaml"), top, ("suite", "generation"))
     suite = _suite_block(config["suite"])
     rubric = optional(config, "rubric", read_rubric, None)
-    if "rubric" in suite["protocols"] and rubric is None:
-        hint = "add rubric: with its stages, or take rubric out of protocols"
-        raise config["suite"].error("the protocol rubric needs a rubric", hint, reason="missing_key", key="protocols")
+    for name in suite["protocols"]:
+        if PROTOCOLS[name].needs_rubric and rubric is None:
+            hint, problem = (
+                f"add rubric: with its stages, or take {name} out of protocols",
+                f"the protocol {name} needs a rubric",
+            )
+            raise config["suite"].error(problem, hint, reason="missing_key", key="protocols")
     has_programs = (path / "programs.yaml").exists()
     categories = optional(config, "categories", _categories, ())
     rules, programs = read_programs(path / "programs.yaml") if has_programs else (ProgramRules(), ())

@@ -11,8 +11,6 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-PROTOCOLS = ("pairwise", "rubric", "automatic")
-
 
 @dataclass(frozen=True)
 class Generation:

@@ -197,8 +197,8 @@ def run_progress(run: Run) -> RunProgress:
         tokens_in=money["tokens_in"],
         tokens_out=money["tokens_out"],
         unknown_costs=money["unknown"],
-        unmeasured=unmeasured(run) if "automatic" in run.protocols else 0,
-        switch=_switch(run) if "automatic" in run.protocols else None,
+        unmeasured=unmeasured(run) if run.is_measured else 0,
+        switch=_switch(run) if run.is_measured else None,
         awaited=awaited(run),
         problems=_problems(run),
     )

@@ -75,7 +75,7 @@ def _offered(run: Run) -> list[tuple[str, str, str]]:
 
 def _can_switch(run: Run) -> bool:
     """Whether a formula scores the run, and could go by another backend."""
-    return "automatic" in run.protocols and len(get_format(run.format).measure_backends) > 1
+    return run.is_measured and len(get_format(run.format).measure_backends) > 1
 
 
 @curator_required

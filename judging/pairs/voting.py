@@ -10,6 +10,7 @@ from django.db.models import Max
 from django.utils.timezone import now
 
 from generation.models import Run
+from generation.protocols import PROTOCOLS
 from generation.runs.staleness import AHEAD, mark_scores, mark_scores_after, move_mark
 from judging.models import Epoch, Matchup, Report, Seat, Vote
 from judging.pairs.serving import Line, as_it_stands, line_up, save_seat
@@ -175,7 +176,7 @@ def _record(matchup: Matchup, ballot: Ballot, moment: datetime) -> Vote:
 def mark_missed() -> int:
     """Mark runs with a vote or grade newer than their mark: its process died between the commit and the mark. Says how many."""
     moment, found = now(), set()
-    for newest in ("seats__last_vote_at", "seats__sheet__last_graded_at"):
+    for newest in (entry.judged_at for entry in PROTOCOLS.values() if entry.by_people):
         # An archive may hold votes of the future; these are marked by their import.
         said = Run.objects.order_by().values_list("pk", "scores_changed_at").filter(**{f"{newest}__lte": moment})
         found |= {pk for pk, marked, at in said.annotate(at=Max(newest)) if marked is None or marked < at}

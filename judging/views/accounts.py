@@ -15,9 +15,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from generation.models import Run
+from generation.protocols import load
 from judging.curating.invitations import UsedUpError, accept_invitation, sign_up
 from judging.models import Invitation, Seat
-from judging.pairs.serving import take_seat
 from judging.rules import rules_of
 from judging.views.forms import SignUpForm
 
@@ -52,8 +52,9 @@ def _let_in(request: HttpRequest, invitation: Invitation, form: SignUpForm | Non
         seat = sign_up(invitation=invitation, **form.cleaned_data)
         login(request, seat.judge, backend="django.contrib.auth.backends.ModelBackend")
     if invitation.run.judging_state == Run.Judging.OPEN:
-        if "pairwise" in invitation.run.protocols:
-            take_seat(seat.pk)
+        for entry in invitation.run.judged_by:
+            if entry.on_join:
+                load(entry.on_join)(seat.pk)
         return redirect("judging:judge", invitation.run.code)
     messages.info(request, "You are in. Judging of this run is not open at the moment; you will find it here.")
     return redirect("judging:home")

@@ -26,6 +26,7 @@ from generation.models import (
     Run,
     Sample,
 )
+from generation.protocols import PROTOCOLS
 from generation.suites.loading import Suite
 from judging.pairs.tallies import rebuild_tallies
 from ranking.archive.judging import count_seats, load_grades, load_judges, load_matchups, load_votes
@@ -33,7 +34,6 @@ from ranking.archive.reading import Archive, ArchiveError, open_archive
 from ranking.archive.storing import Desk, Where, fitting, made, store, time_of
 from ranking.models import Counting
 
-PROTOCOLS = {"pairwise", "rubric", "automatic"}
 PROVIDER = "import"
 
 
@@ -71,7 +71,7 @@ def _make_run(archive: Archive, *, keep_code: bool) -> Run:
         raise ArchiveError(f"is not a suite ({type(error).__name__}: {error})", member="suite.json") from error
     if said["format"] not in FORMATS:
         raise ArchiveError(f"{said['format']!r} is not a format of this site", member="run.json", field="format")
-    if not said["protocols"] or not set(map(str, said["protocols"])) <= PROTOCOLS:
+    if not said["protocols"] or not set(map(str, said["protocols"])) <= set(PROTOCOLS):
         raise ArchiveError("names a protocol that this site does not know", member="run.json", field="protocols")
     same = ("suite", "title", "label", "format", "protocols", "digest", "is_demo", "measure_backend", "spent_nano")
     values = {name: said[name] for name in same} | ({"code": said["code"]} if keep_code else {})

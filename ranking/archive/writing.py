@@ -17,11 +17,11 @@ from django.utils.timezone import now
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.snapshots import snapshot
 from generation.models import Run
+from generation.protocols import Protocol, load, protocols_of
 from ranking.archive.fields import FORMAT, MANIFEST, RUN, SCHEMA, readme
 from ranking.archive.lines import ROWS
 from ranking.fitting import fit_options
 from ranking.models import Counting, Fit
-from ranking.protocols import Protocol, load, protocols_of
 
 BLOCK = 500  # lines compressed at a time
 

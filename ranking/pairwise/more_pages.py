@@ -10,6 +10,7 @@ from typing import Any
 
 from benchsite.lib.text import csv_cell
 from generation.models import Entrant, Run, Sample
+from generation.protocols import load, protocols_of
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.models import Fit, Publication
 from ranking.pairwise.frames import counts_of_pair
@@ -31,7 +32,6 @@ from ranking.pairwise.page import (
 )
 from ranking.pairwise.sentences import agreement_sentence, rank_words, side_sentence
 from ranking.people import hidden_from
-from ranking.protocols import load, protocols_of
 
 FLAGS = {
     "unreliable": "votes hardly follow the other judges'",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from generation.models import Entrant, Run
+from generation.protocols import protocols_of
 from ranking.models import Fit
-from ranking.protocols import protocols_of
 
 
 def scores_of(run: Run, entrant: Entrant) -> list[dict[str, Any]]:

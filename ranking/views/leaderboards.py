@@ -16,6 +16,7 @@ from benchsite.lib.access import curator_required
 from benchsite.lib.json_pages import page_or_json
 from generation.models import Run, Sample
 from generation.pictures import picture_response
+from generation.protocols import load, protocol_of, protocols_of
 from generation.runs.lifecycle import RunError
 from judging.disclosure import may_see_drawings
 from ranking.fitting import publish_fit, set_counting
@@ -24,7 +25,6 @@ from ranking.models import Counting, Fit, Publication
 from ranking.pairwise import more_pages as pages
 from ranking.pairwise.page import category_tabs
 from ranking.people import is_hidden_from, judge_labels
-from ranking.protocols import load, protocol_of, protocols_of
 from ranking.views import page_json
 from ranking.views.entrant_scores import scores_of
 from ranking.views.forms import CountingForm, PastForm, PublishForm
@@ -104,7 +104,7 @@ def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
 
 def _nothing_yet(request: HttpRequest, run: Run) -> HttpResponse:
     about = page_json.about_run(run) | {"overall": []}
-    context = {"run": run, "measured_only": run.protocols == ["automatic"]}
+    context = {"run": run, "measured_only": not run.judged_by}
     return page_or_json(request, "ranking/empty.html", context, lambda shown: about)
 
 

@@ -7,9 +7,9 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from generation.models import Run
+from generation.protocols import load, protocol_of, protocols_of
 from ranking.charts.share_picture import Row, draw_share_picture
 from ranking.models import Fit, Publication
-from ranking.protocols import load, protocol_of, protocols_of
 from ranking.views.leaderboards import ranking_page
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
 from benchsite.lib.progress_bar import Bar
+from generation.protocols import load
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.sample_files import read_samples
 from ranking.pairwise.vote_files import parse_time, read_votes
-from ranking.protocols import load
 from ranking.statistics.leaderboard import Leaderboard, Settings, analyse_votes
 from ranking.statistics.votes import standing_votes
 

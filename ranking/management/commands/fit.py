@@ -9,8 +9,8 @@ from django.core.management.base import CommandError, CommandParser
 from benchsite.lib.progress_bar import Bar
 from generation.management.run_commands import RunCommand
 from generation.models import Run
+from generation.protocols import protocol_of, protocols_of
 from ranking.fitting import fit_run
-from ranking.protocols import protocol_of, protocols_of
 
 
 class Command(RunCommand):

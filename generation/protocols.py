@@ -1,0 +1,160 @@
+"""How drawings are scored. A protocol is one entry here, and two folders: `judging/NAME/` where people judge, `ranking/NAME/`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Annotated, Any
+from typing import Protocol as Shape
+
+# What a field holds, for the checks at start-up (`generation/checks.py`).
+Words = Annotated[str, "words"]
+Function = Annotated[str, "function"]
+Template = Annotated[str, "template"]
+Page = Annotated[str, "page"]  # the name of a URL that takes a run's code
+
+
+class Scored(Shape):
+    """A run or a suite: what is scored, and how."""
+
+    @property
+    def format(self) -> str: ...
+    @property
+    def protocols(self) -> Sequence[str]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """All that the site knows of one way of scoring. Functions are dotted paths, loaded when they are first needed.
+
+    Every protocol:
+
+    - `label` is its name on tabs; `rests_on` says what its `votes` count.
+    - `by_people`: people judge it blind, so drawings stay hidden until judging is closed. Otherwise a formula scores answers.
+    - `analyse(run, *, options, full)` gives a JSON-able dict. `overall` is a list of standings, best first, each with
+      `entrant` (its name) and `rating` or `score`; perhaps `low, high, rank, rank_low, rank_high` and `votes` or `n`.
+      `categories` (name to such a list) and `votes` (what it all rests on) are read too. The rest is the protocol's own;
+      its key `run` holds what pages need and files do not have, and is left out of downloads; the texts `run.md` and
+      `run.csv` are the downloads in those forms. `options` has `ties, fails, weights, until, backend`; `full` asks for the
+      slow parts where `slow` is true.
+    - `template` shows it, with `fit`, `result`, `run` and what `page(fit, *, scope)` adds, if there is one.
+    - `sentence(result, labels)` is the one line that lists of leaderboards show; `labels` are entrants' labels by name.
+    - `needs_rubric`: a suite that names it must have a rubric.
+    - `by_format`: formats that are scored and shown in a way of their own.
+
+    Where people judge:
+
+    - `judging_words` says on lists that judging is open; `invitation` tells a new judge what to expect.
+    - `judge_page` is where a judge goes on; `curator_page` shows curators how judging is going.
+    - `import_page` and `import_label` are the curators' link to bring in what was judged elsewhere.
+    - `judged_at` leads from a run to the time of the newest judgement, to find rankings that missed one.
+    - `on_join(seat_id)` is called when a new judge may begin at once.
+    """
+
+    label: Words
+    rests_on: Words
+    by_people: bool
+    analyse: Function
+    template: Template
+    page: Function = ""
+    sentence: Function = ""
+    slow: bool = False
+    needs_rubric: bool = False
+    by_format: Mapping[str, Protocol] = field(default_factory=dict)
+    judging_words: Words = ""
+    invitation: Words = ""
+    judge_page: Page = ""
+    curator_page: Page = ""
+    import_page: Page = ""
+    import_label: Words = ""
+    judged_at: str = ""
+    on_join: Function = ""
+
+
+PAIRWISE = Protocol(
+    label="Votes",
+    rests_on="votes",
+    by_people=True,
+    analyse="ranking.pairwise.run.analyse_run",
+    template="ranking/leaderboard_pairwise.html",
+    page="ranking.pairwise.page.page_context",
+    sentence="ranking.pairwise.sentences.leading_sentence",
+    slow=True,
+    judging_words="judges are voting",
+    invitation="You see two drawings of one prompt, side by side, and say which is better, by four keys.",
+    judge_page="judging:judge",
+    curator_page="judging:overview",
+    import_page="judging:import_votes",
+    import_label="Import votes",
+    judged_at="seats__last_vote_at",
+    on_join="judging.pairs.serving.take_seat",
+)
+RUBRIC = Protocol(
+    label="Grades",
+    rests_on="grades",
+    by_people=True,
+    analyse="ranking.rubric.run.analyse_run",
+    template="ranking/leaderboard_rubric.html",
+    page="ranking.rubric.page.page_context",
+    sentence="ranking.rubric.page.leading_sentence",
+    needs_rubric=True,
+    judging_words="judges are grading",
+    invitation="You see one drawing at a time and grade it on a few dimensions, by keyboard or slider.",
+    judge_page="judging:grades",
+    curator_page="judging:grade_overview",
+    import_page="ranking:import_grades",
+    import_label="Import grades",
+    judged_at="seats__sheet__last_graded_at",
+)
+AUTOMATIC = Protocol(
+    label="Automatic score",
+    rests_on="answers",
+    by_people=False,
+    analyse="ranking.automatic.run.analyse_run",
+    template="ranking/leaderboard_automatic.html",
+    page="ranking.automatic.page.page_context",
+    sentence="ranking.automatic.page.overall_sentence",
+)
+COMPETITION = replace(
+    AUTOMATIC,
+    label="Competition",
+    rests_on="levels",
+    analyse="ranking.competition.run.analyse_run",
+    template="ranking/leaderboard_competition.html",
+    page="ranking.competition.page.page_context",
+    sentence="ranking.competition.page.overall_sentence",
+)
+
+# By the name that suites use, in the order in which pages list them.
+PROTOCOLS: dict[str, Protocol] = {
+    "pairwise": PAIRWISE,
+    "rubric": RUBRIC,
+    "automatic": replace(AUTOMATIC, by_format={"science_birds": COMPETITION}),
+}
+
+
+def protocol_of(scored: Scored, name: str) -> Protocol | None:
+    """The entry for one of the run's protocols; None where nothing scores it."""
+    entry = PROTOCOLS.get(name) if name in scored.protocols else None
+    return entry and entry.by_format.get(scored.format, entry)
+
+
+def protocols_of(scored: Scored) -> dict[str, Protocol]:
+    """The run's protocols that can be scored, in the suite's order."""
+    return {name: entry for name in scored.protocols if (entry := protocol_of(scored, name))}
+
+
+def judged_by(scored: Scored) -> list[Protocol]:
+    """The protocols by which people judge this run, in the site's order."""
+    return [entry for name in PROTOCOLS if (entry := protocol_of(scored, name)) and entry.by_people]
+
+
+def is_measured(scored: Scored) -> bool:
+    """Whether a formula scores this run's answers."""
+    return any(not entry.by_people for entry in protocols_of(scored).values())
+
+
+def load(path: str) -> Callable[..., Any]:
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)
