@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -11,13 +10,13 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.timezone import now
 
+from benchsite.lib.times import parse_time
 from generation.models import Event, Run
 from generation.protocols import load, protocol_of, protocols_of
 from generation.reading.measuring import LATE
 from generation.runs.lifecycle import refuse_frozen
 from generation.runs.staleness import mark_scores
 from ranking.models import Counting, Fit, Publication, Standing
-from ranking.pairwise.vote_files import parse_time
 
 KEPT_PAST = 20  # past leaderboards that were asked for
 KEPT = 3  # fits of a kind that stay, besides the published ones; any past one can be made again from the votes
@@ -52,7 +51,7 @@ def fit_run(run: Run, *, protocol: str = "", full: bool = True, **choices: str |
             settings=options | result.get("settings", {}),
             result=result,
             votes=result.get("votes", 0),
-            until=datetime.fromtimestamp(parse_time(options["until"]), UTC) if options["until"] else None,
+            until=parse_time(options["until"]) if options["until"] else None,
             read_at=read_at,
         )
     )

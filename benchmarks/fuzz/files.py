@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.fuzz.readers import ANY, FOLDER, YAML, Reader, corpus, damaged, encoded, pieces
+from benchsite.lib.file_errors import FileError
 from benchsite.lib.text import clean_text
 from generation.files.sample_lines import read_lines as read_sample_lines
 from generation.suites.demo_sizes import load_demo
@@ -21,12 +22,11 @@ from generation.suites.loading import SuiteError, load_suite
 from generation.suites.profiles import load_profiles
 from generation.suites.program_files import read_programs
 from generation.suites.suite import Suite
-from ranking.automatic.files import SampleFileError
 from ranking.automatic.files import read_samples as read_answers
-from ranking.competition.files import TrialFileError, read_trials
+from ranking.competition.files import read_trials
 from ranking.pairwise.sample_files import read_samples
-from ranking.pairwise.vote_files import VoteFileError, read_votes
-from ranking.rubric.files import NAMES, GradeFileError, read_grades
+from ranking.pairwise.vote_files import read_votes
+from ranking.rubric.files import NAMES, read_grades
 from tests.generation.suites.suite_files import PROGRAMS, PROVIDERS, write_suite
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
@@ -99,7 +99,7 @@ def set_up_django() -> None:
 def vote_importer() -> Reader:
     """The database's importer up to the rows it would store."""
     set_up_django()
-    from judging.files.import_votes import ImportRefusedError, read_lines
+    from judging.files.import_votes import read_lines
 
     path = FOLDER / "imported-votes.jsonl"
 
@@ -107,7 +107,7 @@ def vote_importer() -> Reader:
         path.write_bytes(raw)
         try:
             return read_lines(path)
-        except ImportRefusedError as refused:
+        except FileError as refused:
             assert str(refused)
             return None
 
@@ -141,7 +141,7 @@ def vote_files() -> Reader:
             path.write_bytes(raw)
             try:
                 found.append(read_votes(path, skip_bad=True).votes)
-            except VoteFileError as error:
+            except FileError as error:
                 assert str(error)
         return found
 
@@ -224,20 +224,20 @@ IMPORTERS = (
     vote_files(),
     refuses(
         "grades.jsonl",
-        GradeFileError,
+        FileError,
         partial(read_grades, suite=(SUITE := graded_suite())),
         [grades(SUITE)],
         holds=storable_names,
     ),
     refuses(
         "answers.jsonl",
-        SampleFileError,
+        FileError,
         lambda path: list(read_answers(path, suite=PIXELS)),
         answers(),
         holds=storable_answers,
     ),
-    refuses("database.jsonl", VoteFileError, read_samples, samples(), holds=lambda found: "".join(found).encode()),
-    refuses("trials.csv", TrialFileError, read_trials, [TRIALS]),
+    refuses("database.jsonl", FileError, read_samples, samples(), holds=lambda found: "".join(found).encode()),
+    refuses("trials.csv", FileError, read_trials, [TRIALS]),
     refuses("programs.yaml", SuiteError, read_programs, [PROGRAMS.encode(), *corpus("yaml")], YAML),
     refuses("providers.yaml", SuiteError, load_profiles, [PROVIDERS.encode(), *corpus("yaml")], YAML),
     refuses("demo.yaml", SuiteError, load_demo, [(CONFIG / "demo.yaml").read_bytes(), *corpus("yaml")], YAML),

@@ -13,9 +13,10 @@ from typing import Any
 
 from benchmarks.fuzz.files import CONFIG, assert_storable, refuses, set_up_django
 from benchmarks.fuzz.readers import ANY, FOLDER, YAML, Reader, damaged, encoded
+from benchsite.lib.file_errors import FileError
 from generation.suites.loading import SuiteError
 from ranking.archive.fields import FORMAT, LINES, MANIFEST, RUN, SCHEMA, Field
-from ranking.archive.reading import NEEDED, ArchiveError, open_archive
+from ranking.archive.reading import NEEDED, open_archive
 
 MEMBERS = sorted(LINES)
 
@@ -56,7 +57,7 @@ def archive_rows() -> Reader:
         path.write_bytes(archive(**{member: raw[1:]}))
         try:
             return list(open_archive(path).rows(member))
-        except ArchiveError as refused:
+        except FileError as refused:
             assert str(refused), "refused without a word"
             return None
 
@@ -140,4 +141,4 @@ def suites() -> Reader:
     return refuses("suite.zip", SuiteError, load, texts, YAML)
 
 
-ZIPS = (refuses("run.zip", ArchiveError, open_archive, cut(archive())), archive_rows(), backup(), drawings(), suites())
+ZIPS = (refuses("run.zip", FileError, open_archive, cut(archive())), archive_rows(), backup(), drawings(), suites())

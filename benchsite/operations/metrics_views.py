@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from benchsite.addresses import client_address
+from benchsite.lib.hosts import is_loopback
 from benchsite.operations.metrics import CONTENT_TYPE, metrics_text
-from generation.suites.profiles import is_loopback
 
 FORWARDING = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP")
 

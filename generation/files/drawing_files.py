@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from benchsite.lib.file_errors import BadLine
+from benchsite.lib.files import BROKEN_ZIP
 from benchsite.lib.text import decode
-from benchsite.lib.zips import BROKEN_ZIP
-from generation.files.sample_lines import MOST_ATTEMPTS, NO_MODEL_NAME, BadLine, Line, is_model_name, slug
+from generation.files.sample_lines import MOST_ATTEMPTS, NO_MODEL_NAME, Line, is_model_name, slug
 from generation.models import Prompt, Run
 
 LARGEST_FILE = 8 * 2**20

@@ -6,7 +6,7 @@ All or nothing, unless the caller chooses to leave bad lines out; importing the 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ from typing import Any
 from django.db import transaction
 from django.utils.timezone import now
 
+from benchsite.lib.file_errors import BadLine, BadLines
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from generation.drawing.questions import Sheet, load_sheet
 from generation.files.drawing_files import read_folder, read_zip
-from generation.files.sample_lines import BadLine, Line, read_lines
+from generation.files.sample_lines import Line, read_lines
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.reading.answers import Read, measured_inline, read_answer, save_measurements
 from generation.runs.expansion import entrant_row
@@ -27,15 +28,6 @@ from generation.runs.staleness import mark_scores
 
 PROVIDER = "import"
 Key = tuple[int | None, str, int, int]
-
-
-class ImportRefused(Exception):
-    """A file with bad lines: nothing of it was imported."""
-
-    def __init__(self, bad: Sequence[BadLine]) -> None:
-        self.bad = list(bad)
-        more = f" And {len(bad) - 3} more." if len(bad) > 3 else ""
-        super().__init__("Nothing was imported. " + " ".join(str(line) for line in bad[:3]) + more)
 
 
 @dataclass(frozen=True)
@@ -102,9 +94,9 @@ def _import(
     sheet = load_sheet(run.pk)
     placed, misplaced = _place(sheet, lines)
     stored, clashing = _split_stored(run, placed)
-    bad = sorted([*bad, *misplaced, *clashing], key=lambda line: (line.source, line.number))
+    bad = sorted([*bad, *misplaced, *clashing], key=lambda line: (line.file, line.line))
     if bad and not skip_bad:
-        raise ImportRefused(bad)
+        raise BadLines(bad)
     # Where a file says two things about one attempt, its first line counts.
     unique = {drawing.key: drawing for drawing in reversed(placed) if drawing.key not in stored}
     sheet.names = (*sheet.names, *{drawing.line.model_id for drawing in placed})

@@ -8,26 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from benchsite.lib.file_errors import BadField, BadLine
 from benchsite.lib.json_lines import JsonError, read_object
-from benchsite.lib.text import clean_text, visible
+from benchsite.lib.text import clean_text
 
 LONGEST_LINE = 8 * 2**20
 MOST_ATTEMPTS = 1000
 NO_MODEL_NAME = "is not a model's name of 1 to 200 printable characters"
-
-
-@dataclass(frozen=True)
-class BadLine:
-    """What is wrong, and where: file, line and field."""
-
-    source: str
-    number: int
-    field: str
-    problem: str
-
-    def __str__(self) -> str:
-        where = f"{self.source}:{self.number}" if self.number else self.source
-        return visible(f"{where}: {f'{self.field} ' if self.field else ''}{self.problem}.")
 
 
 @dataclass(frozen=True)
@@ -51,14 +38,6 @@ class Line:
         return BadLine(self.source, number, field, problem)
 
 
-class _Wrong(Exception):
-    """A field that cannot be taken."""
-
-    def __init__(self, field: str, problem: str) -> None:
-        super().__init__(problem)
-        self.field, self.problem = field, problem
-
-
 def read_lines(stream: Iterable[bytes], source: str) -> tuple[list[Line], list[BadLine]]:
     """Every line that can be read and every one that cannot; blank lines are neither."""
     lines, bad = [], []
@@ -67,8 +46,8 @@ def read_lines(stream: Iterable[bytes], source: str) -> tuple[list[Line], list[B
             continue
         try:
             lines.append(_line(_object(raw, first=number == 1), number, source))
-        except _Wrong as wrong:
-            bad.append(BadLine(source, number, wrong.field, wrong.problem))
+        except BadField as error:
+            bad.append(BadLine(source, number, error.field, error.message))
     if not lines and not bad:
         bad.append(BadLine(source, 0, "", "the file is empty"))
     return lines, bad
@@ -76,19 +55,19 @@ def read_lines(stream: Iterable[bytes], source: str) -> tuple[list[Line], list[B
 
 def _object(raw: bytes, *, first: bool) -> dict[str, Any]:
     if len(raw) > LONGEST_LINE:
-        raise _Wrong("", f"the line is over {LONGEST_LINE} bytes")
+        raise BadField("", f"the line is over {LONGEST_LINE} bytes")
     try:
         return read_object(raw.decode("utf-8-sig" if first else "utf-8"))
     except UnicodeDecodeError:
-        raise _Wrong("", "the line is not UTF-8") from None
+        raise BadField("", "the line is not UTF-8") from None
     except JsonError as error:
-        raise _Wrong("", f"the line {error}") from None
+        raise BadField("", f"the line {error}") from None
 
 
 def _line(found: dict[str, Any], number: int, source: str) -> Line:
     model_id = _text(found, "model_id")
     if not is_model_name(model_id):
-        raise _Wrong("model_id", NO_MODEL_NAME)
+        raise BadField("model_id", NO_MODEL_NAME)
     return Line(
         number=number,
         model_id=model_id,
@@ -115,18 +94,18 @@ def is_model_name(text: str) -> bool:
 
 def _text(found: dict[str, Any], name: str) -> str:
     if name not in found:
-        raise _Wrong(name, "is missing")
+        raise BadField(name, "is missing")
     if not isinstance(found[name], str):
-        raise _Wrong(name, f"is {type(found[name]).__name__}, not text")
+        raise BadField(name, f"is {type(found[name]).__name__}, not text")
     return found[name]
 
 
 def _number(found: dict[str, Any], name: str, *, least: int, most: int) -> int:
     value = found.get(name)
     if name not in found:
-        raise _Wrong(name, "is missing")
+        raise BadField(name, "is missing")
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise _Wrong(name, f"is not a whole number from {least} to {most}")
+        raise BadField(name, f"is not a whole number from {least} to {most}")
     return value
 
 

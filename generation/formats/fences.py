@@ -10,7 +10,6 @@ MAX_FENCE_LINE = 1_000
 REASONING_TAGS = ("think", "thinking", "thought", "reasoning", "reflection")
 
 _JSON_MARKS = re.compile(r'["\\{}\n]')
-_JSON_BRACKETS = re.compile(r'["\\{}\[\]\n]')
 _OPEN_TAG = re.compile(rf"\s{{0,3}}<({'|'.join(REASONING_TAGS)})>", re.IGNORECASE)
 _ANY_TAG = re.compile(rf"</?(?:{'|'.join(REASONING_TAGS)})>", re.IGNORECASE)
 _CLOSE_TAG = re.compile(rf"</(?:{'|'.join(REASONING_TAGS)})>", re.IGNORECASE)
@@ -151,25 +150,3 @@ def json_objects(text: str) -> list[str]:
                 spans.pop()
             spans.append((begin, at + 1))
     return [text[begin:end] for begin, end in spans]
-
-
-def nests_deeper(text: str, limit: int) -> bool:
-    """Whether brackets and braces nest deeper than the limit, strings apart; reads no further than it must."""
-    depth = 0
-    in_string = False
-    skip = -1
-    for match in _JSON_BRACKETS.finditer(text):
-        at, mark = match.start(), match.group()
-        if at == skip:
-            continue
-        if mark == "\n":
-            in_string = False
-        elif mark == "\\":
-            skip = at + 1 if in_string else -1
-        elif mark == '"':
-            in_string = not in_string
-        elif not in_string:
-            depth = depth + 1 if mark in "[{" else max(depth - 1, 0)
-            if depth > limit:
-                return True
-    return False

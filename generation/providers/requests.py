@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from benchsite.lib.hosts import is_loopback
 from generation.money import Price
 from generation.providers.errors import ProviderError
 
@@ -88,10 +88,3 @@ def url_of(profile: Profile, path: str) -> str:
             "pause_run", "bad_profile", f"Provider {profile.name}: the base URL must be https (http only on loopback)."
         )
     return profile.base_url.rstrip("/") + path
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -17,9 +17,9 @@ from django.core.mail import EmailMessage
 from django.db.models import Exists, F, OuterRef
 from django.utils.timezone import now
 
+from benchsite.lib.hosts import is_loopback
 from benchsite.lib.text import visible
 from generation.models import Event, Notice
-from generation.suites.profiles import is_loopback
 
 log = structlog.get_logger(__name__)
 NEWS = {"finish_run": "finished", "pause_run": "paused"}

@@ -6,10 +6,10 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from benchsite.lib.hosts import is_loopback
 from generation.suites.yaml_fields import choice, integer, key, line, mapping, matching, number, optional
 from generation.suites.yaml_source import Node, load_yaml
 
@@ -73,13 +73,6 @@ def _base_url(node: Node) -> str:
     if parts.scheme == "http" and not is_loopback(host):
         raise node.error("http is allowed on this machine only", "use https", reason="bad_url")
     return value
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _headers(node: Node) -> dict[str, str]:

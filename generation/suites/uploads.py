@@ -16,8 +16,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.core import signing
 from django.core.files.uploadedfile import UploadedFile
 
-from benchsite.lib.uploads import kept
-from benchsite.lib.zips import BROKEN_ZIP
+from benchsite.lib.files import BROKEN_ZIP, kept
 from generation.suites.loading import FILES, SLUG, ModelEntry, Suite, SuiteError, load_profiles, load_suite, read_models
 from generation.suites.yaml_fields import nearest
 from generation.suites.yaml_source import MAX_BYTES, Node, load_yaml

@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from benchsite.lib.access import curator_required
+from benchsite.lib.file_errors import BadLines
+from benchsite.lib.files import kept
 from benchsite.lib.text import visible
-from benchsite.lib.uploads import kept
 from generation.files.import_programs import Imported, import_programs
-from generation.files.import_samples import ImportRefused
 from generation.files.import_samples import import_file as import_drawings
 from generation.models import Run
 from generation.runs.lifecycle import RunError
@@ -31,7 +31,7 @@ def import_file(request: HttpRequest, code: str) -> HttpResponse:
         try:
             with kept(form.cleaned_data["file"]) as path:
                 done = import_drawings(path, run=found, by=request.user)
-        except ImportRefused as refused:
+        except BadLines as refused:
             problems = [str(line) for line in refused.bad]
         except RunError as error:
             problems = [str(error)]

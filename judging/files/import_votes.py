@@ -6,18 +6,19 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max, QuerySet
-from django.utils.dateparse import parse_datetime
-from django.utils.timezone import is_naive, now
+from django.utils.timezone import now
 
+from benchsite.lib.file_errors import BadLine
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
+from benchsite.lib.times import parse_stored_time
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.runs.lifecycle import refuse_frozen
 from generation.runs.staleness import mark_scores
@@ -32,10 +33,6 @@ IMPORTED = " (imported)"  # a judge of a file who has the name of one with an ac
 # By text and category, and by text alone (then the category is None).
 Prompts = dict[tuple[str | None, str | None], Prompt]
 LONGEST = {"left_model": 200, "right_model": 200, "judge": 100, "category": 80, "prompt_text": 20_000}
-
-
-class ImportRefusedError(Exception):
-    """The file holds something that is no vote; nothing of it was imported."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,15 @@ class Line:
     response_ms: int | None = None
     kind: str = "regular"
     withdrawn: bool = False
-    where: str = field(default="", compare=False)
+    file: str = field(default="", compare=False)
+    number: int = field(default=0, compare=False)
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.number}"
+
+    def bad(self, problem: str) -> BadLine:
+        return BadLine(self.file, self.number, "", problem)
 
 
 def read_lines(path: Path, *, progress: Progress = unwatched) -> list[Line]:
@@ -67,16 +72,15 @@ def read_lines(path: Path, *, progress: Progress = unwatched) -> list[Line]:
     size = path.stat().st_size
     with path.open("rb") as stream:
         for number, raw in enumerate(_raw_lines(stream), start=1):
-            where = f"{path.name}:{number}"
             try:
                 if text := _decoded(raw, first=number == 1):
-                    found.append(replace(_line(text), where=where))
+                    found.append(replace(_line(text), file=path.name, number=number))
                     _refuse_twins(seen, found[-1])
             except ValueError as error:
-                raise ImportRefusedError(f"{where}: {error}.") from None
+                raise BadLine(path.name, number, "", str(error)) from None
             progress(stream.tell(), size)
     if not found:
-        raise ImportRefusedError(f"{path.name} holds no votes.")
+        raise BadLine(path.name, 0, "", "it holds no votes")
     return found
 
 
@@ -121,7 +125,7 @@ def _line(text: str) -> Line:
         **numbers,
         outcome=found["outcome"],
         kind=found.get("kind", "regular"),
-        voted_at=moment_of(found.get("voted_at"), "voted_at"),
+        voted_at=parse_stored_time(found.get("voted_at"), "voted_at"),
         withdrawn=found.get("withdrawn") is True,
     )
 
@@ -144,21 +148,6 @@ def _number(value: Any, name: str) -> int | None:
     return value
 
 
-def moment_of(value: Any, name: str) -> datetime | None:
-    """A time as a file tells it, in UTC; None for none. ValueError names the field."""
-    if value is None:
-        return None
-    try:
-        moment = parse_datetime(value) if isinstance(value, str) else None
-        # In UTC, as databases keep it: the first and last hours of the calendar have no such time elsewhere.
-        moment = moment and (moment.replace(tzinfo=UTC) if is_naive(moment) else moment.astimezone(UTC))
-    except (ValueError, OverflowError):
-        moment = None
-    if moment is None:
-        raise ValueError(f"{name} must be a time such as 2026-05-01T12:00:00Z")
-    return moment
-
-
 @transaction.atomic
 def import_votes(
     *, path: Path, run: Run | None = None, title: str = "", by: User | None = None, progress: Progress = unwatched
@@ -171,7 +160,7 @@ def import_votes(
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     run = run or _make_run(lines, clean_text(title or path.stem)[0])
     if Event.objects.filter(run=run, verb="import votes", facts__digest=digest).exists():
-        raise ImportRefusedError(f"{path.name} was imported into this run before.")
+        raise BadLine(path.name, 0, "", "it was imported into this run before")
     _store(run, lines, progress)
     facts = {"digest": digest, "votes": len(lines)}
     Event.objects.create(run=run, actor=by, verb="import votes", subject=clean_text(path.name)[0][:200], facts=facts)
@@ -255,9 +244,7 @@ def _refuse_known(votes: QuerySet[Vote], pairs: list[tuple[Line, Matchup]]) -> N
         shown = [getattr(matchup, name) for name in SHOWN]
         for judge in (line.judge, f"{line.judge}{IMPORTED}"):
             if (line.voted_at, judge, *shown) in known:
-                raise ImportRefusedError(
-                    f"{line.where}: this vote of {line.judge} is in run {matchup.run.code} already."
-                )
+                raise line.bad(f"this vote of {line.judge} is in run {matchup.run.code} already")
 
 
 def _seat(run: Run, judge: str | None) -> Seat:
@@ -277,9 +264,7 @@ def _matchup(
 ) -> Matchup:
     for name in (line.left_model, line.right_model):
         if name not in entrants:
-            raise ImportRefusedError(
-                f"{line.where}: {name!r} is no entrant of this run. Imported without one, the file makes a run of its own."
-            )
+            raise line.bad(f"{name!r} is no entrant of this run. Imported without one, the file makes a run of its own")
     left, right = entrants[line.left_model], entrants[line.right_model]
     prompt = prompts.get((line.prompt_text, line.category)) or prompts.get((line.prompt_text, None))
     order, seat.made = seat.made, seat.made + 1

@@ -8,11 +8,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from benchsite.lib.access import curator_required
+from benchsite.lib.file_errors import FileError
+from benchsite.lib.files import kept
 from benchsite.lib.text import visible
-from benchsite.lib.uploads import kept
 from generation.models import Run
 from generation.runs.lifecycle import RunError
-from judging.files.import_votes import ImportRefusedError, import_votes
+from judging.files.import_votes import import_votes
 from judging.views.forms import VotesForm, VotesRunForm
 
 
@@ -35,7 +36,7 @@ def _import(request: HttpRequest, form: VotesForm, run: Run | None) -> HttpRespo
         try:
             with kept(said["file"]) as path:
                 into, count = import_votes(path=path, run=run, title=said.get("title", ""), by=request.user)
-        except (ImportRefusedError, RunError) as refused:
+        except (FileError, RunError) as refused:
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
         else:
             votes = f"{count} vote{'' if count == 1 else 's'}"

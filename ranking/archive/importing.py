@@ -11,6 +11,7 @@ from uuid import uuid4
 from django.db import transaction
 from django.utils.timezone import now
 
+from benchsite.lib.file_errors import BadLine
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from generation.formats import FORMATS
@@ -30,7 +31,7 @@ from generation.protocols import PROTOCOLS
 from generation.suites.loading import Suite
 from judging.pairs.tallies import rebuild_tallies
 from ranking.archive.judging import count_seats, load_grades, load_judges, load_matchups, load_votes
-from ranking.archive.reading import Archive, ArchiveError, open_archive
+from ranking.archive.reading import Archive, open_archive
 from ranking.archive.storing import Desk, Where, fitting, made, store, time_of
 from ranking.models import Counting
 
@@ -42,9 +43,11 @@ def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Prog
     archive = open_archive(path)
     taken = Run.objects.filter(code=archive.run["code"]).exists()
     if taken and not copy:
-        raise ArchiveError(
+        raise BadLine(
+            path.name,
+            0,
+            "",
             f"is run {archive.run['code']}, which is here already; a second one is imported as a copy (--copy)",
-            member=path.name,
         )
     total = sum(said["lines"] for said in archive.manifest["members"].values() if isinstance(said.get("lines"), int))
     with transaction.atomic():
@@ -68,11 +71,11 @@ def _make_run(archive: Archive, *, keep_code: bool) -> Run:
     try:
         Suite.from_dict(archive.suite)
     except Exception as error:  # a suite of another shape fails in as many ways as it has fields
-        raise ArchiveError(f"is not a suite ({type(error).__name__}: {error})", member="suite.json") from error
+        raise BadLine("suite.json", 0, "", f"is not a suite ({type(error).__name__}: {error})") from error
     if said["format"] not in FORMATS:
-        raise ArchiveError(f"{said['format']!r} is not a format of this site", member="run.json", field="format")
+        raise BadLine("run.json", 0, "format", f"{said['format']!r} is not a format of this site")
     if not said["protocols"] or not set(map(str, said["protocols"])) <= set(PROTOCOLS):
-        raise ArchiveError("names a protocol that this site does not know", member="run.json", field="protocols")
+        raise BadLine("run.json", 0, "protocols", "names a protocol that this site does not know")
     same = ("suite", "title", "label", "format", "protocols", "digest", "is_demo", "measure_backend", "spent_nano")
     values = {name: said[name] for name in same} | ({"code": said["code"]} if keep_code else {})
     run = Run(

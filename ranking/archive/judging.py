@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db.models import Count, Max, Q
 
+from benchsite.lib.file_errors import BadLine
 from generation.models import Run
 from judging.models import Grade, Matchup, Seat, Vote
-from ranking.archive.reading import ArchiveError
 from ranking.archive.storing import Desk, Where, advance, guarded, made, portions, store, time_of
 
 
@@ -56,9 +56,7 @@ def _link_repeats(desk: Desk, portion: list[tuple[int, str, str]]) -> None:
     found = {row.code: row for row in Matchup.objects.filter(run=desk.run, code__in=codes)}
     for line, code, original in portion:
         if original not in found:
-            raise ArchiveError(
-                "is not a matchup of this archive", member="matchups.jsonl", line=line, field="repeat_of"
-            )
+            raise BadLine("matchups.jsonl", line, "repeat_of", "is not a matchup of this archive")
         found[code].repeat_of = found[original]
     guarded(
         lambda: Matchup.objects.bulk_update([found[code] for _, code, _ in portion], ["repeat_of"]),

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchsite.lib.file_errors import BadLine
+from benchsite.lib.files import BROKEN_ZIP
 from benchsite.lib.json_lines import JsonError, read_object
-from benchsite.lib.text import visible
-from benchsite.lib.zips import BROKEN_ZIP
 from ranking.archive.fields import DOCUMENTS, FORMAT, LINES, MANIFEST, PAPER_NAME, RUN, SCHEMA, Field
 
 LONGEST_LINE = 64 << 20
@@ -22,14 +22,6 @@ LARGEST_DOCUMENT = 32 << 20
 LARGEST_SMALL = 1 << 30
 LARGEST_RATIO = 200
 NEEDED = frozenset({*DOCUMENTS, *LINES})
-
-
-class ArchiveError(Exception):
-    """What is wrong with an archive: which file in it, which line, which field, and why."""
-
-    def __init__(self, problem: str, *, member: str = "", line: int = 0, field: str = "") -> None:
-        where = f"{member}:{line}: " if line else f"{member}: " if member else ""
-        super().__init__(visible(f"{where}{f'{field} ' if field else ''}{problem}.")[:600])
 
 
 @dataclass(frozen=True)
@@ -51,7 +43,7 @@ class Archive:
 
 
 def open_archive(path: Path) -> Archive:
-    """Raises ArchiveError; nothing of an archive is ever written to a file by its own name."""
+    """Raises BadLine; nothing of an archive is ever written to a file by its own name."""
     with _opened(path) as archive:
         _check_names(archive, path)
         manifest = _check_manifest(_document(archive, MANIFEST))
@@ -67,14 +59,16 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
+    except BadLine:  # a ValueError too, and said already
+        raise
     except BROKEN_ZIP as error:
         raise _broken(path, error) from error
 
 
-def _broken(path: Path, error: BaseException) -> ArchiveError:
+def _broken(path: Path, error: BaseException) -> BadLine:
     if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-        return ArchiveError(f"cannot be read: {error.strerror}", member=str(path))
-    return ArchiveError("is not a whole zip; it may be cut short or damaged", member=path.name)
+        return BadLine(str(path), 0, "", f"cannot be read: {error.strerror}")
+    return BadLine(path.name, 0, "", "is not a whole zip; it may be cut short or damaged")
 
 
 def _check_names(archive: zipfile.ZipFile, path: Path) -> None:
@@ -82,50 +76,50 @@ def _check_names(archive: zipfile.ZipFile, path: Path) -> None:
     seen = Counter(names)
     for name in seen:
         if name not in NEEDED and name not in LINES and name != MANIFEST and not PAPER_NAME.fullmatch(name):
-            raise ArchiveError("is not a file of a run's archive", member=name[:100])
+            raise BadLine(name[:100], 0, "", "is not a file of a run's archive")
         if seen[name] > 1:
-            raise ArchiveError("is in the archive twice", member=name)
+            raise BadLine(name, 0, "", "is in the archive twice")
     if MANIFEST not in names:
-        raise ArchiveError("has no manifest.json, so it is not a run's archive", member=path.name)
+        raise BadLine(path.name, 0, "", "has no manifest.json, so it is not a run's archive")
     whole = sum(info.file_size for info in archive.infolist())
     if whole > max(LARGEST_SMALL, LARGEST_RATIO * path.stat().st_size):
-        raise ArchiveError(f"would unpack to {whole} bytes, which no run's archive of its size does", member=path.name)
+        raise BadLine(path.name, 0, "", f"would unpack to {whole} bytes, which no run's archive of its size does")
 
 
 def _document(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     if archive.getinfo(name).file_size > LARGEST_DOCUMENT:
-        raise ArchiveError(f"is over {LARGEST_DOCUMENT} bytes", member=name)
+        raise BadLine(name, 0, "", f"is over {LARGEST_DOCUMENT} bytes")
     return _object(archive.read(name), name, 0)
 
 
 def _check_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
     if manifest.get("format") != FORMAT:
-        raise ArchiveError("does not say that this is a run's archive", member=MANIFEST)
+        raise BadLine(MANIFEST, 0, "", "does not say that this is a run's archive")
     if manifest.get("schema") != SCHEMA:
         said = manifest.get("schema")
-        raise ArchiveError(
-            f"has schema {said!r} and this release reads {SCHEMA}; use the release that wrote it", member=MANIFEST
+        raise BadLine(
+            MANIFEST, 0, "", f"has schema {said!r} and this release reads {SCHEMA}; use the release that wrote it"
         )
     members = manifest.get("members")
     if not isinstance(members, dict) or not all(
         isinstance(said, dict) and isinstance(said.get("sha256"), str) and isinstance(said.get("bytes"), int)
         for said in members.values()
     ):
-        raise ArchiveError("does not list the files with their sizes and checksums", member=MANIFEST)
+        raise BadLine(MANIFEST, 0, "", "does not list the files with their sizes and checksums")
     if missing := sorted(NEEDED - set(members)):
-        raise ArchiveError(f"does not list {missing[0]}", member=MANIFEST)
+        raise BadLine(MANIFEST, 0, "", f"does not list {missing[0]}")
     return manifest
 
 
 def _check_members(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
     inside = {info.filename for info in archive.infolist()} - {MANIFEST}
     if odd := sorted(inside.symmetric_difference(manifest["members"])):
-        raise ArchiveError("is in the archive or in its manifest, and not in both", member=odd[0])
+        raise BadLine(odd[0], 0, "", "is in the archive or in its manifest, and not in both")
     for name, said in manifest["members"].items():
         with archive.open(name) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest != said["sha256"] or archive.getinfo(name).file_size != said["bytes"]:
-            raise ArchiveError("differs from its checksum; take the archive again", member=name)
+            raise BadLine(name, 0, "", "differs from its checksum; take the archive again")
 
 
 def _lines(file: Any, member: str) -> Iterator[bytes]:
@@ -133,7 +127,7 @@ def _lines(file: Any, member: str) -> Iterator[bytes]:
     while line := file.readline(LONGEST_LINE + 1):
         number += 1
         if len(line) > LONGEST_LINE:
-            raise ArchiveError(f"is over {LONGEST_LINE} bytes", member=member, line=number)
+            raise BadLine(member, number, "", f"is over {LONGEST_LINE} bytes")
         yield line
 
 
@@ -147,15 +141,15 @@ def _check_fields(row: dict[str, Any], fields: dict[str, Field], member: str, nu
     for name, field in fields.items():
         if name not in row:
             if not field.may_be_absent:
-                raise ArchiveError("is missing", member=member, line=number, field=name)
+                raise BadLine(member, number, name, "is missing")
         elif fault := field.fault(row[name]):
-            raise ArchiveError(fault, member=member, line=number, field=name)
+            raise BadLine(member, number, name, fault)
 
 
 def _object(data: bytes, member: str, number: int) -> dict[str, Any]:
     try:
         return read_object(data.decode())
     except UnicodeDecodeError:
-        raise ArchiveError("is not UTF-8", member=member, line=number) from None
+        raise BadLine(member, number, "", "is not UTF-8") from None
     except JsonError as error:
-        raise ArchiveError(str(error), member=member, line=number) from None
+        raise BadLine(member, number, "", str(error)) from None

@@ -11,10 +11,11 @@ from typing import Any
 
 from django.db import DatabaseError, models, transaction
 
+from benchsite.lib.file_errors import BadLine
 from benchsite.lib.progress_bar import Progress
 from generation.codes import ALPHABET
 from generation.models import Run, Sample
-from ranking.archive.reading import Archive, ArchiveError
+from ranking.archive.reading import Archive
 
 BATCH = 500
 # What a database says when a row breaks a rule, and Python when a number is too large for it.
@@ -30,8 +31,8 @@ class Where:
     line: int
     row: dict[str, Any]
 
-    def error(self, field: str, problem: str) -> ArchiveError:
-        return ArchiveError(problem, member=self.member, line=self.line, field=field)
+    def error(self, field: str, problem: str) -> BadLine:
+        return BadLine(self.member, self.line, field, problem)
 
     def known(self, names: dict[str, int], field: str, *, optional: bool = False) -> int | None:
         value = self.row[field]
@@ -55,9 +56,9 @@ def fitting(table: type[models.Model], values: dict[str, Any], member: str, line
             continue
         value = values[name]
         if isinstance(value, str) and column.max_length and len(value) > column.max_length:
-            raise ArchiveError(f"is longer than {column.max_length} characters", member=member, line=line, field=name)
+            raise BadLine(member, line, name, f"is longer than {column.max_length} characters")
         if column.choices and value not in {choice for choice, _ in column.flatchoices}:
-            raise ArchiveError(f"{str(value)[:40]!r} is not one of its values", member=member, line=line, field=name)
+            raise BadLine(member, line, name, f"{str(value)[:40]!r} is not one of its values")
         kept[name] = value
     return kept
 
@@ -80,7 +81,7 @@ def store(rows: list[tuple[int, Any]], member: str) -> None:
         for line, row in rows:
             row.pk = None
             guarded(lambda row=row: row.save(force_insert=True), member, line)
-        raise ArchiveError("cannot be stored together", member=member, line=rows[0][0]) from None
+        raise BadLine(member, rows[0][0], "", "cannot be stored together") from None
 
 
 def guarded(act: Callable[[], Any], member: str, line: int) -> None:
@@ -89,7 +90,7 @@ def guarded(act: Callable[[], Any], member: str, line: int) -> None:
             act()
     except REFUSALS as error:
         said = str(error).strip().splitlines()[0]
-        raise ArchiveError(f"cannot be stored: {said}", member=member, line=line) from error
+        raise BadLine(member, line, "", f"cannot be stored: {said}") from error
 
 
 @dataclass

@@ -24,10 +24,6 @@ PARTS = {"json": "JSON", "render": "Render", "quality": "Quality"}
 NEEDED = {"model_id": str, "prompt_text": str, "attempt_number": int, "raw_output": str}
 
 
-class SampleFileError(FileError):
-    """A line that is not an answer."""
-
-
 def read_samples(path: Path, *, suite: Suite) -> Iterator[dict[str, Any]]:
     """Rows with model, prompt, category, attempt, raw_output, finish_reason.
 
@@ -44,7 +40,7 @@ def read_samples(path: Path, *, suite: Suite) -> Iterator[dict[str, Any]]:
         prompt = known.get(_plain(row["prompt_text"]))
         key = (row["model_id"], prompt.key if prompt else row["prompt_text"], row["attempt_number"])
         if key in seen:
-            raise SampleFileError(path.name, line, "attempt_number", "this model's attempt at this prompt came before.")
+            raise FileError(path.name, line, "attempt_number", "this model's attempt at this prompt came before.")
         seen.add(key)
         category = prompt.category if prompt else row.get("category") or ""
         reason = row.get("finish_reason")
@@ -57,7 +53,7 @@ def read_samples(path: Path, *, suite: Suite) -> Iterator[dict[str, Any]]:
             "finish_reason": clean_text(reason)[0] if isinstance(reason, str) else "",
         }
     if not seen:
-        raise SampleFileError(path.name, 0, "", "there is no answer in it.")
+        raise FileError(path.name, 0, "", "there is no answer in it.")
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -65,23 +61,23 @@ def _lines(path: Path) -> Iterator[bytes]:
         with path.open("rb") as file:
             yield from file
     except OSError as error:
-        raise SampleFileError(path.name, 0, "", f"it cannot be read ({error.strerror}).") from None
+        raise FileError(path.name, 0, "", f"it cannot be read ({error.strerror}).") from None
 
 
 def _row(file: str, line: int, text: str) -> dict[str, Any]:
     try:
         row = read_object(text)
     except JsonError as error:
-        raise SampleFileError(file, line, "", f"this {error}.") from None
+        raise FileError(file, line, "", f"this {error}.") from None
     for field, kind in NEEDED.items():
         if row.get(field) is None:
             # A model that said nothing at all has still been asked.
             if field == "raw_output" and field in row:
                 row[field] = ""
                 continue
-            raise SampleFileError(file, line, field, "is missing.")
+            raise FileError(file, line, field, "is missing.")
         if type(row[field]) is not kind:
-            raise SampleFileError(file, line, field, f"must be {'text' if kind is str else 'a whole number'}.")
+            raise FileError(file, line, field, f"must be {'text' if kind is str else 'a whole number'}.")
         if kind is str:
             row[field] = clean_text(row[field])[0]  # as a run stores it
     return row

@@ -144,6 +144,6 @@ def score_answers(answers: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def analyse_file(path: Path, *, suite: Suite, out_format: str = "json") -> str:
-    """A bare file of answers, scored and written as `json`, `markdown` or `csv`; SampleFileError names a bad line."""
+    """A bare file of answers, scored and written as `json`, `markdown` or `csv`; FileError names a bad line."""
     write = WRITERS[out_format]
     return write(score_samples(score_answers(read_samples(path, suite=suite))), slug=suite.slug, title=suite.title)

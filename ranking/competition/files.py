@@ -25,10 +25,6 @@ KNOWN = (*NEEDED, "vector", "diversity", "baseline", "disqualified", "prompt_len
 YES, NO = ("1", "true", "yes"), ("", "0", "false", "no")
 
 
-class TrialFileError(FileError):
-    """A row that is not a trial."""
-
-
 @dataclass
 class TrialFile:
     """What a file says: its trials, T, and what it knows about programs."""
@@ -51,10 +47,10 @@ def read_trials(path: Path, *, trials: int | None = None) -> TrialFile:
             check_repeats(row, seen, trials)
             note_program(row, read)
         except BadField as error:
-            raise TrialFileError(path.name, line, error.field, str(error)) from None
+            raise FileError(path.name, line, error.field, str(error)) from None
         rows.append({key: row[key] for key in (*NEEDED, "vector", "diversity") if key in row})
     if not rows:
-        raise TrialFileError(path.name, 0, "", "there is no trial in it.")
+        raise FileError(path.name, 0, "", "there is no trial in it.")
     read.trials = pd.DataFrame(rows)
     read.count = trials or len({row["trial"] for row in rows})
     return read
@@ -67,25 +63,25 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             check_header(path.name, list(reader.fieldnames or ()))
             for row in reader:
                 if None in row or None in row.values():
-                    raise TrialFileError(path.name, reader.line_num, "", "it has not as many fields as the first line.")
+                    raise FileError(path.name, reader.line_num, "", "it has not as many fields as the first line.")
                 yield reader.line_num, row
     except UnicodeDecodeError:
-        raise TrialFileError(path.name, 0, "", "it is not UTF-8 text.") from None
+        raise FileError(path.name, 0, "", "it is not UTF-8 text.") from None
     except csv.Error as error:
-        raise TrialFileError(path.name, reader.line_num + 1, "", f"it is not CSV ({error}).") from None
+        raise FileError(path.name, reader.line_num + 1, "", f"it is not CSV ({error}).") from None
 
 
 def check_header(file: str, columns: list[str]) -> None:
     for column in NEEDED:
         if column not in columns:
-            raise TrialFileError(file, 1, column, "this column is missing.")
+            raise FileError(file, 1, column, "this column is missing.")
     for column in columns:
         if column not in KNOWN:
-            raise TrialFileError(file, 1, column, f"this column is not known; known are {', '.join(KNOWN)}.")
+            raise FileError(file, 1, column, f"this column is not known; known are {', '.join(KNOWN)}.")
     if len(set(columns)) != len(columns):
-        raise TrialFileError(file, 1, "", "a column occurs twice.")
+        raise FileError(file, 1, "", "a column occurs twice.")
     if ("vector" in columns) == ("diversity" in columns):
-        raise TrialFileError(file, 1, "vector", "give either the column vector or the column diversity.")
+        raise FileError(file, 1, "vector", "give either the column vector or the column diversity.")
 
 
 def parse_row(raw: dict[str, str]) -> dict[str, Any]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
+from benchsite.lib.times import parse_time
 from generation.models import Run
 from judging.models import Seat
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict, rounded
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.frames import Cost, costs_of, font_marks, sample_rates, tallies_of, votes_of
-from ranking.pairwise.vote_files import parse_time
 from ranking.statistics.judges.fits import entrant_record
 from ranking.statistics.leaderboard import CountsFit, Leaderboard, Settings, analyse_votes, fit_counts
 from ranking.statistics.ratings.bradley_terry import ELO, residual_table, to_elo
@@ -34,7 +33,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, A
         fit = fit_counts(tallies_of(run, weights=settings.weights), settings=settings)
         board = Leaderboard(fit, None, sample_rates(run))
         return leaderboard_dict(board) | {"run": run_facts(run, board, None)}
-    until = datetime.fromtimestamp(parse_time(settings.until), UTC) if settings.until else None
+    until = parse_time(settings.until) if settings.until else None
     votes = standing_votes(votes_of(run, until=until), until=until.timestamp() if until else None)
     board = analyse_votes(votes, settings=settings, samples=sample_rates(run))
     return leaderboard_dict(board) | {"run": run_facts(run, board, votes)}

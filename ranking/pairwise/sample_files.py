@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ranking.pairwise.vote_files import VoteFileError, json_chunks, name_fault
+from benchsite.lib.file_errors import FileError
+from ranking.pairwise.vote_files import json_chunks, name_fault
 from ranking.statistics.ratings.intervals import wilson
 
 
@@ -67,15 +68,15 @@ def read_samples(path: Path) -> dict[str, SampleRate]:
                     if valid and measures:
                         counts[2].append(measures)
     except OSError as error:
-        raise VoteFileError(str(path), 0, "", error.strerror or "cannot be read") from error
+        raise FileError(str(path), 0, "", error.strerror or "cannot be read") from error
     return {name: sample_rate(samples=n, valid=v, measures=m) for name, (n, v, m) in sorted(seen.items())}
 
 
 def _sample(row: Any, line: int, path: Path) -> tuple[str, bool, dict[str, Any]]:
-    def refuse(field: str, message: str) -> VoteFileError:
-        return VoteFileError(str(path), line, field, message)
+    def refuse(field: str, message: str) -> FileError:
+        return FileError(str(path), line, field, message)
 
-    if isinstance(row, VoteFileError):
+    if isinstance(row, FileError):
         raise row
     if not isinstance(row, dict):
         raise refuse("", "is not a JSON object with a sample's fields")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from benchsite.lib.json_lines import json_type
+from benchsite.lib.times import parse_time
 from ranking.statistics.votes import KINDS, OUTCOME_NUMBERS
 
 MAX_NAME = 10_000
@@ -133,12 +134,14 @@ def durations(values: Sequence[Any]) -> Any:
 
 
 def times_of(values: Sequence[Any]) -> Any:
-    if not all(values):
-        return np.array([parse_time(value) if value or value == 0 else math.nan for value in values], np.float64)
-    moments = list(map(datetime.fromisoformat, values))
-    if None in {moment.tzinfo for moment in moments}:
-        return np.array([parse_time(value) for value in values], np.float64)
-    return np.fromiter(map(datetime.timestamp, moments), np.float64, len(moments))
+    try:
+        moments = list(map(datetime.fromisoformat, values))
+        if None not in {moment.tzinfo for moment in moments}:
+            return np.fromiter(map(datetime.timestamp, moments), np.float64, len(moments))
+    except (TypeError, ValueError):
+        pass
+    known = [parse_time(value).timestamp() if value or value == 0 else math.nan for value in values]
+    return np.array(known, np.float64)
 
 
 def withdrawals(values: Sequence[Any]) -> Any:
@@ -148,10 +151,4 @@ def withdrawals(values: Sequence[Any]) -> Any:
     try:
         return np.fromiter(map(WITHDRAWN.__getitem__, values), np.float64, len(values))
     except KeyError:
-        return np.array([WITHDRAWN[v] if v in WITHDRAWN else parse_time(v) for v in values], np.float64)
-
-
-def parse_time(text: str) -> float:
-    """Seconds since 1970 of an ISO 8601 time; a time without a zone is UTC."""
-    moment = datetime.fromisoformat(text)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return np.array([WITHDRAWN[v] if v in WITHDRAWN else parse_time(v).timestamp() for v in values], np.float64)

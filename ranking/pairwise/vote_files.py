@@ -21,7 +21,6 @@ from ranking.pairwise.vote_columns import (
     columns_of,
     durations,
     name_fault,
-    parse_time,
     times_of,
     whole_numbers,
     withdrawals,
@@ -30,10 +29,8 @@ from ranking.statistics.votes import KINDS, OUTCOMES, Votes, make_votes
 
 __all__ = [
     "ReadVotes",
-    "VoteFileError",
     "json_chunks",
     "name_fault",
-    "parse_time",
     "read_votes",
     "row_fault",
 ]
@@ -41,31 +38,27 @@ __all__ = [
 CHUNK = 250  # lines read at a time: many enough for columns to pay, few enough to stay in the processor's cache
 
 
-class VoteFileError(FileError):
-    """A line that is not a vote."""
-
-
 @dataclass(frozen=True)
 class ReadVotes:
     """What a file held: all its votes (also withdrawn ones), and the bad lines passed over."""
 
     votes: Votes
-    skipped: tuple[VoteFileError, ...] = ()
+    skipped: tuple[FileError, ...] = ()
 
 
 def read_votes(path: Path, *, skip_bad: bool = False, progress: Progress = unwatched) -> ReadVotes:
-    """Votes of a .jsonl or .csv file; raises VoteFileError at the first bad line, or counts them with `skip_bad`."""
+    """Votes of a .jsonl or .csv file; raises FileError at the first bad line, or counts them with `skip_bad`."""
     try:
         with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
             chunks = csv_chunks(file, path) if path.suffix.lower() == ".csv" else json_chunks(file, path)
             size = path.stat().st_size
             return _collect(chunks, path, skip_bad=skip_bad, chunk_read=lambda: progress(file.buffer.tell(), size))
     except OSError as error:
-        raise VoteFileError(str(path), 0, "", error.strerror or "cannot be read") from error
+        raise FileError(str(path), 0, "", error.strerror or "cannot be read") from error
 
 
 def json_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
-    """Lists of line numbers and parsed lines; a line that is no JSON object becomes its VoteFileError."""
+    """Lists of line numbers and parsed lines; a line that is no JSON object becomes its FileError."""
     scan = FAST.scan_once
     first = 1
     while lines := list(islice(file, CHUNK)):
@@ -87,7 +80,7 @@ def _parse_line(line: str, number: int, path: Path) -> Any:
     try:
         return read_object(line, decoder=FAST)
     except JsonError as error:
-        return VoteFileError(str(path), number, "", str(error))
+        return FileError(str(path), number, "", str(error))
 
 
 def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
@@ -96,10 +89,10 @@ def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
     try:
         header = reader.fieldnames or []
     except csv.Error as error:
-        raise VoteFileError(str(path), 1, "", str(error)) from error
+        raise FileError(str(path), 1, "", str(error)) from error
     missing = [name for name in ("left_model", "right_model", "outcome") if name not in header]
     if header and missing:
-        raise VoteFileError(str(path), 1, missing[0], "is missing from the header")
+        raise FileError(str(path), 1, missing[0], "is missing from the header")
     numbers: list[int] = []
     rows: list[Any] = []
     while True:
@@ -109,7 +102,7 @@ def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
             break
         except csv.Error as error:
             numbers.append(reader.line_num)
-            rows.append(VoteFileError(str(path), reader.line_num, "", str(error)))
+            rows.append(FileError(str(path), reader.line_num, "", str(error)))
             continue
         numbers.append(reader.line_num)
         rows.append({key: _csv_value(key, cell) for key, cell in cells.items() if key and isinstance(cell, str)})
@@ -138,7 +131,7 @@ def _collect(
         "category": Names(optional=True),
     }
     parts: list[dict[str, Any]] = []
-    skipped: list[VoteFileError] = []
+    skipped: list[FileError] = []
     for numbers, rows in chunks:
         chunk_read()
         known = {name: len(table.names) for name, table in tables.items()}
@@ -156,13 +149,13 @@ def _collect(
     return ReadVotes(_join(parts, tables), tuple(skipped))
 
 
-def row_fault(row: Any, line: int, path: Path) -> VoteFileError | None:
+def row_fault(row: Any, line: int, path: Path) -> FileError | None:
     """The first thing wrong with one row, in words; None for a good row."""
-    if isinstance(row, VoteFileError):
+    if isinstance(row, FileError):
         return row
     for field, fault in _faults(row):
         if fault:
-            return VoteFileError(str(path), line, field, fault)
+            return FileError(str(path), line, field, fault)
     return None
 
 

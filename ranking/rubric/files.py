@@ -26,10 +26,6 @@ COLUMNS = ["judge", "entrant", "stage", "subject", "attempt", "dimension", "valu
 NAMES = ("judge", "entrant", "stage", "subject", "dimension")
 
 
-class GradeFileError(FileError):
-    """A line that is not a grade of this suite."""
-
-
 def read_grades(path: Path, *, suite: Suite, progress: Progress = unwatched) -> pd.DataFrame:
     """One row a grade, columns `judge, entrant, stage, subject, attempt, dimension, value`.
 
@@ -48,15 +44,13 @@ def read_grades(path: Path, *, suite: Suite, progress: Progress = unwatched) -> 
             rows.append(row)
             progress(len(rows), 0)
     except BadField as error:
-        raise GradeFileError(path.name, number, error.field, str(error)) from None
+        raise FileError(path.name, number, error.field, str(error)) from None
     except UnicodeDecodeError as error:
-        raise GradeFileError(
-            path.name, error.object.count(b"\n", 0, error.start) + 1, "", "it is not UTF-8 text."
-        ) from None
+        raise FileError(path.name, error.object.count(b"\n", 0, error.start) + 1, "", "it is not UTF-8 text.") from None
     except OSError as error:
-        raise GradeFileError(path.name, 0, "", error.strerror or "it cannot be read.") from None
+        raise FileError(path.name, 0, "", error.strerror or "it cannot be read.") from None
     if not rows:
-        raise GradeFileError(path.name, 0, "", "there is no grade in it.")
+        raise FileError(path.name, 0, "", "there is no grade in it.")
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -66,7 +60,7 @@ def standing_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = read_object(line) if line.strip() else None
         except JsonError as error:
-            raise GradeFileError(path.name, number, "", f"it {error}.") from None
+            raise FileError(path.name, number, "", f"it {error}.") from None
         if row is not None and row.get("withdrawn_at") is None:
             yield number, row
 

@@ -10,15 +10,16 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.timezone import now
 
+from benchsite.lib.file_errors import FileError
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
+from benchsite.lib.times import parse_stored_time
 from generation.models import Event, Run
 from generation.runs.lifecycle import refuse_frozen
 from generation.runs.staleness import mark_scores
 from generation.suites.suite import Suite
-from judging.files.import_votes import moment_of
 from judging.models import Grade, Seat
-from ranking.rubric.files import GradeFileError, read_grades, standing_rows
+from ranking.rubric.files import read_grades, standing_rows
 
 BATCH = 500
 LONGEST_NAME = 100
@@ -34,7 +35,7 @@ def import_grades(*, path: Path, run: Run, by: User | None = None, progress: Pro
     refuse_frozen(run)
     suite = Suite.from_dict(run.config)
     if suite.rubric is None:
-        raise GradeFileError(path.name, 0, "", f"run {run.code} has no rubric.")
+        raise FileError(path.name, 0, "", f"run {run.code} has no rubric.")
     frame = read_grades(path, suite=suite, progress=progress)
     samples, standing, seats = _drawings(run), _standing(run), {}
     made = []
@@ -44,13 +45,13 @@ def import_grades(*, path: Path, run: Run, by: User | None = None, progress: Pro
         sample = samples.get((row.entrant, row.stage, row.subject, row.attempt))
         if sample is None:
             message = f"run {run.code} has no valid drawing of {row.subject} by {row.entrant}, attempt {row.attempt}."
-            raise GradeFileError(*where, "entrant", message)
+            raise FileError(*where, "entrant", message)
         seat = _seat(run, row.judge, own=extra.get("run") == run.code, seats=seats, where=where)
         stands = standing.get((seat.pk, sample, row.dimension))
         if stands is None:
             made.append(_grade(run, seat, sample, row, _moment(extra.get("graded_at"), where)))
         elif stands != row.value:
-            raise GradeFileError(*where, "value", f"{seat} has given {stands:g} for {row.dimension} here already.")
+            raise FileError(*where, "value", f"{seat} has given {stands:g} for {row.dimension} here already.")
     Grade.objects.bulk_create(made, batch_size=BATCH)
     facts = {"verb": "import grades", "subject": f"{len(made)} grades", "reason": clean_text(path.name)[0]}
     Event.objects.create(run=run, actor=by, **facts)
@@ -82,7 +83,7 @@ def _grade(run: Run, seat: Seat, sample: int, row: Any, at: datetime) -> Grade:
 
 def _seat(run: Run, judge: str, *, own: bool, seats: dict[tuple[str, bool], Seat], where: tuple[str, int]) -> Seat:
     if len(judge) > LONGEST_NAME:
-        raise GradeFileError(*where, "judge", "the name is too long.")
+        raise FileError(*where, "judge", "the name is too long.")
     if (judge, own) not in seats:
         seat = Seat.objects.filter(run=run, pseudonym=judge).first()
         if seat is not None and seat.judge_id and not own:
@@ -94,6 +95,6 @@ def _seat(run: Run, judge: str, *, own: bool, seats: dict[tuple[str, bool], Seat
 
 def _moment(value: object, where: tuple[str, int]) -> datetime:
     try:
-        return moment_of(value, "it") or now()
+        return parse_stored_time(value, "it") or now()
     except ValueError as error:
-        raise GradeFileError(*where, "graded_at", f"{error}.") from None
+        raise FileError(*where, "graded_at", f"{error}.") from None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from statistics import fmean
 from typing import Any
 
@@ -13,11 +12,11 @@ import pandas as pd
 from django.db.models import Q
 
 from benchsite.lib.text import markdown_cell
+from benchsite.lib.times import parse_time
 from generation.models import UNFINISHED, Measurement, Run, Sample
 from judging.grades.sheets import rubric_of
 from judging.models import Grade, Seat
 from ranking.pairwise.as_json import rounded
-from ranking.pairwise.vote_files import parse_time
 from ranking.rubric.files import COLUMNS, board_csv, board_json, board_markdown
 from ranking.rubric.scores import ITEM, EntrantScore, RubricBoard, score_rubric
 
@@ -47,7 +46,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, A
 
 def grades_of(run: Run, *, weights: Mapping[str, float] | None = None, until: str | None = None) -> pd.DataFrame:
     """The standing grades as a frame with the columns of a grades file; judges by pseudonym, those set aside left out."""
-    moment = datetime.fromtimestamp(parse_time(until), UTC) if until else None
+    moment = parse_time(until) if until else None
     stood = Q(withdrawn_at=None)
     if moment:
         stood = Q(graded_at__lte=moment) & (stood | Q(withdrawn_at__gt=moment))

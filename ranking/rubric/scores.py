@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchsite.lib.file_errors import FileError
 from generation.suites.suite import Rubric, Suite
-from ranking.rubric.files import OUTPUTS, GradeFileError, read_grades
+from ranking.rubric.files import OUTPUTS, read_grades
 from ranking.rubric.intervals import GradedItems, mean_interval
 from ranking.statistics.agreement.coefficients import Estimate, icc, icc_interval, interval_delta, krippendorff
 from ranking.statistics.agreement.consistency import Consistency, score_consistency
@@ -137,9 +138,9 @@ def score_rubric(grades: pd.DataFrame, *, rubric: Rubric, expected: pd.DataFrame
 
 
 def analyse_file(path: Path, *, suite: Suite, out_format: str = "json") -> str:
-    """Scores of a bare grades.jsonl as `json`, `markdown` or `csv`; raises GradeFileError with file, line and field."""
+    """Scores of a bare grades.jsonl as `json`, `markdown` or `csv`; raises FileError with file, line and field."""
     if suite.rubric is None:
-        raise GradeFileError(path.name, 0, "", f"the suite {suite.slug} has no rubric.")
+        raise FileError(path.name, 0, "", f"the suite {suite.slug} has no rubric.")
     board = score_rubric(read_grades(path, suite=suite), rubric=suite.rubric)
     return OUTPUTS[out_format](board, suite.rubric)
 

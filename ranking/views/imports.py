@@ -8,13 +8,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from benchsite.lib.access import curator_required
+from benchsite.lib.file_errors import FileError
+from benchsite.lib.files import kept
 from benchsite.lib.text import visible
-from benchsite.lib.uploads import kept
 from generation.models import Run
 from generation.runs.lifecycle import RunError
 from ranking.archive.importing import import_run
-from ranking.archive.reading import ArchiveError
-from ranking.rubric.files import GradeFileError
 from ranking.rubric.import_grades import import_grades
 from ranking.views.forms import ArchiveForm, GradesForm
 
@@ -27,7 +26,7 @@ def import_archive(request: HttpRequest) -> HttpResponse:
         try:
             with kept(form.cleaned_data["file"]) as path:
                 run = import_run(path, copy=form.cleaned_data["copy"], by=request.user)
-        except ArchiveError as error:
+        except FileError as error:
             form.add_error("file", f"Nothing was imported. {error}")
         else:
             counts = f"{run.samples.count()} samples, {run.votes.count()} votes and {run.grades.count()} grades"
@@ -45,7 +44,7 @@ def import_grade_file(request: HttpRequest, code: str) -> HttpResponse:
         try:
             with kept(form.cleaned_data["file"]) as path:
                 count = import_grades(path=path, run=run, by=request.user)
-        except (GradeFileError, RunError) as refused:
+        except (FileError, RunError) as refused:
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
         else:
             grades = f"{count} new grade{'' if count == 1 else 's'}"

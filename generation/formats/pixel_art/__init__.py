@@ -9,14 +9,15 @@ from functools import lru_cache
 from itertools import groupby, islice
 from typing import Any
 
+from benchsite.lib.json_lines import JsonError, Limits, read_json
 from generation.formats.base import Answer, Extraction, Picture
 from generation.formats.fences import fenced_blocks, json_objects, strip_reasoning
 from generation.formats.pixel_art.grid import SIDE, Grid, grid_flags, read_grid, read_palette, score_grid
-from generation.formats.strict_json import StrictError, read_json
 
 STAGES = ("whole", "fence", "object", "cleaned")
 MAX_CANDIDATES = 1_000  # objects looked at in one answer
 PIXEL = 20
+LIMITS = Limits(characters=4_000_000, depth=32, digits=18)
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,11 @@ def climb(text: str) -> Reading:
     for stage, candidate in islice(_candidates(stripped), MAX_CANDIDATES):
         stage = "cleaned" if reasoned else stage
         try:
-            value = read_json(candidate)
-        except StrictError as error:
+            value = read_json(candidate, limits=LIMITS)
+        except JsonError as error:
             # "Not JSON" says the least: any other reason is kept in its place.
             if failure.reason in ("no_json", "invalid_json") and (stage, "{" in candidate) != ("whole", False):
-                failure = Reading(None, reason=error.reason, detail=error.detail, reasoned=reasoned)
+                failure = Reading(None, reason=error.reason, detail=f"The text {error}.", reasoned=reasoned)
             continue
         if isinstance(value, dict):
             grid = read_grid(value["grid"]) if isinstance(value.get("grid"), list) else None

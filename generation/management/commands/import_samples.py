@@ -7,10 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchsite.lib.file_errors import FileError
 from benchsite.lib.json_lines import read_object
 from benchsite.lib.progress_bar import Bar, Progress
 from benchsite.lib.text import visible
-from generation.files.import_samples import Imported, ImportRefused, import_file, import_folder
+from generation.files.import_samples import Imported, import_file, import_folder
 from generation.management.run_commands import find_run, find_suite
 from generation.models import Run
 from generation.runs.lifecycle import RunError, start_run
@@ -35,7 +36,7 @@ class Command(BaseCommand):
         try:
             with Bar(self.stderr, "Reading") as bar:
                 done = read_into(run, file, skip_bad=skip_bad, progress=bar.to)
-        except (ImportRefused, RunError) as refused:
+        except (FileError, RunError) as refused:
             if options["suite"] and not options["run"]:
                 run.delete()  # it was made for these drawings alone
             raise CommandError(str(refused)) from None

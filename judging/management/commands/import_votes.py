@@ -7,11 +7,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchsite.lib.file_errors import FileError
 from benchsite.lib.progress_bar import Bar
 from benchsite.lib.text import visible
 from generation.management.run_commands import find_run
 from generation.runs.lifecycle import RunError
-from judging.files.import_votes import ImportRefusedError, import_votes
+from judging.files.import_votes import import_votes
 
 
 class Command(BaseCommand):
@@ -31,6 +32,6 @@ class Command(BaseCommand):
             with Bar(self.stderr, "Importing") as bar:
                 found = find_run(run) if run else None
                 into, count = import_votes(path=file, run=found, title=title, progress=bar.to)
-        except (ImportRefusedError, RunError) as refused:
+        except (FileError, RunError) as refused:
             raise CommandError(visible(f"Nothing was imported. {refused}")) from None
         self.stdout.write(f"{count} votes imported into run {into.code}.")

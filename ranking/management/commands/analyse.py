@@ -12,11 +12,12 @@ import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
 from benchsite.lib.progress_bar import Bar
+from benchsite.lib.times import parse_time
 from generation.protocols import load
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.sample_files import read_samples
-from ranking.pairwise.vote_files import parse_time, read_votes
+from ranking.pairwise.vote_files import read_votes
 from ranking.statistics.leaderboard import Leaderboard, Settings, analyse_votes
 from ranking.statistics.votes import standing_votes
 
@@ -97,7 +98,7 @@ def read_until(text: str | None) -> float | None:
     if text is None:
         return None
     try:
-        return parse_time(text)
+        return parse_time(text).timestamp()
     except ValueError:
         raise ValueError(f"--until must be a time such as 2026-05-01T12:00:00Z, not {text!r}.") from None
 

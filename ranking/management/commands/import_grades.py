@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchsite.lib.file_errors import FileError
 from benchsite.lib.progress_bar import Bar
 from benchsite.lib.text import visible
 from generation.management.run_commands import find_run
 from generation.runs.lifecycle import RunError
-from ranking.rubric.files import GradeFileError
 from ranking.rubric.import_grades import import_grades
 
 
@@ -31,6 +31,6 @@ class Command(BaseCommand):
         try:
             with Bar(self.stderr, "Importing") as bar:
                 count = import_grades(path=file, run=into, progress=bar.to)
-        except (GradeFileError, RunError) as refused:
+        except (FileError, RunError) as refused:
             raise CommandError(visible(f"Nothing was imported. {refused}")) from None
         self.stdout.write(f"{count} grades imported into run {into.code}.")

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from benchsite.lib.file_errors import FileError
 from benchsite.lib.progress_bar import Bar
 from ranking.archive.importing import import_run
-from ranking.archive.reading import ArchiveError
 
 
 class Command(BaseCommand):
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         try:
             with Bar(self.stderr, "Importing") as bar:
                 run = import_run(file, copy=copy, progress=bar.to)
-        except ArchiveError as error:
+        except FileError as error:
             raise CommandError(f"Nothing was imported. {error}") from None
         counts = f"{run.samples.count()} samples, {run.votes.count()} votes"
         self.stdout.write(f"Run {run.code} ({run}): {counts}.")

@@ -9,10 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchsite.lib.progress_bar import Bar
+from benchsite.lib.times import parse_time
 from generation.management.run_commands import find_run
 from generation.protocols import load, protocol_of, protocols_of
 from ranking.fitting import fit_options
-from ranking.pairwise.vote_files import parse_time
 
 
 class Command(BaseCommand):

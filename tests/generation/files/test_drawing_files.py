@@ -10,9 +10,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
+from benchsite.lib.file_errors import BadLines
 from generation.files import drawing_files
 from generation.files.drawing_files import read_zip
-from generation.files.import_samples import ImportRefused, import_file
+from generation.files.import_samples import import_file
 from generation.models import LanguageModel
 from generation.runs.lifecycle import start_run
 from tests.generation.drawing_room import make_suite
@@ -40,7 +41,7 @@ def write(path, body: bytes):
 
 
 def told(path, run) -> list[str]:
-    with pytest.raises(ImportRefused) as refused:
+    with pytest.raises(BadLines) as refused:
         import_file(path, run=run)
     return [str(line) for line in refused.value.bad]
 

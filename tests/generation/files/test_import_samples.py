@@ -9,8 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils.timezone import now
 
+from benchsite.lib.file_errors import BadLines
 from generation.files.export_samples import write_samples
-from generation.files.import_samples import ImportRefused, import_folder, import_samples
+from generation.files.import_samples import import_folder, import_samples
 from generation.files.sample_lines import slug
 from generation.models import Entrant, LanguageModel, Measurement, Run, Sample
 from generation.runs.lifecycle import RunError, start_run
@@ -149,7 +150,7 @@ BAD = [
 def test_a_bad_line_is_named_and_nothing_is_imported(bad, sentence):
     run = empty_run()
 
-    with pytest.raises(ImportRefused) as refused:
+    with pytest.raises(BadLines) as refused:
         import_samples(file_of(line(), bad), run=run, source="f.jsonl")
 
     assert [str(entry) for entry in refused.value.bad] == [sentence]
@@ -162,7 +163,7 @@ def test_a_bad_line_is_named_and_nothing_is_imported(bad, sentence):
 def test_a_program_that_is_not_in_the_run_is_named():
     run = empty_run(programs=[make_program()])
 
-    with pytest.raises(ImportRefused, match=r"file:1: program is not a program of this run\."):
+    with pytest.raises(BadLines, match=r"file:1: program is not a program of this run\."):
         import_samples(file_of(line()), run=run)
 
 
@@ -210,7 +211,7 @@ def test_import_folder_names_bad_files(tmp_path):
     (tmp_path / "lab" / "dragon.svg").write_text("<svg/>")
     (tmp_path / "lab" / "cat.svg").symlink_to("/etc/passwd")
 
-    with pytest.raises(ImportRefused) as refused:
+    with pytest.raises(BadLines) as refused:
         import_folder(tmp_path, run=run)
 
     assert [str(entry) for entry in refused.value.bad] == [
@@ -236,7 +237,7 @@ def test_import_folder_names_a_file_whose_name_no_line_could_have(tmp_path, name
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_text("<svg/>")
 
-    with pytest.raises(ImportRefused) as refused:
+    with pytest.raises(BadLines) as refused:
         import_folder(tmp_path, run=run)
 
     assert sentence in str(refused.value)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.formats.fences import fenced_blocks, json_objects, nests_deeper, strip_reasoning
+from generation.formats.fences import fenced_blocks, json_objects, strip_reasoning
 
 # Section 4.5 of the CommonMark specification 0.31, top-level examples: text, then (info, content, closed) of each block.
 COMMONMARK = [
@@ -95,13 +95,6 @@ def test_json_objects(text, objects):
     assert json_objects(text) == objects
 
 
-def test_nests_deeper_counts_brackets_outside_strings():
-    text = '{"a": [[1], "[[[["]}'
-
-    assert nests_deeper(text, 2)
-    assert not nests_deeper(text, 3)
-
-
 HEAVY = {
     "openings": lambda n: "```a\n" * n,
     "indents": lambda n: "```\n" + " " * n + "\n" * n,
@@ -120,7 +113,6 @@ def _seconds(text: str) -> float:
         fenced_blocks(text)
         strip_reasoning(text)
         json_objects(text)
-        nests_deeper(text, 10**9)
         return time.process_time() - start
 
     return min(once() for _ in range(3))
@@ -138,6 +130,5 @@ def test_scanners_take_linear_time(shape):
 @given(st.text(alphabet='`~ \n\r\t{}"\\<>/thinkax', max_size=200))
 def test_scanners_never_raise_and_leave_only_the_last_block_open(text):
     strip_reasoning(text)
-    nests_deeper(text, 10**9)
     assert all(piece.startswith("{") and piece.endswith("}") for piece in json_objects(text))
     assert all(block.closed for block in fenced_blocks(text)[:-1])

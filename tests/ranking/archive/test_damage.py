@@ -9,10 +9,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from benchsite.lib.file_errors import FileError
 from generation.models import Event, Run
 from ranking.archive import reading as archive_reading
 from ranking.archive.importing import import_run
-from ranking.archive.reading import ArchiveError, open_archive
+from ranking.archive.reading import open_archive
 from ranking.archive.writing import archive_chunks
 from tests.ranking.archive_run import edit, lines, make_judged_run, members, rewrite
 
@@ -37,7 +38,7 @@ def file(whole, tmp_path):
 
 def assert_refused(path, *words):
     before = (Run.objects.count(), Event.objects.count(), User.objects.count())
-    with pytest.raises(ArchiveError) as found:
+    with pytest.raises(FileError) as found:
         import_run(path, copy=True)
     assert all(word in str(found.value) for word in words), str(found.value)
     assert (Run.objects.count(), Event.objects.count(), User.objects.count()) == before
@@ -234,7 +235,7 @@ def test_suite_that_is_none(file):
 def test_control_characters_of_an_archive_reach_no_terminal(file):
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("\x1b[2Jx", "y")
-    with pytest.raises(ArchiveError) as found:
+    with pytest.raises(FileError) as found:
         open_archive(file)
     assert "\x1b" not in str(found.value)
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from django.core.management import call_command
 
+from benchsite.lib.file_errors import FileError
 from generation.suites.loading import load_suite
-from ranking.automatic.files import SampleFileError
 from ranking.automatic.scores import WEIGHTS, analyse_file, clustered_mean, score_answers, score_samples
 
 SUITE = load_suite(Path(__file__).resolve().parents[3] / "config" / "pixel-art-lite")
@@ -206,14 +206,14 @@ def test_analyse_file_as_csv_neutralises_formulas(tmp_path):
     ],
 )
 def test_analyse_file_names_the_bad_line(tmp_path, rows, message):
-    with pytest.raises(SampleFileError) as error:
+    with pytest.raises(FileError) as error:
         analyse_file(write(tmp_path / "a.jsonl", rows), suite=SUITE)
 
     assert str(error.value) == message
 
 
 def test_analyse_file_that_is_not_there_says_so(tmp_path):
-    with pytest.raises(SampleFileError, match="cannot be read"):
+    with pytest.raises(FileError, match="cannot be read"):
         analyse_file(tmp_path / "none.jsonl", suite=SUITE)
 
 

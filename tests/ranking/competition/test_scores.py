@@ -15,9 +15,9 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchsite.lib.file_errors import FileError
 from generation.formats import get_format
 from generation.suites.loading import load_suite
-from ranking.competition.files import TrialFileError
 from ranking.competition.policy import apply_policy
 from ranking.competition.scores import analyse_file, diversity, score_competition
 from tests.generation.formats.birds import answer, code
@@ -372,7 +372,7 @@ GOOD = "a,m,A,1,1,0.5,,,,"
     ],
 )
 def test_file_names_the_line_and_column_of_a_bad_row(tmp_path, lines, where, says):
-    with pytest.raises(TrialFileError) as caught:
+    with pytest.raises(FileError) as caught:
         analyse_file(write_csv(tmp_path, *lines), trials=4)
 
     assert where in str(caught.value)
@@ -388,7 +388,7 @@ def test_file_names_the_line_and_column_of_a_bad_row(tmp_path, lines, where, say
     ],
 )
 def test_file_names_what_is_wrong_with_its_header(tmp_path, header, says):
-    with pytest.raises(TrialFileError, match=says):
+    with pytest.raises(FileError, match=says):
         analyse_file(write_csv(tmp_path, header=header))
 
 
@@ -396,7 +396,7 @@ def test_file_that_is_not_text(tmp_path):
     path = tmp_path / "trials.csv"
     path.write_bytes(b"\xff\xfe\x00")
 
-    with pytest.raises(TrialFileError, match="UTF-8"):
+    with pytest.raises(FileError, match="UTF-8"):
         analyse_file(path)
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchsite.lib.file_errors import FileError
+from benchsite.lib.times import parse_time
 from judging.files.export_votes import write_records
 from ranking.pairwise import vote_files
 from ranking.pairwise.sample_files import read_samples
-from ranking.pairwise.vote_files import VoteFileError, read_votes
+from ranking.pairwise.vote_files import read_votes
 from ranking.statistics.votes import standing_votes
 from tests.ranking.pairwise.vote_lines import FIELDS, vote_rows, write_lines
 from tests.ranking.statistics.make_votes import simulate
@@ -79,7 +81,7 @@ def test_three_fields_are_enough(tmp_path):
     ],
 )
 def test_a_bad_line_is_named_by_file_line_and_field(tmp_path, line, field, words):
-    with pytest.raises(VoteFileError) as caught:
+    with pytest.raises(FileError) as caught:
         read_one(tmp_path, line)
     assert (caught.value.line, caught.value.field) == (2, field)
     assert str(caught.value).startswith(f"{tmp_path / 'votes.jsonl'}, line 2{f', {field}' if field else ''}: ")
@@ -92,7 +94,7 @@ def test_a_bad_line_is_named_by_file_line_and_field(tmp_path, line, field, words
 
 def test_a_bad_line_is_told_in_one_short_line_that_no_terminal_obeys(tmp_path):
     name = "\x1b[2J\n" * 1000
-    with pytest.raises(VoteFileError, match=r"votes␛\[2J\.jsonl, line 1, right_model: ") as caught:
+    with pytest.raises(FileError, match=r"votes␛\[2J\.jsonl, line 1, right_model: ") as caught:
         read_votes(write_lines(tmp_path / "votes\x1b[2J.jsonl", [{**GOOD, "left_model": name, "right_model": name}]))
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) <= 600
@@ -101,7 +103,7 @@ def test_a_bad_line_is_told_in_one_short_line_that_no_terminal_obeys(tmp_path):
 def test_bytes_that_are_no_utf8_are_a_bad_line(tmp_path):
     path = tmp_path / "votes.jsonl"
     path.write_bytes(json.dumps(GOOD).encode() + b'\n{"left_model": "\xff", "right_model": "b", "outcome": "tie"}\n')
-    with pytest.raises(VoteFileError, match=", line 2, left_model: is not valid UTF-8"):
+    with pytest.raises(FileError, match=", line 2, left_model: is not valid UTF-8"):
         read_votes(path)
 
 
@@ -114,14 +116,14 @@ def test_blank_lines_crlf_and_a_byte_order_mark_are_no_fault(tmp_path):
 def test_line_numbers_hold_across_chunks(tmp_path, monkeypatch):
     monkeypatch.setattr(vote_files, "CHUNK", 3)
     path = write_lines(tmp_path / "votes.jsonl", [GOOD] * 7 + [{**GOOD, "outcome": "x"}] + [GOOD] * 3)
-    with pytest.raises(VoteFileError) as caught:
+    with pytest.raises(FileError) as caught:
         read_votes(path)
     assert caught.value.line == 8
     assert len(read_votes(path, skip_bad=True).votes) == 10
 
 
 def test_a_missing_file_says_so(tmp_path):
-    with pytest.raises(VoteFileError, match="No such file"):
+    with pytest.raises(FileError, match="No such file"):
         read_votes(tmp_path / "nowhere.jsonl")
 
 
@@ -176,7 +178,7 @@ def test_names_come_back_from_the_csv_that_the_exporter_writes(tmp_path, start):
 def test_bad_csv_is_named_by_line_and_field(tmp_path, text, line, field):
     path = tmp_path / "votes.csv"
     path.write_text(text)
-    with pytest.raises(VoteFileError) as caught:
+    with pytest.raises(FileError) as caught:
         read_votes(path)
     assert (caught.value.line, caught.value.field) == (line, field)
 
@@ -196,8 +198,8 @@ def test_withdrawn_votes_do_not_stand_but_stood_before(tmp_path):
     ]
     votes = read_votes(write_lines(tmp_path / "votes.jsonl", rows)).votes
     assert len(standing_votes(votes)) == 2
-    assert len(standing_votes(votes, until=vote_files.parse_time("2026-05-01T11:30:00Z"))) == 2
-    assert len(standing_votes(votes, until=vote_files.parse_time("2026-05-01T12:30"))) == 1
+    assert len(standing_votes(votes, until=parse_time("2026-05-01T11:30:00Z").timestamp())) == 2
+    assert len(standing_votes(votes, until=parse_time("2026-05-01T12:30").timestamp())) == 1
 
 
 def test_samples_give_valid_rates_and_robustness(tmp_path):
@@ -214,5 +216,5 @@ def test_samples_give_valid_rates_and_robustness(tmp_path):
     assert (rates["a"].measured, rates["a"].fonts) == (2, {"dejavu": 1.0, "fira": 0.75})
     assert (rates["b"].valid_rate, rates["b"].robustness, rates["b"].fonts) == (2 / 3, None, {})
     assert rates["a"].low < 2 / 3 < rates["a"].high
-    with pytest.raises(VoteFileError, match=", line 1, model_id: is missing"):
+    with pytest.raises(FileError, match=", line 1, model_id: is missing"):
         read_samples(write_lines(tmp_path / "bad.jsonl", [{"valid": True}]))

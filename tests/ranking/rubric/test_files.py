@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchsite.lib.file_errors import FileError
 from generation.suites.loading import load_suite
-from ranking.rubric.files import GradeFileError
 from ranking.rubric.scores import analyse_file
 
 SUITE = load_suite(Path(__file__).resolve().parents[3] / "config" / "pokemon-svg")
@@ -96,7 +96,7 @@ def test_csv_has_a_row_for_each_entrant_and_no_formula(tmp_path):
 def test_bad_line_is_named(tmp_path, change, field, words):
     path = write(tmp_path, GOOD, "", GOOD | {"attempt": 2} | change)
 
-    with pytest.raises(GradeFileError) as raised:
+    with pytest.raises(FileError) as raised:
         analyse_file(path, suite=SUITE)
 
     assert (raised.value.line, raised.value.field) == (3, field)
@@ -108,24 +108,24 @@ def test_bad_line_is_named(tmp_path, change, field, words):
     "line", ["{", "[]", "7", "NaN", "[" * 100_000, '{"value": NaN}', '{"judge": "a", "judge": "b"}']
 )
 def test_line_that_is_no_object_is_named(tmp_path, line):
-    with pytest.raises(GradeFileError, match="line 2"):
+    with pytest.raises(FileError, match="line 2"):
         analyse_file(write(tmp_path, GOOD, line), suite=SUITE)
 
 
 def test_missing_field_is_named(tmp_path):
     row = {key: value for key, value in GOOD.items() if key != "judge"}
 
-    with pytest.raises(GradeFileError, match="line 1, judge: this field is missing"):
+    with pytest.raises(FileError, match="line 1, judge: this field is missing"):
         analyse_file(write(tmp_path, row), suite=SUITE)
 
 
 def test_grade_given_twice_names_both_lines(tmp_path):
-    with pytest.raises(GradeFileError, match="line 2, dimension: this judge graded it already in line 1"):
+    with pytest.raises(FileError, match="line 2, dimension: this judge graded it already in line 1"):
         analyse_file(write(tmp_path, GOOD, GOOD | {"value": 3}), suite=SUITE)
 
 
 def test_file_without_grades_is_refused(tmp_path):
-    with pytest.raises(GradeFileError, match="there is no grade in it"):
+    with pytest.raises(FileError, match="there is no grade in it"):
         analyse_file(write(tmp_path, ""), suite=SUITE)
 
 
@@ -133,14 +133,14 @@ def test_file_that_is_not_text_is_refused(tmp_path):
     path = tmp_path / "grades.jsonl"
     path.write_bytes(b"\xff\xfe")
 
-    with pytest.raises(GradeFileError, match="not UTF-8"):
+    with pytest.raises(FileError, match="not UTF-8"):
         analyse_file(path, suite=SUITE)
 
 
 def test_suite_without_rubric_is_refused(tmp_path):
     arena = load_suite(Path(__file__).resolve().parents[3] / "config" / "svg-arena")
 
-    with pytest.raises(GradeFileError, match="has no rubric"):
+    with pytest.raises(FileError, match="has no rubric"):
         analyse_file(write(tmp_path, GOOD), suite=arena)
 
 

@@ -1,7 +1,9 @@
-"""A file that a curator sends: on this disk under its own name while a verb reads it."""
+"""Files from outside: a curator's upload while a verb reads it, and what Python raises at a zip that is broken."""
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +12,10 @@ from tempfile import TemporaryDirectory
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 
 LONGEST_NAME = 60  # characters; file systems count bytes, and up to 255
+
+# A zip may be cut short, damaged, encrypted or oddly named. ValueError is for names that are no text, and for places
+# before the beginning of a zip that is held in memory.
+BROKEN_ZIP = (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 
 @contextmanager
