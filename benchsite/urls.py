@@ -9,6 +9,7 @@ from django.views.generic import RedirectView
 
 from benchsite.front import views
 from benchsite.operations import metrics_views
+from ranking.urls import gallery_urls
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -19,7 +20,7 @@ urlpatterns = [
     path("readyz", views.readyz, name="readyz"),
     path("metrics", metrics_views.metrics, name="metrics"),
     path("", include("generation.urls")),
-    path("", include("ranking.gallery_urls")),
+    path("", include((gallery_urls, "gallery"))),
     path("", include("ranking.urls")),
     path("favicon.ico", RedirectView.as_view(url=f"/{settings.STATIC_URL.strip('/')}/icon.svg")),
     path("", include("judging.account_urls")),

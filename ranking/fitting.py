@@ -13,6 +13,7 @@ from django.utils.timezone import now
 from benchsite.lib.times import parse_time
 from generation.models import Event, Run
 from generation.protocols import load, protocol_of, protocols_of
+from generation.queue import ring
 from generation.reading.measuring import LATE
 from generation.runs.lifecycle import refuse_frozen
 from generation.runs.staleness import mark_scores
@@ -123,6 +124,16 @@ def refit_fast(run: Run, protocol: str) -> Fit:
 def refit_fully(run_id: int) -> list[Fit]:
     """What pages do not wait for, if it is still wanted when the worker comes to it."""
     return [fit_run(run, protocol=name) for run, name in stale_fits(Fit.Kind.FULL) if run.pk == run_id]
+
+
+def queue_full_fit(run: Run) -> None:
+    """Asks a worker for the slower, full fit."""
+    ring("fit", "ranking.jobs.refit", run.pk)
+
+
+def queue_past_fit(run: Run, *, until: str) -> None:
+    """Asks a worker for the leaderboard as it stood at a past moment."""
+    ring("fit", "ranking.jobs.fit_past", run.pk, until)
 
 
 @transaction.atomic

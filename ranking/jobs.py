@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from generation.models import Run
-from generation.queue import ring
 from ranking.fitting import fit_run, refit_fully
 
 
@@ -12,16 +11,8 @@ def refit(run_id: int) -> None:
     refit_fully(run_id)
 
 
-def ring_for_refit(run: Run) -> None:
-    ring("fit", "ranking.jobs.refit", run.pk)
-
-
 def fit_past(run_id: int, until: str) -> None:
     """A past leaderboard, made again from the votes that stood then."""
     run = Run.objects.filter(pk=run_id).first()
     if run is not None:
         fit_run(run, protocol="pairwise", until=until)
-
-
-def ring_for_past(run: Run, until: str) -> None:
-    ring("fit", "ranking.jobs.fit_past", run.pk, until)

@@ -1,12 +1,12 @@
-"""Leaderboards, what lies under them, and their downloads."""
+"""Leaderboards, their downloads, galleries, and the API."""
 
 from __future__ import annotations
 
 from django.urls import path
 
 from ranking.views import api as api_views
-from ranking.views import archive as archive_views
-from ranking.views import imports as import_views
+from ranking.views import files as file_views
+from ranking.views import gallery as gallery_views
 from ranking.views import leaderboards as views
 from ranking.views import share as share_views
 from ranking.views import tokens as token_views
@@ -14,9 +14,9 @@ from ranking.views import tokens as token_views
 app_name = "ranking"
 
 run_urls = [  # /runs/<code>/
-    path("runs/import/archive/", import_views.import_archive, name="import_run"),
-    path("runs/<slug:code>/import/grades/", import_views.import_grade_file, name="import_grades"),
-    path("runs/<slug:code>/archive.zip", archive_views.download_archive, name="archive"),
+    path("runs/import/archive/", file_views.import_archive, name="import_run"),
+    path("runs/<slug:code>/import/grades/", file_views.import_grade_file, name="import_grades"),
+    path("runs/<slug:code>/archive.zip", file_views.download_archive, name="archive"),
     path("runs/<slug:code>/leaderboard.png", share_views.share_picture, name="share_picture"),
     path("runs/<slug:code>/leaderboard.<str:form>", views.download, name="download"),
     path("runs/<slug:code>/leaderboard/", views.leaderboard, name="leaderboard"),
@@ -51,4 +51,12 @@ urlpatterns = [
     path("leaderboards/<slug:code>.png", share_views.publication_picture, name="publication_picture"),
     path("leaderboards/<slug:code>/", views.publication, name="publication"),
     *run_urls,
+]
+gallery_urls = [  # names of their own: gallery:sample
+    path("runs/<slug:code>/gallery/", gallery_views.gallery, name="gallery"),
+    path("runs/<slug:code>/programs/<slug:entrant>/", gallery_views.program, name="program"),
+    path("runs/<slug:code>/programs/<slug:entrant>/levels.zip", gallery_views.program_zip, name="levels"),
+    path("gallery/<slug:code>/", gallery_views.sample, name="sample"),
+    path("gallery/<slug:code>/picture/", gallery_views.picture, name="picture"),
+    path("gallery/<slug:code>/level.xml", gallery_views.level, name="level"),
 ]

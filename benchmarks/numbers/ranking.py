@@ -25,7 +25,7 @@ import choix
 import numpy as np
 
 from benchmarks.figures.table import Row, make_parser, show, write_json
-from ranking.simulated.votes import START, World, simulate_votes
+from benchmarks.numbers.simulation import START, World, simulate_votes
 from ranking.statistics.leaderboard import Settings, fit_counts
 from ranking.statistics.ratings.bradley_terry import ELO, fit_ratings, half_wins
 from ranking.statistics.ratings.scopes import as_cells, fit_categories, fit_overall

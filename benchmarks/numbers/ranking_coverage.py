@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ranking.simulated.votes import World, population_ratings, simulate_votes
+from benchmarks.numbers.simulation import World, population_ratings, simulate_votes
 from ranking.statistics.ratings.bradley_terry import fit_ratings, half_wins
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
 from ranking.statistics.votes import tally_votes

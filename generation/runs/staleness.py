@@ -1,7 +1,7 @@
 """Verbs: say that the ranking of a run is stale: a fit that read its rows before the mark is made once more.
 
 The mark only ever moves forward, and is set after the commit of what changed, so that no fit misses a change. Where the clock
-was set back, `ranking/set_back.py` moves marks and fits back together.
+was set back, `ranking/clock.py` moves marks and fits back together.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from django.db.models import Count
 from generation.models import Run
 from judging.models import Vote
 from ranking.automatic.rank_correlation import compare_rankings, disagreements
-from ranking.pairwise.frames import tallies_of
+from ranking.pairwise.columns import tallies_of
 from ranking.statistics.judges.fits import entrant_record
 from ranking.statistics.ratings.bradley_terry import to_elo
 from ranking.statistics.ratings.scopes import Settings, fit_overall

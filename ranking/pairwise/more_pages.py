@@ -13,7 +13,7 @@ from generation.models import Entrant, Run, Sample
 from generation.protocols import load, protocols_of
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.models import Fit, Publication
-from ranking.pairwise.frames import counts_of_pair
+from ranking.pairwise.columns import counts_of_pair
 from ranking.pairwise.page import (
     as_interval,
     category_tabs,

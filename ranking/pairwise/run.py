@@ -11,7 +11,7 @@ from generation.models import Run
 from judging.models import Seat
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict, rounded
 from ranking.pairwise.as_markdown import leaderboard_markdown
-from ranking.pairwise.frames import Cost, costs_of, font_marks, sample_rates, tallies_of, votes_of
+from ranking.pairwise.columns import Cost, costs_of, font_marks, sample_rates, tallies_of, votes_of
 from ranking.statistics.judges.fits import entrant_record
 from ranking.statistics.leaderboard import CountsFit, Leaderboard, Settings, analyse_votes, fit_counts
 from ranking.statistics.ratings.bradley_terry import ELO, residual_table, to_elo

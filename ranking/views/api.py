@@ -19,7 +19,7 @@ from ranking.archive.lines import Rows, entrant_rows, grade_rows, prompt_rows, s
 from ranking.archive.writing import dumped, run_document, run_size
 from ranking.models import Fit, Standing
 from ranking.tokens import seconds_to_wait, use_token
-from ranking.views.archive import archive_response
+from ranking.views.files import archive_response
 
 USUAL, MOST = 100, 1000
 CURSOR = Signer(salt="ranking.api")

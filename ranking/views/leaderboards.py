@@ -19,8 +19,7 @@ from generation.pictures import picture_response
 from generation.protocols import load, protocol_of, protocols_of
 from generation.runs.lifecycle import RunError
 from judging.disclosure import may_see_drawings
-from ranking.fitting import publish_fit, set_counting
-from ranking.jobs import ring_for_past
+from ranking.fitting import publish_fit, queue_past_fit, set_counting
 from ranking.models import Counting, Fit, Publication
 from ranking.pairwise import more_pages as pages
 from ranking.pairwise.page import category_tabs
@@ -186,7 +185,7 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
     fit = _fit(run, "pairwise")
     form = PastForm(request.POST or None) if request.user.is_staff else None
     if request.method == "POST" and form and form.is_valid():
-        ring_for_past(run, form.cleaned_data["until"].astimezone(UTC).isoformat())
+        queue_past_fit(run, until=form.cleaned_data["until"].astimezone(UTC).isoformat())
         messages.info(request, "That leaderboard is being made; it will be listed here in a few seconds.")
         return redirect("ranking:history", run.code)
     if fit is None:

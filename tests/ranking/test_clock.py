@@ -11,10 +11,10 @@ from django.test import TestCase
 from generation.models import Run
 from judging.pairs.serving import take_seat
 from judging.pairs.voting import Ballot, cast_vote
+from ranking.clock import forget_future
 from ranking.fitting import stale_fits
 from ranking.management.commands.refit import Memory, look
 from ranking.models import Fit
-from ranking.set_back import forget_future
 from tests.judging.make import make_run, make_seat
 
 pytestmark = pytest.mark.django_db

@@ -15,10 +15,9 @@ from django.db import DatabaseError, InterfaceError, OperationalError, close_old
 
 from benchsite.lib.progress_bar import Bar, Progress
 from judging.pairs.voting import mark_missed
-from ranking.fitting import refit_fast, refit_fully, stale_fits
-from ranking.jobs import ring_for_refit
+from ranking.clock import follow_clock, forget_future
+from ranking.fitting import queue_full_fit, refit_fast, refit_fully, stale_fits
 from ranking.models import Fit
-from ranking.set_back import follow_clock, forget_future
 
 log = structlog.get_logger(__name__)
 EVERY = 2.0  # seconds between looks: votes that come in between share one fit
@@ -96,4 +95,4 @@ def look(memory: Memory) -> None:
     for run, _ in stale_fits(Fit.Kind.FULL):
         if time.monotonic() - memory.rung.get(run.pk, -RING_AGAIN) >= RING_AGAIN:
             memory.rung[run.pk] = time.monotonic()
-            ring_for_refit(run)
+            queue_full_fit(run)

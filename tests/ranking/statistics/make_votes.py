@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ranking.simulated.votes import World, simulate_votes
+from benchmarks.numbers.simulation import World, simulate_votes
 from ranking.statistics.votes import Votes
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ranking.simulated.votes import World, population_ratings, simulate_votes
+from benchmarks.numbers.simulation import World, population_ratings, simulate_votes
 from ranking.statistics.ratings.bradley_terry import ELO
 from ranking.statistics.ratings.intervals import Spread, arena_rank, clip_eigenvalues, rank_ranges, wilson
 from ranking.statistics.ratings.scopes import Settings, fit_categories, fit_overall

@@ -1,11 +1,11 @@
-"""Curators' uploads of whole runs and of grades."""
+"""Files in and out: a run's archive as a download, and uploads of whole runs and of grades."""
 
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods
 
 from benchsite.lib.access import curator_required
 from benchsite.lib.file_errors import FileError
@@ -14,8 +14,22 @@ from benchsite.lib.text import visible
 from generation.models import Run
 from generation.runs.lifecycle import RunError
 from ranking.archive.importing import import_run
+from ranking.archive.writing import archive_chunks
 from ranking.rubric.import_grades import import_grades
 from ranking.views.forms import ArchiveForm, GradesForm
+
+
+@curator_required
+@require_GET
+def download_archive(request: HttpRequest, code: str) -> HttpResponseBase:
+    return archive_response(get_object_or_404(Run, code=code))
+
+
+def archive_response(run: Run) -> StreamingHttpResponse:
+    """Streamed: the first bytes come at once, and memory stays flat."""
+    name = f"{run.suite}-{run.code}.zip"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(archive_chunks(run), content_type="application/zip", headers=headers)
 
 
 @curator_required
