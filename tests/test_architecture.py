@@ -34,7 +34,8 @@ judging.curating judging.files
 judging.views
 judging.urls judging.account_urls judging.admin judging.management
 ranking.statistics ranking.charts ranking.words
-ranking.models ranking.people ranking.tokens
+ranking.models
+ranking.people ranking.tokens
 ranking.pairwise ranking.rubric
 ranking.automatic
 ranking.competition

@@ -9,7 +9,7 @@ from typing import Any
 from generation.models import Measurement, Run, Sample
 from judging.disclosure import drawings_are_open
 from ranking.models import Fit
-from ranking.pairwise.page import full_of
+from ranking.pairwise.result import full_of
 
 MOST = 4  # drawings on the home page, so at most so many runs are asked for one
 

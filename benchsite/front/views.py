@@ -23,10 +23,11 @@ from benchsite.lib.json_pages import page_or_json
 from generation.models import Run
 from generation.suites.loading import load_suites
 from generation.suites.suite import Category, PromptEntry, Suite
-from ranking.pairwise.more_pages import FLAGS, overview
-from ranking.pairwise.sentences import ALPHA_WORDS
+from ranking.pairwise.judges_page import FLAGS
 from ranking.people import hidden_from
 from ranking.views import page_json
+from ranking.views.overview import overview
+from ranking.words import ALPHA_WORDS
 
 SHOWN = 12  # runs on the home page; the rest are under Leaderboards
 

@@ -8,10 +8,9 @@ from typing import Any
 from generation.models import Entrant, Run
 from judging.disclosure import drawings_are_open
 from ranking.automatic.files import PARTS
-from ranking.charts.intervals import Interval, Scale, interval_axis, interval_row, tag
+from ranking.charts.intervals import Interval, Scale, Svg, interval_axis, interval_row, tag
 from ranking.models import Fit
-from ranking.pairwise.page import safe
-from ranking.pairwise.sentences import joined, label, number_word, rank_words
+from ranking.words import joined, label, number_word, rank_words
 
 UNIT = Scale(0.0, 1.0)
 STAGES = {
@@ -33,7 +32,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "scope": scope,
         "sentence": leading_sentence(found, labels),
         "rows": [make_row(row, entrants, result) for row in found],
-        "axis": safe(interval_axis(UNIT)),
+        "axis": interval_axis(UNIT),
         "weights": [(PARTS[name], weight) for name, weight in result.get("weights", {}).items()],
         "tabs": category_tabs(fit),
         "category_table": category_table(fit, labels),
@@ -88,13 +87,13 @@ def make_row(row: dict[str, Any], entrants: Mapping[str, Entrant], result: Mappi
         "label": name,
         "standing": row,
         "ranks": rank_words(row),
-        "interval": safe(interval_row(interval, UNIT)),
+        "interval": interval_row(interval, UNIT),
         "parts": [row[part] for part in PARTS if part in row],
-        "bar": safe(stacked_bar(row, result.get("weights", {}), name)) if "json" in row else "",
+        "bar": stacked_bar(row, result.get("weights", {}), name) if "json" in row else "",
     }
 
 
-def stacked_bar(row: Mapping[str, Any], weights: Mapping[str, float], name: str) -> str:
+def stacked_bar(row: Mapping[str, Any], weights: Mapping[str, float], name: str) -> Svg:
     """The parts of a score laid end to end, each as long as the points it gave; the whole width is a score of 1."""
     start, bars, words = 0.0, [], []
     for part, weight in weights.items():

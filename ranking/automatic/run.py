@@ -11,7 +11,7 @@ from generation.models import Run, Sample
 from ranking.automatic.against_people import compare_with_people
 from ranking.automatic.files import records, to_csv, to_markdown
 from ranking.automatic.scores import PARTS, WEIGHTS, Scores, score_samples
-from ranking.pairwise.as_json import rounded
+from ranking.statistics.rounding import rounded
 
 TABLES = ("stages", "reasons", "prompts")
 

@@ -16,6 +16,15 @@ FACE = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
 SHADES = ("#f7f6f3", "#dfeaf6", "#bcd6ef", "#93bde4", "#63a0d6", "#2f7fc4")
 
 
+class Svg(str):
+    """Markup with every name escaped, which templates therefore show as it is."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        return self
+
+
 @dataclass(frozen=True)
 class Scale:
     """Values from `low` to `high` laid on `start` to `end`."""
@@ -50,17 +59,17 @@ def padded(values: Sequence[float], *, share: float = 0.06) -> tuple[float, floa
     return low - room, high + room
 
 
-def tag(name: str, content: str = "", **attributes: object) -> str:
+def tag(name: str, content: str = "", **attributes: object) -> Svg:
     """One element; underscores become hyphens, `class_` is class; content is already escaped."""
     pairs = "".join(
         f" {key.rstrip('_').replace('_', '-')}={quoteattr(str(value))}"
         for key, value in attributes.items()
         if value is not None
     )
-    return f"<{name}{pairs}>{content}</{name}>" if content else f"<{name}{pairs}/>"
+    return Svg(f"<{name}{pairs}>{content}</{name}>" if content else f"<{name}{pairs}/>")
 
 
-def text(x: float | str, y: float, words: str, *, anchor: str = "start", soft: bool = False, size: int = 13) -> str:
+def text(x: float | str, y: float, words: str, *, anchor: str = "start", soft: bool = False, size: int = 13) -> Svg:
     return tag(
         "text",
         escape(words),
@@ -73,11 +82,11 @@ def text(x: float | str, y: float, words: str, *, anchor: str = "start", soft: b
     )
 
 
-def line(x1: object, y1: object, x2: object, y2: object, *, kind: str, colour: str, width: float = 1) -> str:
+def line(x1: object, y1: object, x2: object, y2: object, *, kind: str, colour: str, width: float = 1) -> Svg:
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind, stroke=colour, stroke_width=width)
 
 
-def picture(width: float, height: float, label: str, content: str) -> str:
+def picture(width: float, height: float, label: str, content: str, *, role: str = "img") -> Svg:
     """A whole drawing that grows with the page and says what it is."""
     return tag(
         "svg",
@@ -87,7 +96,7 @@ def picture(width: float, height: float, label: str, content: str) -> str:
         width=f"{width:g}",
         height=f"{height:g}",
         class_="chart",
-        role="img",
+        role=role,
         aria_label=label,
         font_family=FACE,
     )
@@ -133,7 +142,7 @@ def interval_marks(row: Interval, scale: Scale, y: float, unit: str = "") -> str
     return "".join(parts) + tag("circle", cx=x(row.value), cy=y, r=4.5, class_="dot", fill=ACCENT)
 
 
-def interval_row(row: Interval, scale: Scale) -> str:
+def interval_row(row: Interval, scale: Scale) -> Svg:
     """The interval of one table row, as wide and high as its cell; grid lines run on from row to row."""
     grid = "".join(
         line(f"{scale.at(t):g}%", 0, f"{scale.at(t):g}%", "100%", kind="grid", colour=LINE) for t in scale_ticks(scale)
@@ -147,7 +156,7 @@ def scale_ticks(scale: Scale) -> list[float]:
     return ticks(scale.low, scale.high, wanted=4)
 
 
-def interval_axis(scale: Scale) -> str:
+def interval_axis(scale: Scale) -> Svg:
     words = "".join(
         tag("text", f"{t:g}", x=f"{scale.at(t):g}%", y=15, text_anchor="middle", font_size=12, class_="soft")
         for t in scale_ticks(scale)
@@ -155,7 +164,7 @@ def interval_axis(scale: Scale) -> str:
     return tag("svg", words, class_="interval axis", height=22, aria_hidden="true")
 
 
-def interval_chart(rows: Sequence[Interval], *, label: str, unit: str) -> str:
+def interval_chart(rows: Sequence[Interval], *, label: str, unit: str) -> Svg:
     """The whole interval plot as one picture, for download and print."""
     gutter = 24 + 7.4 * max((len(row.label) for row in rows), default=0)
     scale, height = interval_scale(rows, start=gutter, end=gutter + 520), 34 + 30 * len(rows)
@@ -173,7 +182,7 @@ def interval_chart(rows: Sequence[Interval], *, label: str, unit: str) -> str:
     return picture(gutter + 534 + room, height + 18, label, "".join(parts))
 
 
-def heat_map(labels: Sequence[str], shares: Sequence[Sequence[float | None]], counts: Sequence[Sequence[int]]) -> str:
+def heat_map(labels: Sequence[str], shares: Sequence[Sequence[float | None]], counts: Sequence[Sequence[int]]) -> Svg:
     """Chance that the row beats the column, in percent; the darker the further from even, the number always written."""
     cell_w, cell_h = 46, 30
     gutter = 44 + 7.4 * max((len(name) for name in labels), default=0)
@@ -192,7 +201,7 @@ def heat_map(labels: Sequence[str], shares: Sequence[Sequence[float | None]], co
     return picture(gutter + cell_w * size + 8, head + cell_h * size + 8, "Win probabilities", "".join(parts))
 
 
-def heat_cell(x: float, y: float, w: float, h: float, share: float, said: str, votes: int) -> str:
+def heat_cell(x: float, y: float, w: float, h: float, share: float, said: str, votes: int) -> Svg:
     level = min(5, round(abs(share - 0.5) * 10 + 0.001))
     side = "win" if share > 0.5 else "lose" if share < 0.5 else "even"
     box = tag(

@@ -15,6 +15,7 @@ from ranking.charts.intervals import (
     SOFT,
     Interval,
     Scale,
+    Svg,
     interval_scale,
     line,
     padded,
@@ -43,7 +44,7 @@ class Point:
     high: float | None
 
 
-def scatter(points: Sequence[Point], *, label: str, x_label: str, y_label: str) -> str:
+def scatter(points: Sequence[Point], *, label: str, x_label: str, y_label: str) -> Svg:
     """Cost (a log scale where costs spread tenfold and more) against rating, each dot with its name and interval."""
     width, height = 720, 380
     positive = [p.x for p in points if p.x > 0]
@@ -145,7 +146,7 @@ class Series:
     points: tuple[tuple[float, float, float | None, float | None], ...]
 
 
-def history_chart(series: Sequence[Series], *, label: str) -> str:
+def history_chart(series: Sequence[Series], *, label: str) -> Svg:
     """Ratings over votes; each line ends in its name, and has a mark of its own where there are few enough."""
     width, height, right = 860, 400, 620
     xs = Scale(0, max((p[0] for s in series for p in s.points), default=1), 60, right)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from xml.sax.saxutils import escape
 
-from ranking.charts.intervals import ACCENT, INK, LINE, SOFT, Scale, line, padded, picture, tag, text, ticks
+from ranking.charts.intervals import ACCENT, INK, LINE, SOFT, Scale, Svg, line, padded, picture, tag, text, ticks
 from ranking.charts.plots import place_labels
 
 SHORT = 28  # letters of a name
@@ -45,7 +45,7 @@ def medians(dots: Sequence[Dot]) -> tuple[float, float]:
     return median(dot.anchors for dot in dots), median(dot.visual for dot in dots)
 
 
-def quadrant_chart(dots: Sequence[Dot], entrants: Sequence[Dot]) -> str:
+def quadrant_chart(dots: Sequence[Dot], entrants: Sequence[Dot]) -> Svg:
     """Drawings as small dots, entrants as large named ones; medians of the drawings as lines, anchors on a log scale."""
     xs = Scale(*padded([math.log10(1 + dot.anchors) for dot in dots]), LEFT, RIGHT)
     ys = Scale(0, 100, BOTTOM, TOP)
@@ -58,9 +58,8 @@ def quadrant_chart(dots: Sequence[Dot], entrants: Sequence[Dot]) -> str:
     labels = place_labels(names, places, (LEFT, TOP, WIDTH - 4, BOTTOM))
     parts += [large_dot(dot, *place) for dot, place in zip(entrants, places, strict=True)]
     parts += [name_of_dot(name, *put) for name, put in zip(names, labels, strict=True) if put]
-    drawn = picture(WIDTH, HEIGHT, "Anchors against visual score", "".join(parts))
-    # An image may hold no links for a screen reader; a group may.
-    return drawn.replace('role="img"', 'role="group"', 1) if any(dot.link for dot in dots) else drawn
+    role = "group" if any(dot.link for dot in dots) else "img"  # an image may hold no links for a screen reader
+    return picture(WIDTH, HEIGHT, "Anchors against visual score", "".join(parts), role=role)
 
 
 def axes(xs: Scale, ys: Scale) -> list[str]:

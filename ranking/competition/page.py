@@ -9,8 +9,7 @@ from generation.models import Entrant
 from ranking.automatic.page import people_context
 from ranking.charts.intervals import Interval, Scale, interval_axis, interval_row, interval_scale
 from ranking.models import Fit
-from ranking.pairwise.page import safe
-from ranking.pairwise.sentences import joined, label
+from ranking.words import joined, label
 
 LEVELS = 5  # shades of the heat map
 
@@ -28,7 +27,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "sentence": verdict_sentence(result["overall"], labels),
         "rests": rests_on(result),
         "rows": [make_row(row, entrants, models, scale) for row in result["overall"]],
-        "axis": safe(interval_axis(scale)),
+        "axis": interval_axis(scale),
         "models": list(models.values()),
         "heat": heat_map(result, labels),
         "model_heats": [(name, heat_map(result, labels, model=model)) for model, name in models.items()],
@@ -85,7 +84,7 @@ def make_row(
         bounds = "" if row["low"] is None else f" ({row['low']:.1f}–{row['high']:.1f})"
         low, high = (row["score"], row["score"]) if row["low"] is None else (row["low"], row["high"])
         said = f"{name}: {row['score']:.1f}{bounds} of 100"
-        picture = safe(interval_row(Interval(name, row["score"], low, high, said=said), scale))
+        picture = interval_row(Interval(name, row["score"], low, high, said=said), scale)
     prompts = [(name, 1000 * row["prompt"][model] if row["prompt"] else None) for model, name in models.items()]
     return {"entrant": entrant, "label": name, "standing": row, "interval": picture, "prompts": prompts}
 

@@ -12,7 +12,7 @@ from ranking.automatic.against_people import compare_with_people
 from ranking.automatic.run import measured_rows, unmeasured
 from ranking.competition.files import competition_csv, competition_markdown, program_record
 from ranking.competition.scores import Competition, score_competition
-from ranking.pairwise.as_json import rounded
+from ranking.statistics.rounding import rounded
 
 COLUMNS = ("program", "model", "target", "trial", "stability", "similarity", "vector")
 

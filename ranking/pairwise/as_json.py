@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
-from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -14,11 +12,10 @@ import numpy as np
 from benchsite.lib.text import csv_cell
 from ranking.statistics.agreement.coefficients import Estimate
 from ranking.statistics.agreement.shared_items import Agreement
-from ranking.statistics.leaderboard import CountsFit, JudgeReport, Leaderboard
+from ranking.statistics.leaderboard import CountsFit, JudgeReport, Leaderboard, is_stable, notes, votes_still_needed
 from ranking.statistics.ratings.bradley_terry import ELO, RIDGE, to_elo
+from ranking.statistics.rounding import rounded
 from ranking.statistics.standings import Standing
-
-DIGITS = 6  # beyond this digits are noise of the processor
 
 
 def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
@@ -46,17 +43,6 @@ def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
         "samples": {name: asdict(rate) for name, rate in board.samples.items()},
     }
     return rounded(document)
-
-
-def rounded(value: Any) -> Any:
-    """Floats to six digits, numpy to plain Python, NaN and infinity to null."""
-    if isinstance(value, Mapping):
-        return {str(key): rounded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [rounded(item) for item in value]
-    if isinstance(value, float | np.floating):
-        return round(float(value), DIGITS) + 0.0 if math.isfinite(value) else None
-    return int(value) if isinstance(value, np.integer) else value
 
 
 def _standing(row: Standing, *, raw: bool = False) -> dict[str, Any]:
@@ -129,12 +115,6 @@ def _connectivity(fit: CountsFit) -> dict[str, Any]:
     }
 
 
-def is_stable(fit: CountsFit) -> bool:
-    """Every neighbour settled, everyone comparable."""
-    settled = all(pair.status != "open" for pair in fit.pairs)
-    return bool(fit.pairs) and settled and fit.overall_fit.connected.components == 1
-
-
 def _stability(fit: CountsFit) -> dict[str, Any]:
     pairs = [
         {
@@ -148,12 +128,6 @@ def _stability(fit: CountsFit) -> dict[str, Any]:
         for pair in fit.pairs
     ]
     return {"stable": is_stable(fit), "votes_needed": votes_still_needed(fit), "pairs": pairs}
-
-
-def votes_still_needed(fit: CountsFit) -> int | None:
-    """Votes until the slowest pair is settled; None where votes like these will not settle one."""
-    needed = [pair.votes_needed for pair in fit.pairs]
-    return max((n for n in needed if n is not None), default=None) if None not in needed else None
 
 
 def _robustness(board: Leaderboard) -> dict[str, Any]:
@@ -195,41 +169,6 @@ def _without_judge(fit: CountsFit, j: int, order: Any) -> dict[str, Any]:
         "mover": fit.entrants[mover] if now[mover] != place[mover] else None,
         "largest_change": float(ELO * np.abs(theta - fit.overall_fit.theta).max()),
     }
-
-
-def notes(board: Leaderboard) -> list[str]:
-    """What a reader must know before trusting the numbers, in plain sentences."""
-    fit = board.fit
-    said = []
-    if not fit.votes:
-        said.append("There are no votes yet, so nothing is ranked.")
-    elif len(fit.entrants) == 1:
-        said.append("There is only one entrant, so there is nothing to compare it with.")
-    method = fit.overall_fit.spread.method
-    reports = len(board.judge_reports)
-    if fit.votes and method == "prompt":
-        said.append("All votes come from one judge: the intervals speak for that judge, not for judges at large.")
-    elif fit.votes and method == "judge":
-        said.append("All votes are on one prompt: the intervals speak for that prompt only.")
-    elif fit.votes and method == "iid":
-        said.append("One judge and one prompt: the intervals treat votes as independent, and are likely too narrow.")
-    if fit.votes and not reports:
-        said.append("No vote names its judge, so each counts as a judge of its own; intervals may be too narrow.")
-    connected = fit.overall_fit.connected
-    if connected.islands > 1 and fit.votes:
-        said.append(
-            f"The entrants fall into {connected.islands} groups that never met; ranks are within a group, "
-            "and nothing is compared across them."
-        )
-    floating = [row.entrant for row in fit.overall if row.unbounded]
-    if floating and fit.votes:
-        said.append(
-            f"Won or lost every comparison, so the rating has no limit that way: {', '.join(floating)}. "
-            "The value shown leans on a mild assumption (ridge 0.5)."
-        )
-    if board.skipped:
-        said.append(f"{board.skipped} bad line{'s were' if board.skipped > 1 else ' was'} passed over.")
-    return said
 
 
 def leaderboard_csv(board: Leaderboard) -> str:

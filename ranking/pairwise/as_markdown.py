@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from benchsite.lib.text import markdown_cell
-from ranking.pairwise.as_json import is_stable, leaderboard_dict, notes, votes_still_needed
-from ranking.statistics.leaderboard import CountsFit, Leaderboard
+from ranking.pairwise.as_json import leaderboard_dict
+from ranking.statistics.leaderboard import CountsFit, Leaderboard, is_stable, notes, votes_still_needed
 from ranking.statistics.standings import Standing
 
 

@@ -13,7 +13,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from generation.models import Entrant, ProviderCall, Run, Sample
 from judging.models import JudgeTally, Matchup, PromptTally, Vote
-from ranking.pairwise.sample_files import SampleRate, sample_rate
+from ranking.statistics.samples import SampleRate, sample_rate
 from ranking.statistics.votes import KINDS, OUTCOME_NUMBERS, Cells, Tallies, Votes, make_votes
 
 KIND_NUMBERS = {name: number for number, name in enumerate(KINDS)}

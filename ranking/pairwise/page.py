@@ -5,37 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.safestring import SafeString
-
 from generation.models import Entrant
 from ranking.charts.intervals import (
-    Interval,
-    Scale,
-    heat_map,
+    Svg,
     interval_axis,
-    interval_chart,
     interval_row,
-    interval_scale,
 )
-from ranking.charts.plots import Point, Series, history_chart, scatter
 from ranking.models import Fit
+from ranking.pairwise.chart_files import (
+    LINES,
+    as_interval,
+    cost_points,
+    cost_svg,
+    history_of,
+    history_svg,
+    scale_of,
+    win_table,
+    wins_svg,
+)
+from ranking.pairwise.result import full_of, scope_rows
 from ranking.pairwise.sentences import (
     agreement_sentence,
     best_sentence,
     leading_sentence,
-    rank_words,
     robustness_sentence,
     side_sentence,
     stability_sentence,
     tie_bands,
     ties_sentence,
 )
+from ranking.words import rank_words
 
 FACES = {"courier": "Courier", "dejavu": "DejaVu", "fira": "Fira"}  # in the order of the judge's keys 1, 2, 3
 LANES = 6  # brackets side by side; more would say nothing
-POINTS_PER_DECADE = 400.0  # ratings so far apart have odds of ten to one
-SHORT = 28  # letters of a name in a chart
-LINES = 10  # entrants in the history's chart
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Row:
     standing: dict[str, Any]
     ranks: str
     marks: list[tuple[int, str]]  # (lane, start | middle | end) of each bracket that passes this line
-    interval: SafeString
+    interval: Svg
     sample: dict[str, Any] | None
     cost: dict[str, Any] | None
     consistency: dict[str, Any] | None
@@ -76,7 +78,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "sentence": sentence,
         "stability": stability_sentence(result, told=sentence) if not scope else "",
         "rows": rows,
-        "axis": safe(interval_axis(scale_of(standings))),
+        "axis": interval_axis(scale_of(standings)),
         "unvoted": [entrant for name, entrant in entrants.items() if name not in {s["entrant"] for s in standings}],
         "agreement": agreement_sentence(full.result.get("agreement", {}) if full else {}),
         "side": side_sentence(result["side_bias"]),
@@ -90,36 +92,6 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "labels": labels,
         **charts(fit, labels, scope=scope),
     }
-
-
-def full_of(fit: Fit) -> Fit | None:
-    """The fit itself where it is full, else the newest full one of its run."""
-    return fit if fit.kind == Fit.Kind.FULL else Fit.objects.newest(fit.run, fit.protocol, kind=Fit.Kind.FULL)
-
-
-def short(label: str) -> str:
-    """A name that leaves room for the picture; tables have it whole."""
-    return label if len(label) <= SHORT else f"{label[: SHORT - 1]}…"
-
-
-def safe(svg: str) -> SafeString:
-    """Made by charts.py and plots.py, which escape every name."""
-    return SafeString(svg)
-
-
-def scope_rows(result: dict[str, Any], scope: str) -> list[dict[str, Any]]:
-    rows = result["categories"].get(scope, []) if scope else result["overall"]
-    return [row for row in rows if row["votes"]]
-
-
-def as_interval(row: dict[str, Any], label: str) -> Interval:
-    low, high = ("…" if row[side] is None else f"{row[side]:.0f}" for side in ("low", "high"))
-    said = f"{row['rating']:.0f} ({low}–{high}), {row['votes']} votes"
-    return Interval(label, row["rating"], row["low"], row["high"], row["iid_low"], row["iid_high"], said)
-
-
-def scale_of(rows: list[dict[str, Any]]) -> Scale:
-    return interval_scale([as_interval(row, "") for row in rows])
 
 
 def make_rows(fit: Fit, scope: str, entrants: dict[str, Entrant]) -> list[Row]:
@@ -139,7 +111,7 @@ def make_rows(fit: Fit, scope: str, entrants: dict[str, Entrant]) -> list[Row]:
                 standing=row,
                 ranks=rank_words(row),
                 marks=marks[place],
-                interval=safe(interval_row(as_interval(row, label), scale)),
+                interval=interval_row(as_interval(row, label), scale),
                 sample=result["samples"].get(row["entrant"]),
                 cost=facts.get("costs", {}).get(row["entrant"]),
                 consistency=steady.get(row["entrant"]),
@@ -176,14 +148,6 @@ def bracket_marks(rows: list[dict[str, Any]]) -> list[list[tuple[int, str]]]:
     return marks
 
 
-def category_tabs(fit: Fit) -> list[tuple[str, str, int]]:
-    """(key, label, votes) of each category, in the suite's order."""
-    labels = {row["key"]: row["label"] for row in fit.run.config.get("categories", [])}
-    found = fit.result["categories"]
-    order = [key for key in labels if key in found] + [key for key in found if key not in labels]
-    return [(key, labels.get(key, key), sum(row["votes"] for row in found[key]) // 2) for key in order]
-
-
 def other_version(
     result: dict[str, Any], everyone: dict[str, Any] | None, labels: dict[str, str]
 ) -> list[dict[str, Any]]:
@@ -202,84 +166,12 @@ def charts(fit: Fit, labels: dict[str, str], *, scope: str) -> dict[str, Any]:
     if scope:
         return {}
     wins = [row | {"label": labels.get(row["entrant"], row["entrant"])} for row in win_table(fit.result)]
-    made = {"wins": wins, "wins_chart": safe(wins_svg(fit, labels)) if wins else ""}
+    made = {"wins": wins, "wins_chart": wins_svg(fit, labels) if wins else ""}
     points = cost_points(fit, labels)
     history = history_of(fit)
     return made | {
-        "cost_chart": safe(cost_svg(points)) if len(points) > 1 else "",
+        "cost_chart": cost_svg(points) if len(points) > 1 else "",
         "costs": points,
-        "history_chart": safe(history_svg(fit, labels)) if history else "",
+        "history_chart": history_svg(fit, labels) if history else "",
         "history_lines": LINES if len(fit.result["overall"]) > LINES else 0,
     }
-
-
-def win_table(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """A line for each entrant, best first: chance to beat each other one, by the ratings, and the votes between the two."""
-    pairs = result.get("run", {}).get("pairs", {"entrants": []})
-    number = {name: i for i, name in enumerate(pairs["entrants"])}
-    rows = [row for row in result["overall"] if row["entrant"] in number]
-    table = []
-    for row in rows:
-        cells = [win_cell(row, other, pairs, number) for other in rows]
-        table.append({"entrant": row["entrant"], "cells": cells})
-    return table
-
-
-def win_cell(row: dict[str, Any], other: dict[str, Any], pairs: dict[str, Any], number: dict[str, int]) -> Any:
-    i, j = number[row["entrant"]], number[other["entrant"]]
-    if i == j:
-        return None
-    wins, losses = pairs["wins"][i][j], pairs["wins"][j][i]
-    met = wins + losses + pairs["ties"][i][j] + pairs["fails"][i][j]
-    share = 1 / (1 + 10 ** ((other["rating"] - row["rating"]) / POINTS_PER_DECADE))
-    return {"share": share, "votes": met, "wins": wins, "losses": losses, "other": other["entrant"]}
-
-
-def wins_svg(fit: Fit, labels: dict[str, str]) -> str:
-    table = win_table(fit.result)
-    shares = [[cell and cell["share"] for cell in row["cells"]] for row in table]
-    counts = [[cell["votes"] if cell else 0 for cell in row["cells"]] for row in table]
-    return heat_map([short(labels.get(row["entrant"], row["entrant"])) for row in table], shares, counts)
-
-
-def interval_svg(fit: Fit, labels: dict[str, str], *, scope: str = "") -> str:
-    rows = [as_interval(row, labels.get(row["entrant"], row["entrant"])) for row in scope_rows(fit.result, scope)]
-    return interval_chart(rows, label=f"Ratings: {fit.run}", unit="rating (Elo scale) with 95 % interval")
-
-
-def cost_points(fit: Fit, labels: dict[str, str]) -> list[Point]:
-    costs = fit.result.get("run", {}).get("costs", {})
-    found = []
-    for row in fit.result["overall"]:
-        each = costs.get(row["entrant"], {}).get("each_nano")
-        if each is not None and not costs[row["entrant"]]["unknown"]:
-            label = labels.get(row["entrant"], row["entrant"])
-            found.append(Point(short(label), each / 1e6, row["rating"], row["low"], row["high"]))
-    return found
-
-
-def cost_svg(points: list[Point]) -> str:
-    return scatter(
-        points,
-        label="Cost against rating",
-        x_label="cost of an answer, thousandths of a US dollar",
-        y_label="rating",
-    )
-
-
-def history_of(fit: Fit) -> list[dict[str, Any]]:
-    full = full_of(fit)
-    return full.result.get("run", {}).get("history", []) if full else []
-
-
-def history_svg(fit: Fit, labels: dict[str, str]) -> str:
-    history = history_of(fit)
-    order = [row["entrant"] for row in fit.result["overall"]][:LINES]
-    series = [
-        Series(
-            short(labels.get(name, name)),
-            tuple((p["votes"], *p["ratings"][name]) for p in history if name in p["ratings"]),
-        )
-        for name in order
-    ]
-    return history_chart([one for one in series if one.points], label="Ratings over votes")

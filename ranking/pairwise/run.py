@@ -9,13 +9,14 @@ import numpy as np
 from benchsite.lib.times import parse_time
 from generation.models import Run
 from judging.models import Seat
-from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict, rounded
+from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.columns import Cost, costs_of, font_marks, sample_rates, tallies_of, votes_of
 from ranking.statistics.judges.fits import entrant_record
 from ranking.statistics.leaderboard import CountsFit, Leaderboard, Settings, analyse_votes, fit_counts
 from ranking.statistics.ratings.bradley_terry import ELO, residual_table, to_elo
 from ranking.statistics.ratings.scopes import fit_overall
+from ranking.statistics.rounding import rounded
 from ranking.statistics.standings import overall_standings
 from ranking.statistics.votes import REPEAT, Votes, standing_votes, tally_votes
 

@@ -2,56 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchsite.lib.file_errors import FileError
 from ranking.pairwise.vote_files import json_chunks, name_fault
-from ranking.statistics.ratings.intervals import wilson
-
-
-@dataclass(frozen=True)
-class SampleRate:
-    """One entrant's samples: valid ones with Wilson's interval, and the mean visual robustness of the valid ones.
-
-    `robustness` is the share of a drawing's cells that its worst font can show, `fonts` the share in each font; both
-    are means over `measured` drawings.
-    """
-
-    samples: int
-    valid: int
-    valid_rate: float | None
-    low: float | None
-    high: float | None
-    robustness: float | None
-    measured: int
-    fonts: dict[str, float]
-
-
-def sample_rate(*, samples: int, valid: int, measures: Iterable[Mapping[str, Any]]) -> SampleRate:
-    """From counts and from what was measured of the valid drawings; what is no share is passed over."""
-    low, high = wilson(valid, samples)
-    known = [found for found in measures if is_share(found.get("robustness"))]
-    fonts: dict[str, list[float]] = {}
-    for found in known:
-        by_font = found.get("fonts")
-        for font, share in by_font.items() if isinstance(by_font, Mapping) else ():
-            if is_share(share):
-                fonts.setdefault(font, []).append(share)
-    rate = valid / samples if samples else None
-    means = {font: mean(shares) for font, shares in sorted(fonts.items())}
-    robustness = mean([found["robustness"] for found in known]) if known else None
-    return SampleRate(samples, valid, rate, low, high, robustness, len(known), means)
-
-
-def is_share(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= value <= 1
-
-
-def mean(shares: list[float]) -> float:
-    return sum(shares) / len(shares)
+from ranking.statistics.samples import SampleRate, sample_rate
 
 
 def read_samples(path: Path) -> dict[str, SampleRate]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-THIN = "\u202f"  # does not break
+from benchsite.templatetags.wording import percent, thousands
+from ranking.words import ALPHA_WORDS, LISTED, joined, label, named, number_word
+
 MANY_TIMES = 20  # beyond this many times the votes so far a forecast is a figure of speech
-LISTED = 4  # names a sentence can hold
 
 
 def leading_sentence(result: Mapping[str, Any], labels: Mapping[str, str], *, scope: str = "") -> str:
@@ -94,15 +95,6 @@ def agreement_sentence(agreement: Mapping[str, Any]) -> str:
     return f"{said} Beyond chance that is Krippendorff's α = {alpha['value']:.2f}{interval(alpha, two_digits)}: {strength}."
 
 
-ALPHA_WORDS = (
-    (0.8, "strong agreement"),
-    (0.667, "good agreement"),
-    (0.4, "moderate agreement, usual for taste"),
-    (0.2, "weak agreement"),
-    (-2.0, "hardly more than chance"),
-)
-
-
 def interval(estimate: Mapping[str, Any], written: Any) -> str:
     if estimate["low"] is None or estimate["high"] is None:
         return ""
@@ -167,39 +159,6 @@ def tie_bands(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
         if last > first and (not found or last > found[-1][1]):
             found.append((first, last))
     return found
-
-
-def rank_words(row: Mapping[str, Any]) -> str:
-    low, high = row["rank_low"], row["rank_high"]
-    return str(low) if low == high else f"{low}–{high}"
-
-
-def named(row: Mapping[str, Any], labels: Mapping[str, str]) -> str:
-    return label(row["entrant"], labels)
-
-
-def label(name: str, labels: Mapping[str, str]) -> str:
-    return labels.get(name, name)
-
-
-def joined(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
-    names = [named(row, labels) for row in rows]
-    if len(names) > LISTED:
-        return f"{', '.join(names[: LISTED - 1])} and {len(names) - LISTED + 1} more"
-    return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def number_word(n: int) -> str:
-    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    return words[n] if n < len(words) else str(n)
-
-
-def thousands(n: float) -> str:
-    return f"{n:,.0f}".replace(",", THIN)
-
-
-def percent(share: float | None, digits: int = 0) -> str:
-    return "–" if share is None else f"{100 * share:.{digits}f}{THIN}%"
 
 
 def two_digits(value: float) -> str:

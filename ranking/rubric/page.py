@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.urls import reverse
-from django.utils.safestring import SafeString
 
 from generation.models import Entrant, Run
 from judging.disclosure import drawings_are_open
@@ -14,8 +13,8 @@ from judging.grades.sheets import rubric_of
 from ranking.charts.intervals import Interval, Scale, interval_axis, interval_row
 from ranking.charts.quadrants import Dot, medians, quadrant_chart, quadrant_of
 from ranking.models import Fit
-from ranking.pairwise.sentences import ALPHA_WORDS, number_word
 from ranking.people import judge_labels
+from ranking.words import ALPHA_WORDS, number_word
 
 ICC_WORDS = ((0.9, "excellent"), (0.75, "good"), (0.5, "moderate"), (-10.0, "poor"))  # Koo and Li 2016
 
@@ -33,7 +32,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "stage": rubric.stage(scope) if scope else None,
         "sentence": leading_words(listed, labels, top=rubric.high if scope else 100, where=scope),
         "rows": [make_row(row, result, entrants, scale, digits=2 if scope else 1) for row in listed],
-        "axis": SafeString(interval_axis(scale)),
+        "axis": interval_axis(scale),
         "unscored": [entrant for name, entrant in entrants.items() if name not in known],
         "agreement": agreement_words(result),
         "judges": judge_rows(fit),
@@ -61,7 +60,7 @@ def make_row(
         "ranks": f"{low}–{high}" if high > low else f"{low}",
         "value": f"{row['score']:.{digits}f}",
         "reach": reach,
-        "interval": SafeString(interval_row(Interval(label, row["score"], row["low"], row["high"], said=said), scale)),
+        "interval": interval_row(Interval(label, row["score"], row["low"], row["high"], said=said), scale),
         "score": score,
         "stages": [(key, found) for key, found in score["stages"].items()],
         "valid": score["drawings"] - score["missing"],
@@ -168,7 +167,7 @@ def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[
     anchors, visual = medians(dots)
     places = [(dot, quadrant_of(dot, anchors=anchors, visual=visual)) for dot in means]
     return {
-        "scatter": SafeString(quadrant_chart(dots, means)),
+        "scatter": quadrant_chart(dots, means),
         "quadrants": places,
         "middle": (anchors, visual),
         "linked": linked,

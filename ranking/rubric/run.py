@@ -16,9 +16,9 @@ from benchsite.lib.times import parse_time
 from generation.models import UNFINISHED, Measurement, Run, Sample
 from judging.grades.sheets import rubric_of
 from judging.models import Grade, Seat
-from ranking.pairwise.as_json import rounded
 from ranking.rubric.files import COLUMNS, board_csv, board_json, board_markdown
 from ranking.rubric.scores import ITEM, EntrantScore, RubricBoard, score_rubric
+from ranking.statistics.rounding import rounded
 
 STRUCTURE = ("bytes", "tags", "advanced_share", "anchors_path", "anchors_all")
 

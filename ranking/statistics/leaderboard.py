@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ranking.pairwise.sample_files import SampleRate
 from ranking.statistics.agreement.consistency import Consistency, vote_consistency
 from ranking.statistics.agreement.shared_items import Agreement, measure_agreement
 from ranking.statistics.judges.fits import (
@@ -28,6 +27,7 @@ from ranking.statistics.ratings.bradley_terry import Davidson, fit_davidson
 from ranking.statistics.ratings.robustness import FewestVotes, fewest_votes
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_categories, fit_overall
 from ranking.statistics.ratings.stability import AdjacentPair, adjacent_pairs
+from ranking.statistics.samples import SampleRate
 from ranking.statistics.standings import (
     JudgeStanding,
     ShrunkCategories,
@@ -228,3 +228,50 @@ def _without_unseen(votes: Votes) -> Votes:
         changed[table] = tuple(name for name, keep in zip(names, used, strict=False) if keep)
         changed |= {column: number[getattr(votes, column)] for column in columns}
     return replace(votes, **changed) if changed else votes
+
+
+def is_stable(fit: CountsFit) -> bool:
+    """Every neighbour settled, everyone comparable."""
+    settled = all(pair.status != "open" for pair in fit.pairs)
+    return bool(fit.pairs) and settled and fit.overall_fit.connected.components == 1
+
+
+def votes_still_needed(fit: CountsFit) -> int | None:
+    """Votes until the slowest pair is settled; None where votes like these will not settle one."""
+    needed = [pair.votes_needed for pair in fit.pairs]
+    return max((n for n in needed if n is not None), default=None) if None not in needed else None
+
+
+def notes(board: Leaderboard) -> list[str]:
+    """What a reader must know before trusting the numbers, in plain sentences."""
+    fit = board.fit
+    said = []
+    if not fit.votes:
+        said.append("There are no votes yet, so nothing is ranked.")
+    elif len(fit.entrants) == 1:
+        said.append("There is only one entrant, so there is nothing to compare it with.")
+    method = fit.overall_fit.spread.method
+    reports = len(board.judge_reports)
+    if fit.votes and method == "prompt":
+        said.append("All votes come from one judge: the intervals speak for that judge, not for judges at large.")
+    elif fit.votes and method == "judge":
+        said.append("All votes are on one prompt: the intervals speak for that prompt only.")
+    elif fit.votes and method == "iid":
+        said.append("One judge and one prompt: the intervals treat votes as independent, and are likely too narrow.")
+    if fit.votes and not reports:
+        said.append("No vote names its judge, so each counts as a judge of its own; intervals may be too narrow.")
+    connected = fit.overall_fit.connected
+    if connected.islands > 1 and fit.votes:
+        said.append(
+            f"The entrants fall into {connected.islands} groups that never met; ranks are within a group, "
+            "and nothing is compared across them."
+        )
+    floating = [row.entrant for row in fit.overall if row.unbounded]
+    if floating and fit.votes:
+        said.append(
+            f"Won or lost every comparison, so the rating has no limit that way: {', '.join(floating)}. "
+            "The value shown leans on a mild assumption (ridge 0.5)."
+        )
+    if board.skipped:
+        said.append(f"{board.skipped} bad line{'s were' if board.skipped > 1 else ' was'} passed over.")
+    return said

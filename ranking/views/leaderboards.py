@@ -21,12 +21,16 @@ from generation.runs.lifecycle import RunError
 from judging.disclosure import may_see_drawings
 from ranking.fitting import publish_fit, queue_past_fit, set_counting
 from ranking.models import Counting, Fit, Publication
-from ranking.pairwise import more_pages as pages
-from ranking.pairwise.page import category_tabs
+from ranking.pairwise.chart_files import chart_file
+from ranking.pairwise.entrant_pages import entrant_context, versus_context
+from ranking.pairwise.history_page import history_context
+from ranking.pairwise.judges_page import judges_context
+from ranking.pairwise.result import category_tabs
 from ranking.people import is_hidden_from, judge_labels
 from ranking.views import page_json
 from ranking.views.entrant_scores import scores_of
 from ranking.views.forms import CountingForm, PastForm, PublishForm
+from ranking.views.overview import overview
 
 FORMS = {"json": "application/json", "md": "text/markdown", "csv": "text/csv", "svg": "image/svg+xml"}
 
@@ -54,7 +58,7 @@ def _fit(run: Run, protocol: str) -> Fit | None:
 @require_GET
 def leaderboards(request: HttpRequest) -> HttpResponse:
     runs = Run.objects.visible_to(request.user).exclude(visibility=Run.Visibility.ARCHIVED)
-    lines = pages.overview(runs, request.user)
+    lines = overview(runs, request.user)
     return page_or_json(request, "ranking/leaderboards.html", {"lines": lines}, page_json.boards)
 
 
@@ -163,7 +167,7 @@ def _file(text: str, name: str, form: str) -> HttpResponse:
 @ranking_page
 def chart(request: HttpRequest, run: Run, name: str, form: str) -> HttpResponse:
     fit = _fit(run, "pairwise")
-    text = pages.chart_file(fit, name, form, scope=request.GET.get("category", "")) if fit else None
+    text = chart_file(fit, name, form, scope=request.GET.get("category", "")) if fit else None
     if text is None:
         raise Http404
     return _file(text, f"{run.suite}-{name}.{form}", form)
@@ -175,7 +179,7 @@ def judges(request: HttpRequest, run: Run) -> HttpResponse:
     fit = _fit(run, "pairwise")
     if fit is None:
         return _nothing_yet(request, run)
-    context = pages.judges_context(fit, labels=judge_labels(run, curator=request.user.is_staff))
+    context = judges_context(fit, labels=judge_labels(run, curator=request.user.is_staff))
     return page_or_json(request, "ranking/judges.html", {**_tabs(request, fit), **context}, page_json.judges)
 
 
@@ -190,7 +194,7 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
         return redirect("ranking:history", run.code)
     if fit is None:
         return _nothing_yet(request, run)
-    context = {**_tabs(request, fit), "form": form, **pages.history_context(fit)}
+    context = {**_tabs(request, fit), "form": form, **history_context(fit)}
     return page_or_json(request, "ranking/history.html", context, page_json.history)
 
 
@@ -198,7 +202,7 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
 @ranking_page
 def versus(request: HttpRequest, run: Run) -> HttpResponse:
     fit = _fit(run, "pairwise")
-    context = pages.versus_context(fit, request.GET.get("a", ""), request.GET.get("b", "")) if fit else None
+    context = versus_context(fit, request.GET.get("a", ""), request.GET.get("b", "")) if fit else None
     if context is None:
         raise Http404
     context |= _tabs(request, fit)
@@ -212,7 +216,7 @@ def versus(request: HttpRequest, run: Run) -> HttpResponse:
 def entrant(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
     found = get_object_or_404(run.entrants.select_related("model"), code=entrant)
     fit = Fit.objects.newest(run, "pairwise") if "pairwise" in run.protocols else None
-    context = pages.entrant_context(fit, found) if fit else {}
+    context = entrant_context(fit, found) if fit else {}
     context |= {"run": run, "fit": fit, "entrant": found, "scores": scores_of(run, found)}
     context["drawings_open"] = may_see_drawings(run, request.user)
     if not context["drawings_open"]:

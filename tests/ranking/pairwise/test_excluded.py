@@ -19,7 +19,7 @@ from judging.pairs.voting import Ballot, cast_vote
 from ranking.automatic.against_people import liking
 from ranking.fitting import fit_run
 from ranking.pairwise.columns import font_marks, tallies_of, votes_of
-from ranking.pairwise.more_pages import category_records
+from ranking.pairwise.entrant_pages import category_records
 from ranking.statistics.votes import standing_votes
 from tests.judging.make import make_run, make_seat
 
