@@ -11,6 +11,8 @@ from django.db.models import Count, F, Q
 from django.utils.timezone import now
 
 from generation.codes import new_code
+from generation.formats import format_to_show
+from generation.formats.base import Format
 from generation.protocols import Protocol, is_measured, judged_by
 
 NANO = 1_000_000_000
@@ -105,6 +107,11 @@ class Run(models.Model):
     def is_measured(self) -> bool:
         """Whether a formula scores its answers."""
         return is_measured(self)
+
+    @property
+    def drawing_format(self) -> Format:
+        """How drawings are shown; stands in for a format that is no longer installed."""
+        return format_to_show(self.format)
 
 
 class LanguageModel(models.Model):

@@ -1,1 +1,1 @@
-"""A provider that needs no key: a local server with a few players of clearly different skill. Standard library only."""
+"""A provider that needs no key: a local server with a few players of clearly different skill."""

@@ -1,4 +1,4 @@
-"""A question in, a player's whole answer out: what kind of drawing is asked for, and how this player wraps it."""
+"""A question in, a player's whole answer out: what its format draws, and how this player wraps it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from generation.demo import ascii_art, letters, pixels, svg_art
 from generation.demo.players import Player
+from generation.formats import format_names, get_format
+from generation.formats.base import Format
 
 REFUSALS = (
     "I'm sorry, but I would rather not draw that today.",
@@ -29,6 +30,7 @@ class Asked:
     temperature: float
     max_tokens: int | None
     seed: int | None
+    format: str = ""  # named by the site alone, and to demo players only
 
     @property
     def digest(self) -> str:
@@ -55,36 +57,28 @@ def read_question(body: dict[str, Any]) -> Asked:
         temperature=float(body.get("temperature", 1.0)),
         max_tokens=int(limit) if limit is not None else None,
         seed=int(seed) if seed is not None else None,
+        format=str(body.get("format", "")),
     )
 
 
 def answer_to(player: Player, asked: Asked, random: Random) -> str:
     if random.random() < player.refusal:
         return random.choice(REFUSALS)
-    if is_plan(asked):
-        return letters.plan(asked.users)
-    body, info = drawing_for(player, asked, random)
-    if random.random() < player.no_fence:
-        return body
-    fenced = f"```{info}\n{body}\n```"
+    answer = format_of(asked).demo_answer(asked.users or ("",), skill=player.skill, random=random)
+    if answer.fence is None or random.random() < player.no_fence:
+        return answer.text
+    fenced = f"```{answer.fence}\n{answer.text}\n```"
     return f"{CHATTER}\n\n{fenced}" if random.random() > player.skill + 0.4 else fenced
 
 
-def is_plan(asked: Asked) -> bool:
-    """The first turn of a block program may ask to think before any code."""
-    told = "\n".join(asked.texts).lower()
-    return "blocks" in told and "letter" in told and "drop_block" not in told
+def format_of(asked: Asked) -> Format:
+    """What the request names; a request that names nothing, such as one by hand, is guessed at from its words."""
+    return get_format(asked.format if asked.format in format_names() else guess_format("\n".join(asked.texts).lower()))
 
 
-def drawing_for(player: Player, asked: Asked, random: Random) -> tuple[str, str]:
-    """The drawing, and the word its fence opens with."""
-    told = "\n".join(asked.texts)
-    last = asked.users[-1] if asked.users else ""
-    lower = told.lower()
-    if "drop_block" in lower or "b31" in lower:
-        return letters.draw(asked.users, player.skill, random), ""
-    if "pixel" in lower and "grid" in lower:
-        return pixels.draw(last, player.skill, random), "json"
-    if "svg" in lower and "ascii" not in lower:
-        return svg_art.draw(last, player.skill, random), "svg"
-    return ascii_art.draw(last, player.skill, random), ""
+def guess_format(words: str) -> str:
+    if "drop_block" in words or "b31" in words or ("blocks" in words and "letter" in words):
+        return "science_birds"
+    if "pixel" in words and "grid" in words:
+        return "pixel_art"
+    return "svg" if "svg" in words and "ascii" not in words else "ascii_art"

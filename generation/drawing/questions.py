@@ -132,6 +132,7 @@ def request_of(sheet: Sheet, *, model_pk: int, entrant_pk: int, prompt_pk: int, 
         parameters={**generation.parameters, **model.parameters},
         provider_order=sheet.suite.provider_order,
         price=price_of_model(model, sheet.profiles[model_pk]),
+        format=sheet.run.format,
     )
 
 

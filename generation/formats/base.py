@@ -5,9 +5,18 @@ A format is data-free code. It knows no suite, no database and no network, and i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from random import Random
+from types import MappingProxyType
+from typing import Any, Literal
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class FormatError(Exception):
+    """A format that is unknown, unfinished or cannot be loaded; the message says which, and the way out."""
 
 
 class BackendMissing(RuntimeError):
@@ -55,24 +64,133 @@ class Picture:
     body: bytes
 
 
-class Format(Protocol):
-    """One module in this package ends with an object of this shape, named `FORMAT`."""
+@dataclass(frozen=True)
+class View:
+    """One picture of a drawing on its page. A view with a `title` stays closed until it is asked for."""
+
+    variant: str  # as `render` takes it
+    caption: str
+    title: str = ""
+    alt: str = ""  # what the alternative text says beyond the subject
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a score: the most it can give, what it gave, and why not more (empty where it gave all)."""
+
+    label: str
+    most: float
+    points: float
+    why: str
+
+    @property
+    def lost(self) -> float:
+        return self.most - self.points
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a drawing has its score, for its page in the gallery; every field but the first two may stay empty.
+
+    - `sentence` follows the name of who drew it; `data` is what the page's JSON says.
+    - `views` replace the one picture; `parts` are the rows of a table; `note` stands below.
+    - `guesses` are what a classifier took the drawing for, with its chances, and `asked` the right one.
+    """
+
+    sentence: str
+    data: Mapping[str, Any]
+    views: tuple[View, ...] = ()
+    parts: tuple[Part, ...] = ()
+    guesses: tuple[tuple[str, float], ...] = ()
+    asked: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ScorePart:
+    """A measure that counts towards the score with this weight; a leaderboard stacks them into a bar."""
+
+    key: str
+    label: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class DemoAnswer:
+    """What a demo player says. `fence` is the word after the opening of its code block; None for text without one."""
+
+    text: str
+    fence: str | None = ""
+
+
+class Format(ABC):
+    """One kind of answer. A module ends with an object of a class derived from this one, named `FORMAT`.
+
+    Required are `name`, `shown_as`, `example`, `extract`, and `render` where drawings are images. The rest has defaults.
+    """
 
     name: str
     shown_as: Literal["text", "image"]
-    version: int  # raised when extraction rules change, so that old readings can be told apart
-    measure_backends: tuple[str, ...]  # first is the default; most formats have just ("builtin",)
+    example: str  # an answer that `extract` accepts
+    version: int = 1  # raised when extraction rules change, so that old readings can be told apart
+    measure_backends: tuple[str, ...] = ("builtin",)  # the first is the default
+    shown_in_fonts: bool = False  # text: judges see it in three fonts and can mark those in which it breaks
+    variants: Mapping[str, str] = NOTHING  # still pictures besides the first, and words for each
+    score_parts: tuple[ScorePart, ...] = ()
+    stages: Mapping[str, str] = NOTHING  # the measure `stage`: its values in order, and words for each
+    scoring: str = ""  # a way of scoring of its own under the automatic protocol, such as `competition`
 
-    def extract(self, answer: Answer) -> Extraction: ...
+    @abstractmethod
+    def extract(self, answer: Answer) -> Extraction:
+        """The drawing in an answer, or the reason there is none; never raises, and takes linear time."""
 
     def measure(self, drawing: str, answer: Answer, *, backend: str) -> dict[str, Any]:
         """JSON-able numbers about a valid drawing; deterministic, and the same on every machine."""
-        ...
+        return {}
 
     def measure_invalid(self, answer: Answer, extraction: Extraction, *, backend: str) -> dict[str, Any]:
         """What an automatic score says about an answer with no drawing (zeros, partial credit); {} where nothing."""
-        ...
+        return {}
 
     def render(self, drawing: str, *, variant: str = "") -> Picture | None:
         """The picture of a drawing; None for formats shown as text. `variant` names another view, such as `after`."""
-        ...
+        return None
+
+    def score(self, values: Mapping[str, Any]) -> float | None:
+        """The one number, from 0 to 1, that measured values give a drawing."""
+        score = values.get("score")
+        return float(score) if isinstance(score, int | float) else None
+
+    def describe(self, values: Mapping[str, Any]) -> str:
+        """The few words under a drawing in a gallery."""
+        score = self.score(values)
+        return "" if score is None else f"score {score:.2f}"
+
+    def describe_more(self, values: Mapping[str, Any]) -> str:
+        """A second line under a drawing, where a gallery has room for one."""
+        return ""
+
+    def explain(
+        self, values: Mapping[str, Any], *, extraction: Extraction, prompt_facts: Mapping[str, Any]
+    ) -> Explanation | None:
+        """Why a drawing has its score; None where there is nothing to explain."""
+        return None
+
+    def xml(self, drawing: str) -> str:
+        """The drawing as a file for the program it was made for."""
+        raise NotImplementedError(f"{self.name} writes no XML.")
+
+    @property
+    def has_xml(self) -> bool:
+        return type(self).xml is not Format.xml
+
+    def demo_answer(self, turns: Sequence[str], *, skill: float, random: Random) -> DemoAnswer:
+        """What a demo player of this skill, from 0 to 1, answers; `turns` are the messages so far, the prompt last."""
+        return DemoAnswer(spoil(self.example, skill, random), fence=None)
+
+
+def spoil(text: str, skill: float, random: Random) -> str:
+    """The text as a player of this skill would give it back: the weaker, the more words and lines go missing."""
+    lost = (1 - skill) * 0.3
+    lines = [" ".join(word for word in line.split(" ") if random.random() >= lost) for line in text.split("\n")]
+    return "\n".join(line for line in lines if random.random() >= lost)

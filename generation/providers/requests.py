@@ -31,6 +31,7 @@ class Request:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     provider_order: tuple[str, ...] = ()
     price: Price | None = None  # the fallback where a provider reports tokens but no cost
+    format: str = ""  # for demo players, who draw by it; real providers are never told
 
 
 def payload_of(profile: Profile, request: Request) -> dict[str, Any]:
@@ -41,6 +42,8 @@ def payload_of(profile: Profile, request: Request) -> dict[str, Any]:
         pinned = {"order": list(request.provider_order), "allow_fallbacks": False}
         asked = extra.get("provider")
         extra["provider"] = {**pinned, **(asked if isinstance(asked, Mapping) else {})}
+    if profile.kind == "demo" and request.format:
+        extra["format"] = request.format
     body = {
         "model": request.model_id,
         "messages": [dict(m) for m in request.messages],

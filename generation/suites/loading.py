@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generation.formats import FORMATS
+from generation.formats import format_names
 from generation.protocols import PROTOCOLS
 from generation.suites import yaml_fields as read
 from generation.suites.profiles import Profile, load_profiles
@@ -190,7 +190,7 @@ def _suite_block(node: Node) -> dict[str, Any]:
         "title": read.line(fields["title"], limit=120),
         "description": read.text(fields["description"]).strip(),
         "method": read.text(fields["method"]).strip(),
-        "format": read.choice(fields["format"], FORMATS, "format"),
+        "format": read.choice(fields["format"], format_names(), "format"),
         "protocols": tuple(names),
         "seed": read.integer(fields["seed"], 0, 2**31 - 1),
         "concurrency": optional(fields, "concurrency", lambda child: read.integer(child, 1, 256), 8),

@@ -19,6 +19,7 @@ from benchsite.lib.file_errors import BadLine
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from benchsite.lib.times import parse_stored_time
+from generation.formats import WITHOUT_DRAWINGS
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.runs.lifecycle import refuse_frozen
 from generation.runs.staleness import mark_scores
@@ -178,7 +179,7 @@ def _make_run(lines: list[Line], title: str) -> Run:
         title=title[:200],
         description="Votes that were cast elsewhere.",
         method="The votes were imported; how they were collected is not recorded here.",
-        format="ascii_art",
+        format=WITHOUT_DRAWINGS,
         protocols=("pairwise",),
         seed=0,
         generation=Generation(attempts_per_prompt=1, temperature=0.0, max_tokens=1, provider="import"),

@@ -14,7 +14,7 @@ from django.utils.timezone import now
 from benchsite.lib.file_errors import BadLine
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
-from generation.formats import FORMATS
+from generation.formats import format_names
 from generation.models import (
     UNFINISHED,
     Entrant,
@@ -72,7 +72,7 @@ def _make_run(archive: Archive, *, keep_code: bool) -> Run:
         Suite.from_dict(archive.suite)
     except Exception as error:  # a suite of another shape fails in as many ways as it has fields
         raise BadLine("suite.json", 0, "", f"is not a suite ({type(error).__name__}: {error})") from error
-    if said["format"] not in FORMATS:
+    if said["format"] not in format_names():
         raise BadLine("run.json", 0, "format", f"{said['format']!r} is not a format of this site")
     if not said["protocols"] or not set(map(str, said["protocols"])) <= set(PROTOCOLS):
         raise BadLine("run.json", 0, "protocols", "names a protocol that this site does not know")

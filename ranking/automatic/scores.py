@@ -123,7 +123,7 @@ def _counts(samples: pd.DataFrame, column: str) -> pd.DataFrame:
     if samples.empty:
         return pd.DataFrame({"model": [], column: [], "samples": []})
     table = samples.groupby(["model", column], as_index=False).size().rename(columns={"size": "samples"})
-    order = {stage: place for place, stage in enumerate((*STAGES, "none"))}
+    order = {stage: place for place, stage in enumerate(STAGES)}
     return table.sort_values(
         ["model", column], key=lambda values: values.map(lambda name: (order.get(name, 99), name)), ignore_index=True
     )

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_GET
 
 from benchsite.lib.json_pages import page_or_json
 from benchsite.lib.text import visible
-from generation.formats import get_format
 from generation.models import Run, Sample
 from generation.pictures import picture_response
 from judging.disclosure import may_see_drawings
@@ -90,10 +89,10 @@ def picture(request: HttpRequest, code: str) -> HttpResponse:
 def level(request: HttpRequest, code: str) -> HttpResponse:
     """A level as the game's own file."""
     found = _sample(request, code)
-    write = getattr(get_format(found.run.format), "xml", None)
-    if write is None or not found.drawing:
+    form = found.run.drawing_format
+    if not form.has_xml or not found.drawing:
         raise Http404
-    response = HttpResponse(write(found.drawing), content_type="application/xml; charset=utf-8")
+    response = HttpResponse(form.xml(found.drawing), content_type="application/xml; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{level_name(found)}"'
     return response
 
@@ -125,7 +124,7 @@ def program_zip(request: HttpRequest, code: str, entrant: str) -> HttpResponse |
     if instead:
         return instead
     found = get_object_or_404(run.entrants.filter(model=None), code=entrant)
-    if not hasattr(get_format(run.format), "xml"):
+    if not run.drawing_format.has_xml:
         raise Http404
     response = HttpResponse(zip_levels(run, found), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{run.suite}-{found.code}-levels.zip"'

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Max, Prefetch, QuerySet
 
+from generation.formats.base import Explanation, Extraction
 from generation.models import Entrant, Measurement, Prompt, Run, Sample
-from ranking.automatic.losses import parts_of
 
 ROWS = 12  # prompts a page
 
@@ -31,17 +31,8 @@ def values_of(sample: Sample) -> dict[str, Any]:
 
 def describe(sample: Sample) -> dict[str, Any]:
     """A drawing and the few words under it."""
-    values = values_of(sample)
-    words = ""
-    if "stability" in values and sample.drawing:
-        words = f"stable {values['stability']:.2f}, looks {values['similarity']:.2f} like it"
-    elif isinstance(values.get("score"), int | float):
-        words = f"score {values['score']:.2f}"
-    return {"sample": sample, "words": words, "top": top_letters(values)}
-
-
-def top_letters(values: Mapping[str, Any]) -> list[tuple[str, float]]:
-    return [(letter, chance) for letter, chance in values.get("top3", [])]
+    form, values = sample.run.drawing_format, values_of(sample)
+    return {"sample": sample, "words": form.describe(values), "more": form.describe_more(values)}
 
 
 def choices(run: Run) -> dict[str, Any]:
@@ -75,15 +66,13 @@ def lay_out(
     return [(prompt, [(entrant, cells.get((prompt.pk, entrant.pk))) for entrant in entrants]) for prompt in prompts]
 
 
-def explain(sample: Sample) -> dict[str, Any]:
+def explain(sample: Sample) -> Explanation | None:
     """Why this answer has the score it has, by its format."""
-    values = values_of(sample)
-    if sample.run.format == "pixel_art" and "score" in values:
-        parts = parts_of(values, facts=sample.facts, reason=sample.reason, detail=sample.detail)
-        return {"score": values["score"], "parts": parts, "stage": values.get("stage", "")}
-    if sample.run.format == "science_birds" and "stability" in values:
-        return {"level": values, "top": top_letters(values), "trial": values["stability"] * values["similarity"]}
-    return {}
+    extraction = Extraction(
+        sample.drawing or None, sample.reason, sample.detail, flags=tuple(sample.flags), facts=sample.facts
+    )
+    form = sample.run.drawing_format
+    return form.explain(values_of(sample), extraction=extraction, prompt_facts=sample.prompt.facts)
 
 
 def program_levels(run: Run, entrant: Entrant, *, model: str) -> list[tuple[Prompt, list[dict[str, Any]]]]:

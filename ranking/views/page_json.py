@@ -142,7 +142,7 @@ def sample(context: Context) -> dict[str, Any]:
         "detail": found.detail,
         "flags": found.flags,
         "facts": found.facts,
-        "why": plain(context["why"]),
+        "why": plain(dict(context["why"].data)) if context["why"] else {},
         "drawing": found.drawing,
         "answer": context["answer"],
     }

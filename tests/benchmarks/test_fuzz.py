@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.fuzz.fuzz import READERS, fuzz
-from generation.formats import FORMATS
+from generation.formats import format_names
 from tests.test_architecture import ROOT, imports, modules
 
 APPS = ("benchsite", "generation", "judging", "ranking")
@@ -41,7 +41,7 @@ def test_nothing_that_reads_is_left_out():
 
     assert readers_of_files() >= {"judging.files.import_votes.read_lines", "ranking.pairwise.vote_files.read_votes"}
     assert readers_of_files() - WITH_SUITES - fuzzed == set()
-    assert set(FORMATS) - {reader.name for reader in READERS} == set()
+    assert set(format_names()) - {reader.name for reader in READERS} == set()
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)

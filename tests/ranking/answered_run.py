@@ -7,8 +7,9 @@ from random import Random
 from django.conf import settings
 from django.utils.timezone import now
 
-from generation.demo import letters, pixels
 from generation.drawing.questions import load_sheet
+from generation.formats.pixel_art import demo as pixels
+from generation.formats.science_birds import demo as letters
 from generation.models import Run, Sample
 from generation.reading.answers import Read, read_answer, save_measurements
 from generation.runs.lifecycle import start_run

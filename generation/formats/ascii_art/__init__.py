@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from random import Random
 from typing import Any
 
 from benchsite.lib.text import REPLACEMENT, visible
+from generation.formats.ascii_art import demo
 from generation.formats.ascii_art.cells import ZWJ, cells_of, is_blank, is_combining, is_wide, robustness, width_of
-from generation.formats.base import Answer, Extraction, Picture
+from generation.formats.base import Answer, DemoAnswer, Extraction, Format
 from generation.formats.fences import Block, fenced_blocks, strip_reasoning
 from generation.formats.identity import find_signature
 
@@ -33,13 +36,13 @@ _TO_JUDGE = re.compile(
 )
 
 
-class AsciiArt:
+class AsciiArt(Format):
     """The rules of docs/suites/ascii.md."""
 
     name = "ascii_art"
     shown_as = "text"
-    version = 1
-    measure_backends = ("builtin",)
+    example = "```\n /\\_/\\\n( o.o )\n > ^ <\n```"
+    shown_in_fonts = True
 
     def extract(self, answer: Answer) -> Extraction:
         """`options["names"]` are names a signature may carry, beside the well-known ones."""
@@ -79,11 +82,8 @@ class AsciiArt:
             "robustness": min(fonts.values()),
         }
 
-    def measure_invalid(self, answer: Answer, extraction: Extraction, *, backend: str = "builtin") -> dict[str, Any]:
-        return {}
-
-    def render(self, drawing: str, *, variant: str = "") -> Picture | None:
-        return None
+    def demo_answer(self, turns: Sequence[str], *, skill: float, random: Random) -> DemoAnswer:
+        return DemoAnswer(demo.draw(turns[-1], skill, random))
 
 
 def over_limit(answer: Answer) -> bool:

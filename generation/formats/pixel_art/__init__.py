@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, islice
+from random import Random
 from typing import Any
 
 from benchsite.lib.json_lines import JsonError, Limits, read_json
-from generation.formats.base import Answer, Extraction, Picture
+from generation.formats.base import Answer, DemoAnswer, Explanation, Extraction, Format, Picture
 from generation.formats.fences import fenced_blocks, json_objects, strip_reasoning
+from generation.formats.pixel_art import demo
 from generation.formats.pixel_art.grid import SIDE, Grid, grid_flags, read_grid, read_palette, score_grid
+from generation.formats.pixel_art.losses import SCORE_PARTS, parts_of
 
-STAGES = ("whole", "fence", "object", "cleaned")
+STAGES = {
+    "whole": "the whole answer was the object",
+    "fence": "it was in a code fence",
+    "object": "it was found between other words",
+    "cleaned": "it was found once reasoning was taken out",
+    "none": "no object was found",
+}
+STAGE_NOTES = {
+    "whole": "The whole answer was the object, as asked.",
+    "fence": "The object was in a code fence.",
+    "object": "The object stood between other words.",
+    "cleaned": "The object was found once reasoning was taken out.",
+}
 MAX_CANDIDATES = 1_000  # objects looked at in one answer
 PIXEL = 20
 LIMITS = Limits(characters=4_000_000, depth=32, digits=18)
@@ -32,13 +47,14 @@ class Reading:
     grid: Grid | None = None  # None too where the object's `grid` is no list
 
 
-class PixelArt:
+class PixelArt(Format):
     """The rules of docs/suites/pixel-art-lite.md."""
 
     name = "pixel_art"
     shown_as = "image"
-    version = 1
-    measure_backends = ("builtin",)
+    example = '{"grid": [[0, 1, 0], [1, 2, 1], [0, 1, 0]], "palette": ["white", "red", "#ffcc00"]}'
+    score_parts = SCORE_PARTS
+    stages = STAGES
 
     def extract(self, answer: Answer) -> Extraction:
         reading = climb(answer.text)
@@ -65,6 +81,23 @@ class PixelArt:
     def render(self, drawing: str, *, variant: str = "") -> Picture | None:
         found = json.loads(drawing)
         return Picture("image/svg+xml", svg_of(found["grid"], found["palette"]).encode("ascii"))
+
+    def explain(
+        self, values: Mapping[str, Any], *, extraction: Extraction, prompt_facts: Mapping[str, Any]
+    ) -> Explanation | None:
+        """What each part gave and why not more."""
+        if "score" not in values:
+            return None
+        parts, stage = parts_of(values, extraction), values.get("stage", "")
+        return Explanation(
+            sentence=f"Score {values['score']:.2f}.",
+            data={"score": values["score"], "parts": parts, "stage": stage},
+            parts=parts,
+            note=STAGE_NOTES.get(stage, "No object was found in the answer."),
+        )
+
+    def demo_answer(self, turns: Sequence[str], *, skill: float, random: Random) -> DemoAnswer:
+        return DemoAnswer(demo.draw(turns[-1], skill, random), fence="json")
 
 
 # Reading and measuring follow each other on the same answer: the second need not climb again.

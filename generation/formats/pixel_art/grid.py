@@ -10,6 +10,7 @@ from generation.formats.pixel_art.colours import FALLBACK, read_colour
 SIDE = 24
 LARGE = 10_000  # cells beyond which a grid is flagged; drawing is capped to the window anyway
 SOFT_CAP = 8
+WEIGHTS = {"json": 0.4, "render": 0.3, "quality": 0.3}  # of the three parts in the score
 _INT = {int}
 _DIGITS = frozenset(range(10))
 
@@ -95,7 +96,7 @@ def score_grid(grid: Grid | None, *, parsed: bool = True) -> dict[str, float]:
     quality = 0.7 * diversity + 0.3 * density
     scores = {"json": float(parsed), "height": height, "width": width, "type": kind, "render": render}
     scores |= {"diversity": diversity, "density": density, "quality": quality}
-    scores["score"] = 0.4 * scores["json"] + 0.3 * render + 0.3 * quality
+    scores["score"] = sum(weight * scores[part] for part, weight in WEIGHTS.items())
     return {name: round(min(value, 1.0), 9) for name, value in scores.items()}
 
 

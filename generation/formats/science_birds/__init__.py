@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any
 
-from generation.formats.base import Answer, Extraction, Picture
+from generation.formats.base import Answer, DemoAnswer, Explanation, Extraction, Format, Picture, View
+from generation.formats.science_birds import demo
 from generation.formats.science_birds.drawing import draw_replay, draw_still
 from generation.formats.science_birds.extraction import read_code, read_drops
 from generation.formats.science_birds.level import Block, IllegalDrop, build_level, level_xml
@@ -12,13 +15,15 @@ from generation.formats.science_birds.physics import Pose, settle
 from generation.formats.science_birds.similarity import LETTERS, classify
 
 
-class ScienceBirds:
+class ScienceBirds(Format):
     """How Science Birds levels are read, measured and shown; the drawing is the plain list of calls."""
 
     name = "science_birds"
     shown_as = "image"
-    version = 1
+    example = "```\ndrop_block('b11', 4)\ndrop_block('b11', 6)\ndrop_block('b31', 5)\n```"
     measure_backends = ("glyphs", "vit")
+    variants = {"after": "after ten seconds"}
+    scoring = "competition"
 
     def extract(self, answer: Answer) -> Extraction:
         code = read_code(answer.text)
@@ -69,9 +74,57 @@ class ScienceBirds:
             svg = draw_still(blocks, [Pose(block.x, block.y) for block in blocks], title="The level as dropped")
         return Picture("image/svg+xml", svg.encode())
 
+    def score(self, values: Mapping[str, Any]) -> float | None:
+        """What a trial gives, before the letter's weight."""
+        if "stability" not in values or "similarity" not in values:
+            return None
+        return float(values["stability"] * values["similarity"])
+
+    def describe(self, values: Mapping[str, Any]) -> str:
+        if not values.get("total_blocks"):
+            return ""
+        return f"stable {values['stability']:.2f}, similarity {values['similarity']:.2f}"
+
+    def describe_more(self, values: Mapping[str, Any]) -> str:
+        return " · ".join(f"{letter} {chance:.0%}" for letter, chance in values.get("top3", ()))
+
+    def explain(
+        self, values: Mapping[str, Any], *, extraction: Extraction, prompt_facts: Mapping[str, Any]
+    ) -> Explanation | None:
+        """The level before and after the fall, and the letters it was taken for."""
+        trial = self.score(values)
+        if trial is None:
+            return None
+        guesses = tuple((letter, chance) for letter, chance in values.get("top3", ()))
+        data = {"level": values, "top": guesses, "trial": trial}
+        if not extraction.valid:
+            return Explanation(sentence="", data=data)
+        return Explanation(
+            sentence=f"Stability {values['stability']:.2f}, similarity {values['similarity']:.2f}.",
+            data=data,
+            views=views_of(moved=values["moved_blocks"], total=values["total_blocks"]),
+            guesses=guesses,
+            asked=str(prompt_facts.get("target", "")),
+            note=f"This trial gives stability × similarity = {trial:.3f}, times the letter's weight.",
+        )
+
+    def demo_answer(self, turns: Sequence[str], *, skill: float, random: Random) -> DemoAnswer:
+        if demo.wants_plan(turns):
+            return DemoAnswer(demo.plan(turns), fence=None)
+        return DemoAnswer(demo.draw(turns, skill, random))
+
     def xml(self, drawing: str) -> str:
         """The level file that the game itself loads."""
         return level_xml(blocks_of(drawing))
+
+
+def views_of(*, moved: int, total: int) -> tuple[View, ...]:
+    after = f"After ten seconds: {moved} of {total} block{'' if total == 1 else 's'} moved"
+    return (
+        View("", "As dropped"),
+        View("after", after, alt="after ten seconds"),
+        View("replay", "10-second loop", title="Watch it fall" if moved else "Watch it stand"),
+    )
 
 
 def blocks_of(drawing: str) -> tuple[Block, ...]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from random import Random
 from typing import Any
 
 from lxml import etree
 
 from benchsite.lib.text import clean_text
-from generation.formats.base import Answer, Extraction, Picture
+from generation.formats.base import Answer, DemoAnswer, Extraction, Format, Picture
 from generation.formats.identity import find_signature
-from generation.formats.svg import gate, parsing
+from generation.formats.svg import demo, gate, parsing
 from generation.formats.svg.names import ANIMATION, SHAPES
 from generation.formats.svg.parsing import local
 from generation.formats.svg.sanitising import Copy, sanitise
@@ -20,13 +21,14 @@ from generation.formats.svg.statistics import describe_structure
 MAX_TEXT = 4000  # characters of words kept as facts
 
 
-class SvgFormat:
+class SvgFormat(Format):
     """The `svg` format; a drawing is the judged copy, shown only through `<img>`."""
 
     name = "svg"
     shown_as = "image"
-    version = 1
-    measure_backends = ("builtin",)
+    example = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><circle cx="5" cy="5" r="4" fill="red"/></svg>'
+    )
 
     def extract(self, answer: Answer) -> Extraction:
         """`options["names"]` are names a signature may carry, beside the well-known ones."""
@@ -57,8 +59,8 @@ class SvgFormat:
         text = source.text if source else drawing
         return describe_structure(text, parsing.parse(text)[0])
 
-    def measure_invalid(self, answer: Answer, extraction: Extraction, *, backend: str = "builtin") -> dict[str, Any]:
-        return {}
+    def demo_answer(self, turns: Sequence[str], *, skill: float, random: Random) -> DemoAnswer:
+        return DemoAnswer(demo.draw(turns[-1], skill, random), fence="svg")
 
     def render(self, drawing: str, *, variant: str = "") -> Picture | None:
         return Picture("image/svg+xml", drawing.encode("utf-8"))

@@ -11,12 +11,15 @@ from random import Random
 import pytest
 import yaml
 
-from generation.demo import ascii_art, letters, pixels, svg_art
 from generation.demo.answers import answer_to, read_question
 from generation.demo.players import PLAYERS
 from generation.demo.server import tokens_in
 from generation.formats import get_format
+from generation.formats.ascii_art import demo as ascii_art
 from generation.formats.base import Answer
+from generation.formats.pixel_art import demo as pixels
+from generation.formats.science_birds import demo as letters
+from generation.formats.svg import demo as svg_art
 
 ROOT = Path(__file__).resolve().parents[3]
 CAT = "Draw a cat in ASCII art"

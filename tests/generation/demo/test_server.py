@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from generation.demo import ascii_art
 from generation.demo.answers import read_question
 from generation.demo.players import PLAYERS
 from generation.demo.server import Scripted, start
+from generation.formats.ascii_art import demo as ascii_art
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.providers.replies import Reply

@@ -12,7 +12,7 @@ from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.formats import FORMATS, get_format
+from generation.formats import BUILT_IN, get_format
 from generation.formats.base import Answer, Format
 
 PAGE = settings.BASE_DIR / "docs" / "formats.md"
@@ -24,9 +24,9 @@ def dots() -> Format:
     module = ModuleType("dots_of_the_docs")
     sys.modules[module.__name__] = module
     exec(compile(code, str(PAGE), "exec"), module.__dict__)
-    FORMATS["dots"] = module.__name__
+    BUILT_IN["dots"] = module.__name__
     yield get_format("dots")
-    del FORMATS["dots"], sys.modules[module.__name__]
+    del BUILT_IN["dots"], sys.modules[module.__name__]
 
 
 def test_it_reads_draws_and_measures(dots):

@@ -13,7 +13,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
+from generation.formats.base import Extraction
 from generation.formats.pixel_art.grid import SIDE
+from generation.formats.pixel_art.losses import parts_of
 from generation.models import Entrant, Measurement, Run, Sample
 from generation.reading.measuring import LATE, mark_new_scores
 from generation.runs.publishing import freeze_runs, thaw_runs
@@ -21,7 +23,6 @@ from generation.runs.staleness import move_mark
 from judging.models import Matchup, Vote
 from judging.pairs.tallies import rebuild_tallies
 from ranking.automatic.against_people import liking
-from ranking.automatic.losses import parts_of
 from ranking.automatic.page import leading_sentence, people_sentence
 from ranking.automatic.scores import score_answers, score_samples
 from ranking.fitting import fit_run, stale_fits
@@ -83,7 +84,7 @@ def test_what_a_sample_lost_adds_up_to_one_with_its_score(run):
 
     for sample in answer_everything:
         values = sample.measurements.all()[0].values
-        parts = parts_of(values, facts=sample.facts, reason=sample.reason, detail=sample.detail)
+        parts = parts_of(values, Extraction(sample.drawing, sample.reason, sample.detail, facts=sample.facts))
         assert values["score"] + sum(part.lost for part in parts) == pytest.approx(1, abs=1e-6)
         assert all(bool(part.why) == (part.lost > 1e-12) for part in parts), sample.answer
 
@@ -93,7 +94,10 @@ def test_a_grid_of_25_short_rows_says_so():
     run = make_answered_run(say=lambda _: json.dumps({"grid": rows}), models=MODELS, prompts=["saturn"], attempts=1)
     sample = run.samples.first()
 
-    said = {part.label: part.why for part in parts_of(sample.measurements.get().values, facts=sample.facts)}
+    said = {
+        part.label: part.why
+        for part in parts_of(sample.measurements.get().values, Extraction(sample.drawing, facts=sample.facts))
+    }
 
     assert said == {
         "Valid JSON": "",

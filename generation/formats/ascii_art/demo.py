@@ -20,7 +20,7 @@ JUNK = "#%*~-=/\\|oO.^x+"
 
 @cache
 def library() -> dict[str, tuple[str, ...]]:
-    text = (Path(__file__).parent / "art.txt").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "demo.txt").read_text(encoding="utf-8")
     parts = [part.partition("\n") for part in text.split("== ")[1:]]
     return {name.strip(): tuple(body.rstrip("\n").split("\n")) for name, _, body in parts}
 

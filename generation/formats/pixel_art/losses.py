@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from generation.formats.pixel_art.grid import SIDE, SOFT_CAP
-from ranking.automatic.scores import WEIGHTS
+from generation.formats.base import Extraction, Part, ScorePart
+from generation.formats.pixel_art.grid import SIDE, SOFT_CAP, WEIGHTS
 
+SCORE_PARTS = tuple(
+    ScorePart(key, label, WEIGHTS[key])
+    for key, label in (("json", "JSON"), ("render", "Render"), ("quality", "Quality"))
+)
 # Shares of the whole score, by the formulas of docs/suites/pixel-art-lite.md.
 POINTS = {
     "json": WEIGHTS["json"],
@@ -28,39 +31,24 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True)
-class Part:
-    """One part of the score: what it could give, what it gave, and why not more (empty where it gave all)."""
-
-    label: str
-    most: float
-    points: float
-    why: str
-
-    @property
-    def lost(self) -> float:
-        return self.most - self.points
-
-
-def parts_of(values: Mapping[str, Any], *, facts: Mapping[str, Any], reason: str = "", detail: str = "") -> list[Part]:
-    """The six parts of one answer's score; `facts`, `reason` and `detail` are those of its extraction."""
-    found = []
+def parts_of(values: Mapping[str, Any], extraction: Extraction) -> tuple[Part, ...]:
+    """The six parts of one answer's score."""
+    parts = []
     for name, most in POINTS.items():
         share = float(values.get(name, 0.0))
-        why = "" if share >= 1 else why_lost(name, share, values, facts, reason, detail)
-        found.append(Part(LABELS[name], most, most * share, why))
-    return found
+        why = "" if share >= 1 else why_lost(name, share, values, extraction)
+        parts.append(Part(LABELS[name], most, most * share, why))
+    return tuple(parts)
 
 
-def why_lost(
-    name: str, share: float, values: Mapping[str, Any], facts: Mapping[str, Any], reason: str, detail: str
-) -> str:
+def why_lost(name: str, share: float, values: Mapping[str, Any], extraction: Extraction) -> str:
     if name == "json":
-        return detail or "No JSON object could be read."
+        return extraction.detail or "No JSON object could be read."
     if not values.get("json"):
         return "Nothing was read, so there is no grid."
+    facts = extraction.facts
     if "rows" not in facts:
-        return detail if reason else "There is no grid."
+        return extraction.detail if extraction.reason else "There is no grid."
     rows, cells, valid = facts["rows"], facts["cells"], facts["valid_cells"]
     return {
         "height": f"{rows} rows instead of {SIDE}.",

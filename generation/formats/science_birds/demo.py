@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -27,14 +28,20 @@ NAMED = (
 
 @cache
 def pictures() -> dict[str, Picture]:
-    text = (Path(__file__).parent / "letters.txt").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "demo.txt").read_text(encoding="utf-8")
     return {part[0]: tuple(part[1:]) for part in (block.split() for block in text.strip().split("\n\n"))}
 
 
-def draw(turns: tuple[str, ...], skill: float, random: Random) -> str:
-    told = "\n".join(turns)
+def wants_plan(turns: Sequence[str]) -> bool:
+    """The first turn of a program may ask to think before any code."""
+    asked = "\n".join(turns).lower()
+    return "blocks" in asked and "letter" in asked and "drop_block" not in asked
+
+
+def draw(turns: Sequence[str], skill: float, random: Random) -> str:
+    asked = "\n".join(turns).lower()
     target = letter_in(turns)
-    skill = min(1.0, skill + 0.03 * sum(word in told.lower() for word in ADVICE) + 0.05 * (len(turns) - 1))
+    skill = min(1.0, skill + 0.03 * sum(word in asked for word in ADVICE) + 0.05 * (len(turns) - 1))
     if random.random() > skill + 0.4:
         target = random.choice(string.ascii_uppercase)
     drops = drops_of(stretched(pictures()[target], random))
@@ -44,14 +51,14 @@ def draw(turns: tuple[str, ...], skill: float, random: Random) -> str:
     return "\n".join(f"drop_block('{kind}', {x})" for kind, x in spoiled)
 
 
-def plan(turns: tuple[str, ...]) -> str:
+def plan(turns: Sequence[str]) -> str:
     """For a turn that wants no code yet: the letter's rows, from the floor up, in words."""
     rows = reversed(pictures()[letter_in(turns)])
     filled = ([str(x) for x, mark in enumerate(row) if mark != "."] for row in rows)
     return "\n".join(f"Row {number}: columns {', '.join(columns)}" for number, columns in enumerate(filled))
 
 
-def letter_in(turns: tuple[str, ...]) -> str:
+def letter_in(turns: Sequence[str]) -> str:
     """The capital that is asked for: the newest turn that names one wins."""
     for turn in reversed(turns):
         for pattern in NAMED:

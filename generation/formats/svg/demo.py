@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from generation.demo.creatures import looks_of, shapes_of
+from generation.formats.svg.demo_creatures import looks_of, shapes_of
 
 SCENE = re.compile(r"draw\s+(?:an?\s+|the\s+)?([^\n.]+)", re.IGNORECASE)
 CREATURE = re.compile(r"(?:pok[eé]mon|for|of)\s+(?:an?\s+|the\s+)?([^\n.]+)", re.IGNORECASE)
@@ -18,7 +18,7 @@ SKY, NIGHT, GROUND = "#dff1fb", "#1d2440", "#b9cf8f"
 @cache
 def figures() -> dict[str, tuple[str, ...]]:
     """Small drawings on a 100 × 100 canvas, by the word that calls for them."""
-    lines = (Path(__file__).parent / "figures.txt").read_text(encoding="utf-8").splitlines()
+    lines = (Path(__file__).parent / "demo_figures.txt").read_text(encoding="utf-8").splitlines()
     parts = (line.partition(": ") for line in lines if line)
     return {name: tuple(re.findall(r"<[^>]+>", markup)) for name, _, markup in parts}
 
