@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.http import Http404, HttpResponse
 
-from generation.formats import get_format
 from generation.models import Sample
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -12,7 +11,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 def picture_response(sample: Sample, *, variant: str = "") -> HttpResponse:
     """The picture alone: nothing in body or headers tells who drew it, when, or how large the answer was."""
-    picture = get_format(sample.run.format).render(sample.drawing, variant=variant) if sample.drawing else None
+    picture = sample.run.drawing_format.render(sample.drawing, variant=variant) if sample.drawing else None
     if picture is None:
         raise Http404
     response = HttpResponse(picture.body, content_type=picture.media_type)

@@ -28,7 +28,7 @@ def thumbnail(sample: Sample) -> SafeString | str:
     """The drawing as it cannot act: text as escaped text, anything else as a picture from its own sandboxed address."""
     if not sample.drawing:
         return "–"
-    if sample.run.format == "ascii_art":
+    if sample.run.drawing_format.shown_as == "text":
         return format_html('<pre class="thumb" dir="ltr">{}</pre>', sample.drawing[:THUMB_CHARACTERS])
     address = reverse("generation:picture", args=[sample.code])
     return format_html('<img class="thumb" src="{}" alt="The drawing" loading="lazy">', address)

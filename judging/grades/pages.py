@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from generation.formats import get_format
 from generation.models import Prompt, Run
 from generation.suites.suite import Dimension, Rubric, Stage
 from judging.grades.grading import standing_values
@@ -84,7 +83,7 @@ def title_of(prompt: Prompt) -> str:
 
 def drawing_text(item: GradeItem) -> str | None:
     """None where the format is shown as a picture."""
-    return item.sample.drawing if get_format(item.seat.run.format).shown_as == "text" else None
+    return item.sample.drawing if item.seat.run.drawing_format.shown_as == "text" else None
 
 
 def can_undo(seat: Seat) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 
-from generation.formats import get_format
 from generation.models import Run
 from judging.models import Matchup, Seat, Vote
 from judging.pairs.serving import Line
@@ -17,6 +16,7 @@ from judging.pairs.voting import last_vote
 from judging.rules import rules_of
 
 FONTS = ((1, "Courier"), (2, "DejaVu"), (3, "Fira"))
+ONE_FONT = ((2, ""),)  # for text that looks the same in all
 WIDEST, TALLEST = 240, 120
 
 
@@ -28,7 +28,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Shown:
-    """One matchup on a page. `columns` and `rows` are those of the larger drawing: both sides get one scale."""
+    """One matchup on a page: text in each of `fonts`, by number and name. Both sides get the scale of the larger drawing."""
 
     code: str
     prompt: str
@@ -36,15 +36,16 @@ class Shown:
     sides: tuple[Side, Side]
     columns: int
     rows: int
+    fonts: tuple[tuple[int, str], ...]
 
 
 def fonts_of(run: Run) -> tuple[tuple[int, str], ...]:
-    """The fonts a drawing is shown in; none where it is a picture."""
-    return FONTS if get_format(run.format).shown_as == "text" else ()
+    """The fonts that a judge can mark; none where the format does not ask for them."""
+    return FONTS if run.drawing_format.shown_in_fonts else ()
 
 
 def shown(matchup: Matchup) -> Shown:
-    as_text = bool(fonts_of(matchup.run))
+    as_text = matchup.run.drawing_format.shown_as == "text"
     drawings = [matchup.left_sample.drawing, matchup.right_sample.drawing]
     lines = [line for drawing in drawings for line in drawing.expandtabs().splitlines()] if as_text else []
     rows = max(len(drawing.splitlines()) for drawing in drawings) if as_text else 0
@@ -57,6 +58,7 @@ def shown(matchup: Matchup) -> Shown:
         ),
         columns=_step(max((len(line) for line in lines), default=0), 4, WIDEST),
         rows=_step(rows, 2, TALLEST),
+        fonts=fonts_of(matchup.run) or ONE_FONT,
     )
 
 
@@ -66,7 +68,7 @@ def _step(value: int, step: int, most: int) -> int:
 
 
 def pair_html(request: HttpRequest, matchup: Matchup) -> str:
-    return render_to_string("judging/_pair.html", {"pair": shown(matchup), "fonts": fonts_of(matchup.run)}, request)
+    return render_to_string("judging/_pair.html", {"pair": shown(matchup)}, request)
 
 
 def progress(seat: Seat) -> dict[str, int | None]:
