@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 
 from generation.files.export_samples import sample_line
 from generation.models import Measurement, ProviderCall, Reading, Run, Sample
-from judging.models import Grade, Matchup, Vote
+from judging.files.exports import grade_rows, vote_rows
+from judging.models import Matchup
 
 Rows = Iterator[dict[str, Any]]
 PORTION = 2000
@@ -105,61 +106,6 @@ def matchup_rows(run: Run) -> Rows:
         key="key",
         repeat_of="repeat_of__code",
         **_same("created_at", "opened_at"),
-    )
-
-
-VOTE = {
-    "seat": "seat_id",
-    "prompt": "matchup__prompt_id",
-    "category": "matchup__category",
-    "left_model": "matchup__left_id",
-    "right_model": "matchup__right_id",
-    "left_attempt": "matchup__left_sample__attempt",
-    "right_attempt": "matchup__right_sample__attempt",
-    **_same("outcome", "voted_at", "response_ms"),
-    "kind": "matchup__kind",
-    "withdrawn_at": "withdrawn_at",
-    "left_sample": "matchup__left_sample_id",
-    "right_sample": "matchup__right_sample_id",
-    "matchup": "matchup__code",
-    **_same("unblind", "imported", "left_breaks", "right_breaks"),
-}
-
-
-def vote_rows(run: Run, votes: QuerySet[Vote] | None = None) -> Rows:
-    """Every vote in order of time; the few names they share are looked up here, not joined a million times."""
-    entrants = dict(run.entrants.values_list("id", "name"))
-    prompts = dict(run.prompts.values_list("id", "text"))
-    judges = dict(run.seats.filter(is_unknown=False).values_list("id", "pseudonym"))
-    excluded = set(run.samples.excluded().values_list("id", flat=True))
-    found = votes if votes is not None else Vote.objects.filter(run=run).order_by("voted_at", "id")
-    for row in _rows(found, **VOTE):
-        shown = {row.pop("left_sample"), row.pop("right_sample")}
-        yield {
-            "run": run.code,
-            "suite": run.suite,
-            "judge": judges.get(row.pop("seat")),
-            "prompt_text": prompts.get(row.pop("prompt")),
-            **row,
-            "category": row["category"] or None,
-            "left_model": entrants[row["left_model"]],
-            "right_model": entrants[row["right_model"]],
-            "withdrawn": row["withdrawn_at"] is not None or not shown.isdisjoint(excluded),
-        }
-
-
-def grade_rows(run: Run, grades: QuerySet[Grade] | None = None) -> Rows:
-    """Every grade in order of time; withdrawn ones too, so filter by `withdrawn_at` before adding them up."""
-    return _rows(
-        grades if grades is not None else Grade.objects.filter(run=run).order_by("graded_at", "id"),
-        judge="seat__pseudonym",
-        entrant="sample__entrant__name",
-        stage="sample__prompt__category",
-        subject="sample__prompt__subject",
-        attempt="sample__attempt",
-        **_same("dimension", "value"),
-        sample="sample__code",
-        **_same("graded_at", "imported", "withdrawn_at"),
     )
 
 

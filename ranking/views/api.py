@@ -14,8 +14,9 @@ from django.urls import reverse
 
 from generation.models import Run, Sample
 from generation.protocols import protocols_of
+from judging.files.exports import grade_rows, vote_rows
 from judging.models import Grade, Vote
-from ranking.archive.lines import Rows, entrant_rows, grade_rows, prompt_rows, sample_rows, vote_rows
+from ranking.archive.lines import Rows, entrant_rows, prompt_rows, sample_rows
 from ranking.archive.writing import dumped, run_document, run_size
 from ranking.models import Fit, Standing
 from ranking.tokens import seconds_to_wait, use_token

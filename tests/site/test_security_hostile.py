@@ -19,7 +19,7 @@ from generation.files.export_samples import sample_lines
 from generation.models import Run, Sample
 from generation.reading.answers import reread_run
 from generation.suites.loading import SuiteError, read_models
-from judging.files.export_votes import write_votes
+from judging.files.exports import write_votes
 from judging.models import Matchup
 from judging.pairs.serving import take_seat
 from judging.pairs.voting import Ballot, cast_vote

@@ -15,8 +15,7 @@ from benchsite.lib.progress_bar import Bar, Progress
 from generation.files.export_samples import write_samples
 from generation.management.run_commands import find_run
 from generation.models import Run
-from judging.files.export_grades import write_grades
-from judging.files.export_votes import write_votes
+from judging.files.exports import write_grades, write_votes
 from ranking.archive.writing import write_archive
 
 Writer = Callable[..., int]

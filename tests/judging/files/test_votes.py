@@ -15,7 +15,7 @@ from django.utils.timezone import now
 
 from generation.models import Event, Prompt, Run
 from generation.suites.suite import Suite
-from judging.files.export_votes import FIELDS, vote_records, write_votes
+from judging.files.exports import VOTE_FIELDS, vote_records, write_votes
 from judging.files.import_votes import import_votes
 from judging.models import JudgeTally, Matchup, Seat, Vote
 from judging.pairs import voting
@@ -48,7 +48,7 @@ def test_exported_votes_equal_the_rows(run):
         "seat", "matchup__prompt", "matchup__left", "matchup__right", "matchup__left_sample", "matchup__right_sample"
     )
     assert count == len(records) == 48
-    assert all(tuple(record) == FIELDS for record in records)
+    assert all(tuple(record) == VOTE_FIELDS for record in records)
     assert records == [
         {
             "run": run.code,

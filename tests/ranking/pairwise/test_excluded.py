@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from generation.runs.curating import exclude_samples, restore_samples
-from judging.files.export_votes import write_votes
+from judging.files.exports import write_votes
 from judging.models import Matchup, Seat, Vote
 from judging.pairs.serving import take_seat
 from judging.pairs.tallies import differences

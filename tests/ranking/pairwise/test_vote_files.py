@@ -10,7 +10,7 @@ import pytest
 
 from benchsite.lib.file_errors import FileError
 from benchsite.lib.times import parse_time
-from judging.files.export_votes import write_records
+from judging.files.exports import write_records
 from ranking.pairwise import vote_files
 from ranking.pairwise.sample_files import read_samples
 from ranking.pairwise.vote_files import read_votes

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from generation.models import Run, Sample
-from judging.files.export_grades import write_grades
+from judging.files.exports import write_grades
 from judging.grades.sheets import next_item
 from judging.models import Grade, Seat
 from ranking.fitting import fit_run, publish_fit, stale_fits

@@ -1,0 +1,166 @@
+"""A run's votes and grades as rows (for `export`, archives and the API), and as JSON lines or CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, TextIO
+
+from django.db.models import QuerySet
+
+from benchsite.lib.progress_bar import Progress, unwatched
+from benchsite.lib.text import csv_cell
+from generation.models import Run
+from judging.models import Grade, Vote
+
+Rows = Iterator[dict[str, Any]]
+PORTION = 2000
+VOTE_FIELDS = (
+    *("run", "suite", "judge", "prompt_text", "category", "left_model", "right_model"),
+    *("left_attempt", "right_attempt", "outcome", "voted_at", "response_ms", "kind", "withdrawn"),
+)
+GRADE_FIELDS = ("judge", "entrant", "stage", "subject", "attempt", "dimension", "value", "graded_at", "run", "suite")
+_VOTE = {
+    "seat": "seat_id",
+    "prompt": "matchup__prompt_id",
+    "category": "matchup__category",
+    "left_model": "matchup__left_id",
+    "right_model": "matchup__right_id",
+    "left_attempt": "matchup__left_sample__attempt",
+    "right_attempt": "matchup__right_sample__attempt",
+    **{name: name for name in ("outcome", "voted_at", "response_ms")},
+    "kind": "matchup__kind",
+    "withdrawn_at": "withdrawn_at",
+    "left_sample": "matchup__left_sample_id",
+    "right_sample": "matchup__right_sample_id",
+    "matchup": "matchup__code",
+    **{name: name for name in ("unblind", "imported", "left_breaks", "right_breaks")},
+}
+_GRADE = {
+    "judge": "seat__pseudonym",
+    "username": "seat__judge__username",
+    "entrant": "sample__entrant__name",
+    "stage": "sample__prompt__category",
+    "subject": "sample__prompt__subject",
+    "key": "sample__prompt__key",
+    "attempt": "sample__attempt",
+    "dimension": "dimension",
+    "value": "value",
+    "sample": "sample__code",
+    **{name: name for name in ("graded_at", "imported", "withdrawn_at")},
+}
+
+
+def _rows(facts: QuerySet[Any], paths: dict[str, str]) -> Rows:
+    """Dictionaries with these keys, from these lookups."""
+    for row in facts.values_list(*paths.values()).iterator(chunk_size=PORTION):
+        yield dict(zip(paths, row, strict=True))
+
+
+def vote_rows(run: Run, votes: QuerySet[Vote] | None = None, *, names: bool = False) -> Rows:
+    """Every vote in order of time, withdrawn ones too; judges by pseudonym, or with `names` by account where they have one.
+
+    `withdrawn` marks what no ranking counts: votes taken back, and votes on drawings that a curator excluded. The few names
+    that votes share are looked up here, not joined a million times.
+    """
+    seats = run.seats.filter(is_unknown=False).values_list("id", "pseudonym", "judge__username")
+    judges = {seat: (names and username) or pseudonym for seat, pseudonym, username in seats}
+    entrants = dict(run.entrants.values_list("id", "name"))
+    prompts = dict(run.prompts.values_list("id", "text"))
+    excluded = set(run.samples.excluded().values_list("id", flat=True))
+    if votes is None:
+        votes = run.votes.order_by("voted_at", "id")
+    for row in _rows(votes, _VOTE):
+        shown = {row.pop("left_sample"), row.pop("right_sample")}
+        yield {
+            "run": run.code,
+            "suite": run.suite,
+            "judge": judges.get(row.pop("seat")),
+            "prompt_text": prompts.get(row.pop("prompt")),
+            **row,
+            "category": row["category"] or None,
+            "left_model": entrants[row["left_model"]],
+            "right_model": entrants[row["right_model"]],
+            "withdrawn": row["withdrawn_at"] is not None or not shown.isdisjoint(excluded),
+        }
+
+
+def grade_rows(run: Run, grades: QuerySet[Grade] | None = None, *, names: bool = False) -> Rows:
+    """Every grade in order of time; withdrawn ones too, so filter by `withdrawn_at` before adding them up."""
+    if grades is None:
+        grades = run.grades.order_by("graded_at", "id")
+    for row in _rows(grades, _GRADE):
+        username, key = row.pop("username"), row.pop("key")
+        yield {**row, "judge": (names and username) or row["judge"], "subject": row["subject"] or key}
+
+
+def vote_records(run: Run, *, names: bool = False) -> Rows:
+    """The votes of a run as votes.jsonl has them."""
+    for row in vote_rows(run, names=names):
+        row |= {"category": row["category"] or "", "voted_at": row["voted_at"].isoformat()}
+        yield {name: row[name] for name in VOTE_FIELDS}
+
+
+def grade_records(run: Run, *, names: bool = False) -> Rows:
+    """The standing grades of a run as grades.jsonl has them."""
+    for row in grade_rows(run, run.grades.standing().order_by("graded_at", "id"), names=names):
+        row |= {"graded_at": row["graded_at"].isoformat(), "run": run.code, "suite": run.suite}
+        yield {name: row[name] for name in GRADE_FIELDS}
+
+
+def write_votes(
+    run: Run,
+    stream: TextIO,
+    *,
+    format: Literal["jsonl", "csv"] = "jsonl",
+    names: bool = False,
+    progress: Progress = unwatched,
+) -> int:
+    """Write every vote and say how many."""
+    total = run.votes.count()
+    records = vote_records(run, names=names)
+    return write_records(records, VOTE_FIELDS, stream, format=format, progress=lambda done: progress(done, total))
+
+
+def write_grades(
+    run: Run,
+    stream: TextIO,
+    *,
+    format: Literal["jsonl", "csv"] = "jsonl",
+    names: bool = False,
+    progress: Progress = unwatched,
+) -> int:
+    """Write every standing grade and say how many."""
+    total = run.grades.standing().count()
+    records = grade_records(run, names=names)
+    return write_records(records, GRADE_FIELDS, stream, format=format, progress=lambda done: progress(done, total))
+
+
+def write_records(
+    records: Iterable[dict[str, Any]],
+    fields: Sequence[str],
+    stream: TextIO,
+    *,
+    format: Literal["jsonl", "csv"],
+    progress: Callable[[int], None] = lambda done: None,
+) -> int:
+    """Write records and say how many; CSV cells that a spreadsheet would run as formulas are neutralised."""
+    count = 0
+    table = csv.writer(stream) if format == "csv" else None
+    if table:
+        table.writerow(fields)
+    for record in records:
+        count += 1
+        progress(count)
+        if table:
+            table.writerow([_cell(value) for value in record.values()])
+        else:
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+    return count
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return csv_cell(value) if isinstance(value, str) else value

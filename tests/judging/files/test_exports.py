@@ -1,0 +1,58 @@
+"""`export`, archives and the API have their votes and grades from the same rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from generation.models import Prompt, Sample
+from judging.files.exports import GRADE_FIELDS, VOTE_FIELDS, grade_records, grade_rows, vote_records, vote_rows
+from tests.ranking.archive_run import make_judged_run
+from tests.ranking.graded_run import make_graded_run
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_file_of_votes_has_what_the_archive_has():
+    run = make_judged_run()
+    Sample.objects.filter(pk=run.samples.judgeable().first().pk).update(excluded_reason="offensive")
+
+    rows, records = list(vote_rows(run)), list(vote_records(run))
+
+    assert len(rows) == len(records) == run.votes.count()
+    for row, record in zip(rows, records, strict=True):
+        row |= {"voted_at": row["voted_at"].isoformat(), "category": row["category"] or ""}
+        assert record == {name: row[name] for name in VOTE_FIELDS}
+    counting = {record["withdrawn"] for record in records}
+    assert counting == {False, True}
+    assert sum(record["withdrawn"] for record in records) > run.votes.exclude(withdrawn_at=None).count()
+
+
+def test_votes_are_read_in_as_many_statements_however_many_there_are(django_assert_num_queries):
+    run = make_judged_run()
+
+    with django_assert_num_queries(5):  # votes, and the names that they share
+        list(vote_rows(run))
+
+
+def test_the_file_of_grades_has_the_standing_grades_of_the_archive():
+    run = make_graded_run()
+    withdrawn = run.grades.first()
+    run.grades.filter(pk=withdrawn.pk).update(withdrawn_at=withdrawn.graded_at)
+
+    rows = [row for row in grade_rows(run) if row["withdrawn_at"] is None]
+    records = list(grade_records(run))
+
+    assert len(records) == run.grades.count() - 1
+    for row, record in zip(rows, records, strict=True):
+        row |= {"graded_at": row["graded_at"].isoformat(), "run": run.code, "suite": run.suite}
+        assert record == {name: row[name] for name in GRADE_FIELDS}
+
+
+def test_grades_of_a_prompt_without_a_subject_name_its_key_in_every_file():
+    run = make_graded_run()
+    Prompt.objects.filter(run=run).update(subject="")
+
+    keys = set(run.prompts.values_list("key", flat=True))
+
+    assert {row["subject"] for row in grade_rows(run)} <= keys
+    assert {record["subject"] for record in grade_records(run)} <= keys
