@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated, Any
 from typing import Protocol as Shape
 
@@ -12,6 +13,7 @@ from typing import Protocol as Shape
 Words = Annotated[str, "words"]
 Function = Annotated[str, "function"]
 Template = Annotated[str, "template"]
+Room = Annotated[str, "room"]  # a package
 Page = Annotated[str, "page"]  # the name of a URL that takes a run's code
 
 
@@ -42,6 +44,7 @@ class Protocol:
     - `sentence(result, labels)` is the one line that lists of leaderboards show; `labels` are entrants' labels by name.
     - `needs_rubric`: a suite that names it must have a rubric.
     - `by_format`: formats that are scored and shown in a way of their own.
+    - `judging_room` and `ranking_room` are its folders. Their modules `models`, `urls` and `admin` are found there.
 
     Where people judge:
 
@@ -50,6 +53,7 @@ class Protocol:
     - `import_page` and `import_label` are the curators' link to bring in what was judged elsewhere.
     - `judged_at` leads from a run to the time of the newest judgement, to find rankings that missed one.
     - `on_join(seat_id)` is called when a new judge may begin at once.
+    - `home(seats)` gives what `home_runs` shows of a judge's runs, and `home_help` says how to judge; both see it as `part`.
     """
 
     label: Words
@@ -70,6 +74,11 @@ class Protocol:
     import_label: Words = ""
     judged_at: str = ""
     on_join: Function = ""
+    home: Function = ""
+    home_runs: Template = ""
+    home_help: Template = ""
+    judging_room: Room = ""
+    ranking_room: Room = ""
 
 
 PAIRWISE = Protocol(
@@ -89,6 +98,11 @@ PAIRWISE = Protocol(
     import_label="Import votes",
     judged_at="seats__last_vote_at",
     on_join="judging.pairs.serving.take_seat",
+    home="judging.pairs.pages.home_part",
+    home_runs="judging/_pair_runs.html",
+    home_help="judging/_pair_help.html",
+    judging_room="judging.pairs",
+    ranking_room="ranking.pairwise",
 )
 RUBRIC = Protocol(
     label="Grades",
@@ -106,6 +120,11 @@ RUBRIC = Protocol(
     import_page="ranking:import_grades",
     import_label="Import grades",
     judged_at="seats__sheet__last_graded_at",
+    home="judging.grades.pages.home_part",
+    home_runs="judging/_grade_runs.html",
+    home_help="judging/_grade_help.html",
+    judging_room="judging.grades",
+    ranking_room="ranking.rubric",
 )
 AUTOMATIC = Protocol(
     label="Automatic score",
@@ -115,6 +134,7 @@ AUTOMATIC = Protocol(
     template="ranking/leaderboard_automatic.html",
     page="ranking.automatic.page.page_context",
     sentence="ranking.automatic.page.overall_sentence",
+    ranking_room="ranking.automatic",
 )
 COMPETITION = replace(
     AUTOMATIC,
@@ -124,6 +144,7 @@ COMPETITION = replace(
     template="ranking/leaderboard_competition.html",
     page="ranking.competition.page.page_context",
     sentence="ranking.competition.page.overall_sentence",
+    ranking_room="ranking.competition",
 )
 
 # By the name that suites use, in the order in which pages list them.
@@ -153,6 +174,22 @@ def judged_by(scored: Scored) -> list[Protocol]:
 def is_measured(scored: Scored) -> bool:
     """Whether a formula scores this run's answers."""
     return any(not entry.by_people for entry in protocols_of(scored).values())
+
+
+def judging_modules(name: str) -> list[Any]:
+    """The module of this name in each judging room that has one."""
+    return _modules([entry.judging_room for entry in PROTOCOLS.values()], name)
+
+
+def ranking_modules(name: str) -> list[Any]:
+    """The module of this name in each ranking room that has one."""
+    entries = [each for entry in PROTOCOLS.values() for each in (entry, *entry.by_format.values())]
+    return _modules([entry.ranking_room for entry in entries], name)
+
+
+def _modules(rooms: Iterable[str], name: str) -> list[Any]:
+    paths = [f"{room}.{name}" for room in dict.fromkeys(rooms) if room]
+    return [import_module(path) for path in paths if find_spec(path)]
 
 
 def load(path: str) -> Callable[..., Any]:

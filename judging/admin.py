@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from benchsite.lib.fact_admin import FactAdmin, RunFactAdmin, filled, link, listing, reasoned
 from generation.admin import REFUSED, RunAdmin, SampleAdmin, sample_actions, thumbnail
 from generation.models import Run, Sample
+from generation.protocols import judging_modules
 from judging.curating import many
 from judging.models import (
     Epoch,
@@ -284,3 +285,6 @@ class GradeAdmin(RunFactAdmin):
 
     judge = GradeItemAdmin.judge
     sample_link = GradeItemAdmin.sample_link
+
+
+judging_modules("admin")  # each registers the tables of its room

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from generation.protocols import PROTOCOLS
+
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ["generation", "judging", "ranking"]
 
@@ -48,6 +50,13 @@ benchsite
 """
 RANKS = {room: rank for rank, line in enumerate(ORDER.split("\n")) for room in line.split()}
 
+# A protocol's rooms. What Django or the archive finds in them by its name stands with the app's own of that name.
+ENTRIES = [each for entry in PROTOCOLS.values() for each in (entry, *entry.by_format.values())]
+ROOMS = {room for entry in ENTRIES for room in (entry.judging_room, entry.ranking_room) if room}
+BY_NAME = {"models": "models", "urls": "urls", "admin": "admin", "views": "views", "curator_views": "views"}
+for each in ROOMS:
+    RANKS.setdefault(each, RANKS["judging.pairs" if each.startswith("judging") else "ranking.pairwise"])
+
 # Pure rooms know no Django: text in, text out; columns in, numbers out.
 PURE = [
     *("generation/formats", "generation/suites", "generation/providers", "generation/demo"),
@@ -77,6 +86,8 @@ def modules(app: str) -> list[Path]:
 def room_of(name: str) -> str | None:
     """The longest part of a dotted name that is a room."""
     parts = name.split(".")
+    if ".".join(parts[:2]) in ROOMS and len(parts) > 2 and parts[2] in BY_NAME:
+        return f"{parts[0]}.{BY_NAME[parts[2]]}"
     return next((room for n in range(len(parts), 0, -1) if (room := ".".join(parts[:n])) in RANKS), None)
 
 

@@ -13,6 +13,7 @@ from generation.suites.suite import Dimension, Rubric, Stage
 from judging.grades.grading import standing_values
 from judging.grades.sheets import rubric_of, showable, stage_of
 from judging.models import GradeItem, GradeSheet, Seat
+from judging.rules import rules_of
 
 PREFIX = "value-"
 
@@ -177,3 +178,8 @@ def judge_means(run: Run, rubric: Rubric) -> dict[int, tuple[int, float]]:
         if score is not None:
             scores.setdefault(seat, []).append(score)
     return {seat: (len(found), sum(found) / len(found)) for seat, found in scores.items()}
+
+
+def home_part(seats: list[Seat]) -> dict[str, Any]:
+    """What a judge's first page shows of runs that are graded."""
+    return {"rows": [(seat, rules_of(seat.run.code).judging, progress(seat)) for seat in seats]}

@@ -141,3 +141,13 @@ def line_json(request: HttpRequest, line: Line, *, have: str = "", undo: Matchup
 
 def newest_vote(seat: Seat, run: Run) -> Vote | None:
     return last_vote(seat) if can_undo(run) else None
+
+
+def home_part(seats: list[Seat]) -> dict[str, Any]:
+    """What a judge's first page shows of runs that are judged by pairs."""
+    rows = [
+        (seat, rules_of(seat.run.code).judging, progress(seat), took, time_left(seat, took))
+        for seat in seats
+        for took in [pace(seat)]
+    ]
+    return {"rows": rows, "fonts": any(fonts_of(seat.run) for seat in seats)}

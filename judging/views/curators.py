@@ -1,4 +1,4 @@
-"""Pages of a curator: coverage and progress, open and close, invitations, reports."""
+"""Pages of a curator about judging, whatever the protocol: open and close, invitations, judges' weights."""
 
 from __future__ import annotations
 
@@ -18,56 +18,13 @@ from benchsite.lib.text import csv_cell
 from generation.models import Event, Run
 from generation.runs.lifecycle import RunError
 from judging.curating import runs as curating
-from judging.curating.figures import coverage_map, hour_bars, judge_progress, shortfalls, votes_per_hour
 from judging.curating.invitations import create_invitations, reset_path, revoke_invitation
-from judging.models import Invitation, Report, Seat
-from judging.pairs.epochs import newest_epoch
-from judging.rules import rules_of
+from judging.models import Invitation, Seat
 from judging.views.forms import InviteForm, WeighForm
 
 
 def _run(code: str) -> Run:
     return get_object_or_404(Run.objects.defer("config"), code=code)
-
-
-@curator_required
-@never_cache
-@require_GET
-def overview(request: HttpRequest, code: str) -> HttpResponse:
-    run = _run(code)
-    if "pairwise" not in run.protocols and "rubric" in run.protocols:
-        return redirect("judging:grade_overview", code)
-    context = {
-        **_figures(run),
-        "rules": rules_of(run.code).judging,
-        "epoch": newest_epoch(run),
-        "shortfalls": shortfalls(run),
-    }
-    return render(request, "judging/overview.html", context)
-
-
-def _figures(run: Run) -> dict[str, object]:
-    hours = votes_per_hour(run)
-    judges = judge_progress(run)
-    return {
-        "run": run,
-        "coverage": coverage_map(run),
-        "judges": judges,
-        "hours": hours,
-        "chart": hour_bars(hours),
-        "votes": sum(seat.voted for seat, _ in judges),
-        "voters": sum(seat.voted > 0 for seat, _ in judges),
-        "reports": Report.objects.filter(matchup__run=run, decided_at=None).select_related(
-            "matchup__prompt", "matchup__left_sample", "matchup__right_sample", "matchup__seat"
-        ),
-    }
-
-
-@curator_required
-@never_cache
-@require_GET
-def figures(request: HttpRequest, code: str) -> HttpResponse:
-    return render(request, "judging/_figures.html", _figures(_run(code)))
 
 
 @curator_required
@@ -165,18 +122,3 @@ def reset_link(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     Event.objects.create(run=_run(code), actor=request.user, verb="make reset link", subject=judge.username)
     link = request.build_absolute_uri(reset_path(judge))
     return render(request, "judging/reset_link.html", {"link": link, "judge": judge, "code": code})
-
-
-@curator_required
-@require_POST
-def decide(request: HttpRequest, code: str, pk: int) -> HttpResponse:
-    report = get_object_or_404(Report.objects.select_related("matchup__run"), matchup__run__code=code, pk=pk)
-    exclude = request.POST.get("decision") == "exclude"
-    try:
-        if curating.decide_report(report=report, exclude=exclude, by=request.user, reason=reason_of(request)):
-            messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
-        else:
-            messages.info(request, "Nothing had to be changed.")
-    except RunError as error:
-        messages.error(request, str(error))
-    return redirect("judging:overview", code)

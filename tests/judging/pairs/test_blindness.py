@@ -17,7 +17,7 @@ from generation.formats import get_format
 from generation.models import Entrant, LanguageModel, ProviderCall, Run, Sample
 from judging.models import Matchup
 from judging.pairs.serving import take_seat
-from judging.urls import judge_urls
+from judging.pairs.urls import judge_urls
 from tests.judging.make import make_run, make_seat
 from tests.site.url_roles import ADDRESSES
 from tests.site.url_world import address, admin_rows
@@ -151,7 +151,7 @@ def test_with_entrants_swapped_only_art_and_codes_differ(client, format):
 
     assert len(before) == 35
     assert {text[:3] for _, text in before} == {"200", "302", "400", "403", "404", "409"}
-    assert {name for name, _ in before} == {f"judging:{address.name}" for address in judge_urls}
+    assert {name for name, _ in before} == {"judging:home", *(f"judging:{address.name}" for address in judge_urls)}
     assert before == [(name, text.replace("bobby", "alice")) for name, text in after]
 
 

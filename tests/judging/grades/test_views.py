@@ -12,8 +12,8 @@ from django.utils.timezone import now
 from generation.models import Entrant, LanguageModel, Run, Sample
 from judging.grades.grading import report_item, standing_values
 from judging.grades.sheets import next_item
+from judging.grades.urls import judge_urls
 from judging.models import Epoch, Grade, GradeItem, Matchup
-from judging.urls import grade_urls
 from tests.judging.graded import dimensions, grade, make_rubric_run, seat_with_list
 from tests.judging.make import make_curator, make_run, make_seat
 from tests.judging.pairs.test_blindness import told
@@ -323,7 +323,7 @@ def test_with_entrants_swapped_only_art_and_codes_differ(client):
         after = [(name, plain(answer, art)) for name, answer in walk(client, seat_in_order(client, run, "bobby"))]
 
     assert len(before) == 39
-    assert {name for name, _ in before} == {"home", *(address.name for address in grade_urls)}
+    assert {name for name, _ in before} == {"home", *(address.name for address in judge_urls)}
     assert before == [(name, text.replace("bobby", "alice")) for name, text in after]
 
 

@@ -1,28 +1,23 @@
-"""Pages of a judge: home, the pair on the screen, vote, undo, report, history."""
+"""Pages of a judge who compares pairs: the pair on the screen, vote, undo, report, history."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from generation.models import Run
 from generation.pictures import picture_response
-from judging.grades import pages as grade_pages
-from judging.models import Matchup, Seat, Vote
+from judging.models import Matchup, Vote
 from judging.pairs import pages
 from judging.pairs.serving import Line, line_of, take_seat
 from judging.pairs.voting import cast_vote, report_matchup, undo_vote
 from judging.rules import rules_of
 from judging.seats import RefusedError
 from judging.views.forms import CodeForm, ReportForm, VoteForm
+from judging.views.judges import judge_required, own_seat, page_of_judge, wants_json
 
 SAID = {"left": "Voted left", "right": "Voted right", "tie": "Voted both good", "fail": "Voted both bad"}
 STATUS = {"too_fast": 429}
@@ -37,56 +32,12 @@ def what_happened(sentence: str, before: Vote | None) -> str:
     return f"{sentence} Before it you {SAID[before.outcome].lower()}." if before else sentence
 
 
-def judge_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Somebody logged in; the page's script is told so in JSON instead of being sent to a login form."""
-    guarded = never_cache(login_required(view))
-
-    @wraps(view)
-    def checked(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        if wants_json(request) and not request.user.is_authenticated:
-            return JsonResponse(
-                {"error": "login", "sentence": "You are logged out. Log in again to go on."}, status=403
-            )
-        return guarded(request, *args, **kwargs)
-
-    return checked
-
-
-def wants_json(request: HttpRequest) -> bool:
-    return request.headers.get("Accept") == "application/json"
-
-
-def _seat(request: HttpRequest, code: str) -> Seat:
-    """The judge's own seat in a run; a run without one is as good as none."""
-    seats = Seat.objects.select_related("run").defer("run__config")
-    return get_object_or_404(seats, run__code=code, judge=request.user)
-
-
-@judge_required
-@require_GET
-def home(request: HttpRequest) -> HttpResponse:
-    seats = Seat.objects.filter(judge=request.user).select_related("run").defer("plan").order_by("-joined_at")
-    rows = [
-        (seat, rules_of(seat.run.code).judging, pages.progress(seat), pace, pages.time_left(seat, pace))
-        for seat in seats
-        if "pairwise" in seat.run.protocols
-        for pace in [pages.pace(seat)]
-    ]
-    sheets = [
-        (seat, rules_of(seat.run.code).judging, grade_pages.progress(seat))
-        for seat in seats
-        if "rubric" in seat.run.protocols
-    ]
-    fonts = any(pages.fonts_of(seat.run) for seat, *_ in rows)
-    return render(request, "judging/home.html", {"rows": rows, "sheets": sheets, "fonts": fonts})
-
-
 @judge_required
 @require_GET
 def judge(request: HttpRequest, code: str) -> HttpResponse:
-    seat = _seat(request, code)
+    seat = own_seat(request, code)
     if "pairwise" not in seat.run.protocols:
-        return redirect("judging:grades", code)
+        return redirect(page_of_judge(seat.run), code)
     line = line_of(seat) if seat.run.judging_state == Run.Judging.OPEN else Line(seat, None, None)
     undo = pages.newest_vote(seat, seat.run)
     context = {
@@ -107,9 +58,9 @@ def judge(request: HttpRequest, code: str) -> HttpResponse:
 @require_POST
 def start(request: HttpRequest, code: str) -> HttpResponse:
     """Put a pair on the judge's screen; the only thing a link cannot do, because it makes a row."""
-    seat = _seat(request, code)
+    seat = own_seat(request, code)
     if "pairwise" not in seat.run.protocols:
-        return redirect("judging:grades", code)
+        return redirect(page_of_judge(seat.run), code)
     if seat.run.judging_state != Run.Judging.OPEN:
         if wants_json(request):
             return JsonResponse({"error": "closed", "sentence": "Judging is not open."}, status=409)
@@ -225,7 +176,7 @@ def _refuse(request: HttpRequest, refused: RefusedError, status: int) -> HttpRes
 @require_GET
 def history(request: HttpRequest, code: str) -> HttpResponse:
     """The judge's own votes, the newest first; names only where the run shows them."""
-    seat = _seat(request, code)
+    seat = own_seat(request, code)
     votes = seat.votes.standing().order_by("-id")
     page = Paginator(votes.select_related("matchup__prompt", "matchup__left", "matchup__right"), 50).get_page(
         request.GET.get("page")

@@ -21,7 +21,7 @@ from judging.grades.sheets import next_item, open_sheet, own_item, rubric_of, sh
 from judging.models import GradeItem, GradeSheet, Report, Seat
 from judging.rules import rules_of
 from judging.seats import RefusedError
-from judging.views.pairs import judge_required, wants_json
+from judging.views.judges import judge_required, wants_json
 
 
 def _seat(request: HttpRequest, code: str) -> Seat:

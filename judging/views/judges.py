@@ -1,0 +1,63 @@
+"""A judge's first page, and what the judge pages of every protocol share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from generation.models import Run
+from generation.protocols import PROTOCOLS, load
+from judging.models import Seat
+
+
+def judge_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Somebody logged in; the page's script is told so in JSON instead of being sent to a login form."""
+    guarded = never_cache(login_required(view))
+
+    @wraps(view)
+    def checked(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        if wants_json(request) and not request.user.is_authenticated:
+            return JsonResponse(
+                {"error": "login", "sentence": "You are logged out. Log in again to go on."}, status=403
+            )
+        return guarded(request, *args, **kwargs)
+
+    return checked
+
+
+def wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept") == "application/json"
+
+
+def own_seat(request: HttpRequest, code: str) -> Seat:
+    """The judge's own seat in a run; a run without one is as good as none."""
+    seats = Seat.objects.select_related("run").defer("run__config")
+    return get_object_or_404(seats, run__code=code, judge=request.user)
+
+
+def page_of_judge(run: Run) -> str:
+    """The name of the page where judges of this run go on."""
+    if not run.judged_by:
+        raise Http404
+    return run.judged_by[0].judge_page
+
+
+@judge_required
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """The judge's runs, protocol by protocol, and how to judge by each; by the first one where there is no run yet."""
+    seats = list(Seat.objects.filter(judge=request.user).select_related("run").defer("plan").order_by("-joined_at"))
+    people = {name: entry for name, entry in PROTOCOLS.items() if entry.by_people}
+    parts = [
+        {"entry": entry, **load(entry.home)(mine)}
+        for name, entry in people.items()
+        if (mine := [seat for seat in seats if name in seat.run.protocols])
+    ]
+    helped = parts or [{"entry": entry, **load(entry.home)([])} for entry in list(people.values())[:1]]
+    return render(request, "judging/home.html", {"parts": parts, "helped": helped})
