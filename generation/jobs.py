@@ -1,4 +1,4 @@
-"""What workers do when the bell rings: an id in, a verb called, nothing else. No retries: the sweeper is the retry."""
+"""Jobs of the queue: an id in, a verb called, nothing else. No retries: the sweeper is the retry."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from django.contrib.auth.models import User
 from generation.drawing import crew
 from generation.drawing.due import runs_to_draw
 from generation.models import Run
-from generation.queue import ring_for_drawing
+from generation.queue import enqueue_drawing
 from generation.reading.answers import reread_run
 from generation.reading.backends import switch_as_asked
 from generation.reading.measuring import measure_by
 
 
 def draw() -> None:
-    """Draw everything that is due, for one slice of time; more than that is the next ring's."""
-    asyncio.run(crew.draw(seconds=settings.DRAW_SLICE, patience=settings.SWEEP_SECONDS, on_plenty=ring_for_drawing))
+    """Draw everything that is due, for one slice of time; the next job takes over after that."""
+    asyncio.run(crew.draw(seconds=settings.DRAW_SLICE, patience=settings.SWEEP_SECONDS, on_backlog=enqueue_drawing))
     if runs_to_draw():
-        ring_for_drawing()
+        enqueue_drawing()
 
 
 def measure(run_id: int, backend: str) -> None:
-    # One that was frozen since the bell rang is measured when it is thawed.
+    # One that was frozen since it was enqueued is measured when it is thawed.
     run = Run.objects.filter(pk=run_id, frozen_at=None).first()
     if run is not None:
         measure_by(run, backend)
@@ -37,7 +37,7 @@ def switch_backend(run_id: int) -> None:
 
 
 def reread(run_id: int, user_id: int, reason: str) -> None:
-    # One that was frozen since the bell rang is final.
+    # One that was frozen since it was enqueued is final.
     run = Run.objects.filter(pk=run_id, frozen_at=None).first()
     if run is not None:
         reread_run(run, by=User.objects.filter(pk=user_id).first(), reason=reason)

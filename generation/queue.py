@@ -1,7 +1,11 @@
-"""The doorbell: tells a worker that there may be work. Losing a ring loses nothing, because the sweeper rings again."""
+"""The queue: tells workers that there may be work. Losing a job loses nothing, because the sweeper enqueues it again."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import time
 from functools import cache
 from typing import Any
 
@@ -9,44 +13,83 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 from django_rq import get_queue
+from django_rq.utils import reset_db_connections
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
+from rq import Worker
+from rq.serializers import JSONSerializer
 
 log = structlog.get_logger(__name__)
-# A queue takes this long to be called away: a page must not wait for one that does not answer.
-PATIENCE = 1.0
+# A queue that does not answer within this is unreachable: a page must not wait for it.
+TIMEOUT_SECONDS = 1.0
+SWEEPER_KEY = "benchsite:sweeper"
+SWEEPER_KEPT = 86_400  # seconds
 
 
 @cache
 def queue_connection(url: str) -> Redis:
     return Redis.from_url(
-        url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE, retry=Retry(NoBackoff(), retries=0)
+        url, socket_connect_timeout=TIMEOUT_SECONDS, socket_timeout=TIMEOUT_SECONDS, retry=Retry(NoBackoff(), retries=0)
     )
 
 
-def ring(queue: str, job: str, *arguments: Any) -> None:
-    """Put a job in the queue once the transaction commits; never raises, even with the queue away."""
-    transaction.on_commit(lambda: _ring(queue, job, arguments), robust=True)
+def enqueue(queue: str, job: str, *arguments: Any) -> None:
+    """Puts a job in the queue once the transaction commits; never raises, even where the queue is unreachable."""
+    transaction.on_commit(lambda: _enqueue(queue, job, arguments), robust=True)
 
 
-def ring_once(queue: str, job: str, *arguments: Any) -> None:
-    """As `ring`, unless something waits in that queue already."""
-    transaction.on_commit(lambda: _ring(queue, job, arguments, once=True), robust=True)
+def enqueue_if_idle(queue: str, job: str, *arguments: Any) -> None:
+    """As `enqueue`, unless something waits in that queue already."""
+    transaction.on_commit(lambda: _enqueue(queue, job, arguments, if_idle=True), robust=True)
 
 
-def ring_for_drawing() -> None:
-    """At most one ring waits at a time: whoever answers draws everything that is due."""
-    ring_once("draw", "generation.jobs.draw")
+def enqueue_drawing() -> None:
+    """At most one job waits at a time: whoever takes it draws everything that is due."""
+    enqueue_if_idle("draw", "generation.jobs.draw")
 
 
-def _ring(name: str, job: str, arguments: tuple[Any, ...], *, once: bool = False) -> None:
+def _enqueue(name: str, job: str, arguments: tuple[Any, ...], *, if_idle: bool = False) -> None:
     try:
         queue = get_queue(name, connection=queue_connection(settings.REDIS_URL), commit_mode="auto")
         # The length of the queue is asked, not a job's id: a job whose id was lost between pop and start would
-        # otherwise keep the bell silent for ever.
-        if not (once and queue.count):
+        # otherwise keep the queue idle for ever.
+        if not (if_idle and queue.count):
             queue.enqueue_call(job, args=arguments, result_ttl=0, failure_ttl=3600)
     except (RedisError, OSError) as error:
-        log.warning("bell_not_heard", queue=name, error=type(error).__name__)
+        log.warning("queue_unreachable", queue=name, error=type(error).__name__)
+
+
+def beat() -> None:
+    """The sweeper's sign of life, for `doctor` and `/metrics`; never raises."""
+    with contextlib.suppress(RedisError, OSError):
+        queue_connection(settings.REDIS_URL).set(SWEEPER_KEY, repr(time.time()), ex=SWEEPER_KEPT)
+
+
+def seconds_since_beat(connection: Redis) -> float | None:
+    """None where no sweeper swept within a day."""
+    beaten_at: Any = connection.get(SWEEPER_KEY)
+    return None if beaten_at is None else max(0.0, time.time() - float(beaten_at))
+
+
+class GentleWorker(Worker):
+    """Passes SIGTERM on to its child, so that calls in flight are settled instead of awaited for a whole slice."""
+
+    def handle_warm_shutdown_request(self) -> None:
+        super().handle_warm_shutdown_request()
+        if self.horse_pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.horse_pid, signal.SIGTERM)
+
+
+def make_worker(name: str) -> GentleWorker:
+    """One queue a worker: RQ loses jobs for good when a worker with two dies between pop and start."""
+    queue = get_queue(name)
+    worker = GentleWorker([queue], connection=queue.connection, serializer=JSONSerializer, worker_ttl=60)
+    reset_db_connections()
+    return worker
+
+
+def known_queues() -> list[str]:
+    return list(settings.RQ_QUEUES)

@@ -13,10 +13,9 @@ from django.utils.timezone import now
 from benchsite.lib.times import parse_time
 from generation.models import Event, Run
 from generation.protocols import load, protocol_of, protocols_of
-from generation.queue import ring
-from generation.reading.measuring import LATE
-from generation.runs.lifecycle import refuse_frozen
-from generation.runs.staleness import mark_scores
+from generation.queue import enqueue
+from generation.runs.errors import refuse_frozen
+from generation.runs.staleness import LATE, mark_stale
 from ranking.models import Counting, Fit, Publication, Standing
 
 KEPT_PAST = 20  # past leaderboards that were asked for
@@ -128,12 +127,12 @@ def refit_fully(run_id: int) -> list[Fit]:
 
 def queue_full_fit(run: Run) -> None:
     """Asks a worker for the slower, full fit."""
-    ring("fit", "ranking.jobs.refit", run.pk)
+    enqueue("fit", "ranking.jobs.refit", run.pk)
 
 
 def queue_past_fit(run: Run, *, until: str) -> None:
     """Asks a worker for the leaderboard as it stood at a past moment."""
-    ring("fit", "ranking.jobs.fit_past", run.pk, until)
+    enqueue("fit", "ranking.jobs.fit_past", run.pk, until)
 
 
 @transaction.atomic
@@ -141,7 +140,7 @@ def set_counting(*, run: Run, ties: str, fails: str, by: User | None, reason: st
     refuse_frozen(run)
     chosen, _ = Counting.objects.update_or_create(run=run, defaults={"ties": ties, "fails": fails})
     Event.objects.create(run=run, actor=by, verb="set counting", subject=str(chosen), reason=reason)
-    mark_scores(run.pk)
+    mark_stale(run.pk)
     return chosen
 
 

@@ -21,7 +21,8 @@ generation.formats
 generation.codes generation.money generation.protocols
 generation.suites
 generation.providers generation.demo
-generation.models generation.pictures
+generation.models
+generation.pictures
 generation.queue
 generation.runs
 generation.reading

@@ -22,9 +22,8 @@ from redis.exceptions import RedisError
 
 from benchsite.lib.hosts import is_loopback
 from benchsite.operations.metrics import seconds_behind, workers_by_queue
-from generation.heartbeat import seconds_since_beat
 from generation.models import Run, Sample
-from generation.queue import queue_connection
+from generation.queue import queue_connection, seconds_since_beat
 from generation.runs.notices import checked_webhook
 from generation.suites.loading import BrokenSuite, SuiteError, load_profiles, load_suites
 from ranking.fitting import stale_fits

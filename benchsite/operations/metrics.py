@@ -19,9 +19,8 @@ from redis import Redis
 from redis.exceptions import RedisError
 from rq import Worker
 
-from generation.heartbeat import seconds_since_beat
 from generation.models import NANO, Notice, ProviderCall, Run, Sample
-from generation.queue import queue_connection
+from generation.queue import queue_connection, seconds_since_beat
 from judging.models import JudgeTally
 from ranking.fitting import stale_fits
 from ranking.models import Fit

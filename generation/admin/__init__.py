@@ -17,7 +17,7 @@ from benchsite.templatetags.wording import dollars
 from generation.admin import records as record_admin
 from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
 from generation.runs import curating, publishing
-from generation.runs.lifecycle import RunError
+from generation.runs.errors import RunError
 
 THUMB_CHARACTERS = 4000  # of a text drawing in a list; the sample's own page has it whole
 FLAGS = ("identity_leak", "leak_marked", "offensive", "truncated", "refusal", "non_ascii", "served_by_other_model")

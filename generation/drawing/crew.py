@@ -21,18 +21,20 @@ from django.db import InterfaceError, OperationalError, connection
 
 from generation.drawing import pricing
 from generation.drawing import turns as drawing
+from generation.drawing.active import ActiveRun
 from generation.drawing.due import runs_to_draw, seconds_to_due
 from generation.drawing.limits import Limits
-from generation.drawing.lookups import Errands
-from generation.drawing.questions import Question, Sheet, load_sheet
-from generation.drawing.settling import Ended
+from generation.drawing.lookups import Lookups
+from generation.drawing.questions import Ended, Question
+from generation.models import Run
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
+from generation.runs.loaded import load_run
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
-BATCH = 8  # a turn is short, so that calls are sent again while the next answers are read
+TURN_SIZE = 8  # a turn is short, so that calls are sent again while the next answers are read
 GATHER_SECONDS = 0.01  # answers that arrive this close together share a turn at the database
 IDLE_SECONDS = 1.0  # how often a run with nothing due is looked at again
 RELOAD_SECONDS = 15.0  # how soon a crew notices a run that was started, extended or given another budget
@@ -50,16 +52,6 @@ class Tally:
     awaited: list[str] = field(default_factory=list)  # prices that runs wait for, in words
 
 
-@dataclass
-class _Desk:
-    """One run as the crew sees it: its sheet, what is in flight and what has come back."""
-
-    sheet: Sheet
-    flying: dict[asyncio.Task[None], Question] = field(default_factory=dict)
-    ended: list[Ended] = field(default_factory=list)
-    look_at: float = 0.0  # when to look for due samples again
-
-
 async def draw(
     *,
     run_id: int | None = None,
@@ -67,14 +59,14 @@ async def draw(
     seconds: float | None = None,
     patience: float = 0.0,
     report: Callable[[Tally], None] | None = None,
-    on_plenty: Callable[[], None] | None = None,
+    on_backlog: Callable[[], None] | None = None,
 ) -> Tally:
     """Draw what is due, in one run or in all, until nothing is due within `patience` or `seconds` are over.
 
-    `on_plenty` is called once if there is more work than this crew can take on.
+    `on_backlog` is called once if there is more work than this crew can take on.
     """
     async with Client() as client:
-        crew = Crew(client, run_id=run_id, concurrency=concurrency, report=report, on_plenty=on_plenty)
+        crew = Crew(client, run_id=run_id, concurrency=concurrency, report=report, on_backlog=on_backlog)
         with crew.signals():
             return await crew.work(seconds=seconds, patience=patience)
 
@@ -89,19 +81,19 @@ class Crew:
         run_id: int | None,
         concurrency: int | None,
         report: Callable[[Tally], None] | None,
-        on_plenty: Callable[[], None] | None,
+        on_backlog: Callable[[], None] | None,
     ) -> None:
         self.client, self.run_id, self.concurrency = client, run_id, concurrency
-        self.report, self.on_plenty = report, on_plenty
-        self.desks: dict[int, _Desk] = {}
+        self.report, self.on_backlog = report, on_backlog
+        self.runs: dict[int, ActiveRun] = {}
         self.tally = Tally()
         self.stopping = asyncio.Event()
-        self.news = asyncio.Event()
+        self.changed = asyncio.Event()
         self.limits = Limits(concurrency)
         self.reload_at = 0.0
-        self.unpriced = []  # runs whose models wait for a price; that one is known will be news
+        self.unpriced: list[Run] = []  # runs whose models wait for a price; that one became known wakes the crew
         self.more = False  # whether there is more to settle or to claim right now
-        self.errands = Errands(client, self._database, self._look_again)
+        self.lookups = Lookups(client, self._database, self._reload_soon)
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
 
     @contextlib.contextmanager
@@ -121,8 +113,8 @@ class Crew:
 
     def stop(self) -> None:
         self.stopping.set()
-        self.errands.stop()
-        self.news.set()
+        self.lookups.stop()
+        self.changed.set()
 
     async def work(self, *, seconds: float | None, patience: float) -> Tally:
         end = time.monotonic() + seconds if seconds is not None else float("inf")
@@ -132,7 +124,7 @@ class Crew:
                 await self._turns(claiming=True)
                 if not self._busy() and not await self._wait_for_due(patience):
                     break
-                await self._pause_for_news()
+                await self._pause_for_change()
             await self._finish()
         finally:
             await self._database(_close_connection)
@@ -140,7 +132,7 @@ class Crew:
         return self.tally
 
     def _busy(self) -> bool:
-        return any(desk.flying or desk.ended for desk in self.desks.values())
+        return any(active.flying or active.ended for active in self.runs.values())
 
     async def _database(self, work: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Run it in the database thread; with the database away, wait for it and try again: answers are not dropped."""
@@ -164,80 +156,81 @@ class Crew:
         due = await self._database(runs_to_draw, self.run_id)
         for run_id in await self._database(pricing.runs_to_price, self.run_id):
             if run_id not in due:
-                self.errands.look_up_costs(await self._database(load_sheet, run_id))
+                self.lookups.costs(await self._database(load_run, run_id))
         for run_id in due:
-            sheet = await self._database(load_sheet, run_id)
-            self.errands.look_up_prices(sheet)
-            desk = self.desks.setdefault(run_id, _Desk(sheet))
-            sheet.failing = desk.sheet.failing
-            desk.sheet = sheet
-            self.errands.look_up_costs(sheet)
-        self.unpriced = [self.desks[run_id].sheet.run for run_id in due if self.desks[run_id].sheet.unpriced]
-        self.tally.awaited = [said for run in self.unpriced for said in await self._database(pricing.awaited, run)]
+            loaded = await self._database(load_run, run_id)
+            active = self.runs.setdefault(run_id, ActiveRun(loaded))
+            active.reload(loaded)
+            self.lookups.prices(active)
+            self.lookups.costs(loaded)
+        self.unpriced = [self.runs[run_id].loaded.run for run_id in due if self.runs[run_id].unpriced]
+        self.tally.awaited = [
+            sentence for run in self.unpriced for sentence in await self._database(pricing.awaited, run)
+        ]
 
-    def _look_again(self) -> None:
+    def _reload_soon(self) -> None:
         self.reload_at = 0.0
-        self.news.set()
+        self.changed.set()
 
     async def _turns(self, *, claiming: bool) -> None:
         self.more = False
-        for desk in list(self.desks.values()):
-            ended, desk.ended = desk.ended[:BATCH], desk.ended[BATCH:]
-            wanted = min(self._room(desk), BATCH) if claiming and time.monotonic() >= desk.look_at else 0
+        for active in list(self.runs.values()):
+            ended, active.ended = active.ended[:TURN_SIZE], active.ended[TURN_SIZE:]
+            wanted = min(self._room(active), TURN_SIZE) if claiming and time.monotonic() >= active.look_at else 0
             if ended or wanted:
-                await self._turn(desk, ended, wanted)
-            self.more |= bool(desk.ended)
-        self.tally.in_flight = sum(len(desk.flying) for desk in self.desks.values())
+                await self._turn(active, ended, wanted)
+            self.more |= bool(active.ended)
+        self.tally.in_flight = sum(len(active.flying) for active in self.runs.values())
         if self.report is not None:
             self.report(self.tally)
 
-    async def _turn(self, desk: _Desk, ended: list[Ended], wanted: int) -> None:
-        full = wanted == self._room(desk)
-        turn = await self._take_turn(desk, ended, wanted)
+    async def _turn(self, active: ActiveRun, ended: list[Ended], wanted: int) -> None:
+        full = wanted == self._room(active)
+        turn = await self._take_turn(active, ended, wanted)
         if len(turn.questions) < wanted:
-            desk.look_at = 0.0 if ended or desk.ended else time.monotonic() + IDLE_SECONDS
+            active.look_at = 0.0 if ended or active.ended else time.monotonic() + IDLE_SECONDS
         elif wanted:
             self.more |= not full
-            if full and self.on_plenty is not None:
-                await self._database(self.on_plenty)
-                self.on_plenty = None
+            if full and self.on_backlog is not None:
+                await self._database(self.on_backlog)
+                self.on_backlog = None
         for question in turn.questions:
-            self._send(desk, question)
+            self._send(active, question)
         self.tally.drawn += turn.drawn
         self.tally.failed += turn.failed
 
-    async def _take_turn(self, desk: _Desk, ended: list[Ended], wanted: int) -> drawing.Turn:
-        flying = [question.profile for other in self.desks.values() for question in other.flying.values()]
-        room = self.limits.room(desk.sheet.profiles.values(), flying) if wanted else None
+    async def _take_turn(self, active: ActiveRun, ended: list[Ended], wanted: int) -> drawing.Turn:
+        flying = [question.profile for other in self.runs.values() for question in other.flying.values()]
+        room = self.limits.room(active.loaded.profiles.values(), flying) if wanted else None
         try:
-            return await self._database(drawing.take_turn, desk.sheet, ended=ended, wanted=wanted, room=room)
+            return await self._database(drawing.take_turn, active, ended=ended, wanted=wanted, room=room)
         except (OperationalError, InterfaceError):
             raise
         except Exception:
-            log.exception("turn_failed", run=desk.sheet.run.code, ended=len(ended))
-            return await self._one_by_one(desk, ended)
+            log.exception("turn_failed", run=active.loaded.run.code, ended=len(ended))
+            return await self._one_by_one(active, ended)
 
-    async def _one_by_one(self, desk: _Desk, ended: list[Ended]) -> drawing.Turn:
+    async def _one_by_one(self, active: ActiveRun, ended: list[Ended]) -> drawing.Turn:
         """One answer that no row can hold must not take the others with it."""
         drawn = failed = 0
         for item in ended:
             try:
-                turn = await self._database(drawing.settle, desk.sheet, [item])
+                turn = await self._database(drawing.settle, active, [item])
             except (OperationalError, InterfaceError):
                 raise
             except Exception as error:
-                told = f"Storing the answer failed: {type(error).__name__}."
-                broken = ProviderError("fatal_attempt", "not_storable", told, cost_nano=item.cost_nano)
-                turn = await self._database(drawing.settle, desk.sheet, [Ended(item.question, error=broken)])
+                detail = f"Storing the answer failed: {type(error).__name__}."
+                broken = ProviderError("fatal_attempt", "not_storable", detail, cost_nano=item.cost_nano)
+                turn = await self._database(drawing.settle, active, [Ended(item.question, error=broken)])
             drawn, failed = drawn + turn.drawn, failed + turn.failed
         return drawing.Turn([], drawn, failed)
 
-    def _send(self, desk: _Desk, question: Question) -> None:
-        task = asyncio.create_task(self._ask(desk, question))
-        desk.flying[task] = question
+    def _send(self, active: ActiveRun, question: Question) -> None:
+        task = asyncio.create_task(self._ask(active, question))
+        active.flying[task] = question
         self.tally.asked += 1
 
-    async def _ask(self, desk: _Desk, question: Question) -> None:
+    async def _ask(self, active: ActiveRun, question: Question) -> None:
         task = asyncio.current_task()
         try:
             ended = await drawing.ask(self.client, question)
@@ -246,42 +239,42 @@ class Crew:
             ended = Ended(question, error=lost)
         except Exception as error:
             log.exception("ask_failed", model=question.request.model_id)
-            told = f"Our own client failed: {type(error).__name__}."
-            ended = Ended(question, error=ProviderError("retry", "client_failed", told, cost_nano=None))
-        desk.ended.append(ended)
-        desk.flying.pop(task, None)
-        desk.look_at = 0.0
+            detail = f"Our own client failed: {type(error).__name__}."
+            ended = Ended(question, error=ProviderError("retry", "client_failed", detail, cost_nano=None))
+        active.ended.append(ended)
+        active.flying.pop(task, None)
+        active.look_at = 0.0
         self.limits.note(question.profile, ended)
-        self.news.set()
+        self.changed.set()
 
-    def _room(self, desk: _Desk) -> int:
+    def _room(self, active: ActiveRun) -> int:
         """An answer that is not stored yet takes up a place too: a kill never costs more calls than the concurrency."""
-        return max((self.concurrency or desk.sheet.run.concurrency) - len(desk.flying) - len(desk.ended), 0)
+        return max((self.concurrency or active.loaded.run.concurrency) - len(active.flying) - len(active.ended), 0)
 
     async def _wait_for_due(self, patience: float) -> bool:
         """Whether something is due soon enough to stay for it."""
         wait = await self._database(seconds_to_due, self.run_id)
         if wait is None or wait > patience:
             return False
-        await self._hear_news(IDLE_SECONDS if self.unpriced else min(max(wait, 0.25), IDLE_SECONDS))
-        self.news.clear()
+        await self._wait_for_change(IDLE_SECONDS if self.unpriced else min(max(wait, 0.25), IDLE_SECONDS))
+        self.changed.clear()
         if not self.unpriced:
             self.reload_at = 0.0
-        for desk in self.desks.values():
-            desk.look_at = 0.0
+        for active in self.runs.values():
+            active.look_at = 0.0
         return True
 
-    async def _pause_for_news(self) -> None:
+    async def _pause_for_change(self) -> None:
         if self.more or not self._busy():
             return
-        await self._hear_news(IDLE_SECONDS)
-        if sum(len(desk.flying) for desk in self.desks.values()) > 1:
+        await self._wait_for_change(IDLE_SECONDS)
+        if sum(len(active.flying) for active in self.runs.values()) > 1:
             await asyncio.sleep(GATHER_SECONDS)
-        self.news.clear()
+        self.changed.clear()
 
-    async def _hear_news(self, seconds: float) -> None:
+    async def _wait_for_change(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.news.wait(), timeout=seconds)
+            await asyncio.wait_for(self.changed.wait(), timeout=seconds)
 
     async def _finish(self) -> None:
         """Let calls in flight come back (for a while, if we were told to stop), and settle them."""
@@ -289,11 +282,11 @@ class Crew:
         while self._busy():
             if self.stopping.is_set() and time.monotonic() > until:
                 until = float("inf")
-                for task in [task for desk in self.desks.values() for task in desk.flying]:
+                for task in [task for active in self.runs.values() for task in active.flying]:
                     task.cancel()
             await self._turns(claiming=False)
-            await self._pause_for_news()
-        await self.errands.finish()
+            await self._pause_for_change()
+        await self.lookups.finish()
         await self._database(drawing.finish_runs)
 
 

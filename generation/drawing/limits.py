@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from generation.drawing.settling import THROTTLED, Ended
+from generation.drawing.questions import THROTTLED, Ended
 from generation.suites.loading import Profile
 
 

@@ -8,16 +8,17 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from generation.drawing import pricing
-from generation.drawing.questions import Sheet
+from generation.drawing.active import ActiveRun
 from generation.providers.client import Client
+from generation.runs.loaded import LoadedRun
 
 COST_SECONDS = 15.0  # how soon a provider is asked again what calls cost
 PRICE_SECONDS = 60.0  # and for prices that it did not tell
 
-Work = Callable[[Client, Sheet, pricing.Database], Coroutine[Any, Any, None]]
+Work = Callable[[Client, LoadedRun, pricing.Database], Coroutine[Any, Any, None]]
 
 
-class Errands:
+class Lookups:
     """For each run one of a kind at a time, and not again at once; `on_prices` is called when some may have become known."""
 
     def __init__(self, client: Client, database: pricing.Database, on_prices: Callable[[], None]) -> None:
@@ -26,21 +27,22 @@ class Errands:
         self.again_at: dict[tuple[str, int], float] = {}
         self.stopped = False
 
-    def look_up_costs(self, sheet: Sheet) -> None:
-        self._start("costs", pricing.look_up_costs, sheet, COST_SECONDS)
+    def costs(self, loaded: LoadedRun) -> None:
+        self._start("costs", pricing.look_up_costs, loaded, COST_SECONDS)
 
-    def look_up_prices(self, sheet: Sheet) -> None:
+    def prices(self, active: ActiveRun) -> None:
         """Models wait for their price: as long as it takes where there is a budget, else until it was asked for once."""
-        missing = pricing.unpriced(sheet)
-        if sheet.run.budget_nano is not None or ("prices", sheet.run.pk) not in self.again_at:
-            sheet.unpriced = {model.pk for model in missing}
+        loaded = active.loaded
+        missing = pricing.models_to_price(loaded)
+        if loaded.run.budget_nano is not None or ("prices", loaded.run.pk) not in self.again_at:
+            active.unpriced = {model.pk for model in missing}
         if missing:
-            self._start("prices", pricing.price_models, sheet, PRICE_SECONDS, self.on_prices)
+            self._start("prices", pricing.price_models, loaded, PRICE_SECONDS, self.on_prices)
 
     def _start(
-        self, kind: str, work: Work, sheet: Sheet, seconds: float, then: Callable[[], None] | None = None
+        self, kind: str, work: Work, loaded: LoadedRun, seconds: float, then: Callable[[], None] | None = None
     ) -> None:
-        key = (kind, sheet.run.pk)
+        key = (kind, loaded.run.pk)
         if self.stopped or key in self.tasks or time.monotonic() < self.again_at.get(key, 0.0):
             return
 
@@ -50,7 +52,7 @@ class Errands:
             if then is not None:
                 then()
 
-        self.tasks[key] = asyncio.create_task(work(self.client, sheet, self.database))
+        self.tasks[key] = asyncio.create_task(work(self.client, loaded, self.database))
         self.tasks[key].add_done_callback(done)
 
     def stop(self) -> None:

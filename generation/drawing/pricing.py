@@ -14,12 +14,13 @@ from django.utils.timezone import now
 
 from benchsite.lib.text import clean_text
 from generation.drawing import settling
-from generation.drawing.questions import Sheet, load_sheet, price_of_model
 from generation.models import Event, LanguageModel, ProviderCall, Run, Sample
-from generation.money import nano
+from generation.money import nano, prompt_size, upper_bound_nano
 from generation.providers.client import Client, ModelInfo
 from generation.providers.errors import ProviderError
-from generation.runs import expansion
+from generation.providers.requests import Request
+from generation.runs.expansion import models_without_price
+from generation.runs.loaded import LoadedRun, load_run
 
 log = structlog.get_logger(__name__)
 MOST_CHECKS = 5
@@ -31,52 +32,57 @@ WAY_OUT = "give price_in and price_out in models.yaml and extend the run, or tak
 Database = Callable[..., Awaitable[Any]]
 
 
-def unpriced(sheet: Sheet) -> list[LanguageModel]:
-    return [model for pk, model in sheet.models.items() if price_of_model(model, sheet.profiles[pk]) is None]
+def models_to_price(loaded: LoadedRun) -> list[LanguageModel]:
+    return [model for pk, model in loaded.models.items() if loaded.price_of(pk) is None]
 
 
-async def price_models(client: Client, sheet: Sheet, database: Database) -> None:
+def reservation_nano(request: Request) -> int | None:
+    """The most this call can cost; None without a price."""
+    return upper_bound_nano(prompt_size(request.messages), request.max_tokens or 0, request.price)
+
+
+async def price_models(client: Client, loaded: LoadedRun, database: Database) -> None:
     """Fill in missing prices. A run with a budget is paused if one stays unknown: a cap that nobody can check is none.
 
     A provider that cannot be asked now is asked again; until then its models wait, and `awaited` says so.
     """
-    missing, unlisted = unpriced(sheet), []
+    missing, unlisted = models_to_price(loaded), []
     for provider in dict.fromkeys(model.provider for model in missing):
         models = [model for model in missing if model.provider == provider]
         try:
-            listed = await client.list_models(sheet.profiles[models[0].pk])
+            listed = await client.list_models(loaded.profiles[models[0].pk])
         except ProviderError as error:
-            log.warning("prices_not_listed", run=sheet.run.code, provider=provider, error=error.code)
+            log.warning("prices_not_listed", run=loaded.run.code, provider=provider, error=error.code)
             if error.kind == "pause_run":
-                await database(_pause_unpriced, sheet.run.pk, models, error)
+                await database(_pause_unpriced, loaded.run.pk, models, error)
             elif error.kind == "retry" and error.code != "bad_response":
-                await database(_note_outage, sheet.run.pk, provider, error)
+                await database(_note_outage, loaded.run.pk, provider, error)
             else:
                 unlisted += models
         else:
             await database(_save_prices, models, listed)
             unlisted += models
     if unlisted:
-        await database(_pause_unpriced, sheet.run.pk, unlisted)
+        await database(_pause_unpriced, loaded.run.pk, unlisted)
 
 
 def _save_prices(models: list[LanguageModel], listed: dict[str, ModelInfo]) -> None:
     """What a curator has given meanwhile stays as it is."""
     for model in models:
-        found = listed.get(model.model_id)
-        if found is not None and found.price is not None:
+        info = listed.get(model.model_id)
+        if info is not None and info.price is not None:
             LanguageModel.objects.filter(pk=model.pk).update(
-                price_in_nano=Coalesce("price_in_nano", nano(found.price.input)),
-                price_out_nano=Coalesce("price_out_nano", nano(found.price.output)),
+                price_in_nano=Coalesce("price_in_nano", nano(info.price.input)),
+                price_out_nano=Coalesce("price_out_nano", nano(info.price.output)),
             )
 
 
 @transaction.atomic
 def _pause_unpriced(run_id: int, asked: list[LanguageModel], error: ProviderError | None = None) -> None:
     """By the rows as they are now: while we asked, a curator may have given the price or taken the budget away."""
-    sheet, pks = load_sheet(run_id), {model.pk for model in asked}
-    still = [model.model_id for model in unpriced(sheet) if model.pk in pks]
-    if not still or sheet.run.budget_nano is None:
+    loaded, pks = load_run(run_id), {model.pk for model in asked}
+    still = [model.model_id for model in models_to_price(loaded) if model.pk in pks]
+    if not still or loaded.run.budget_nano is None:
         return
     if error is not None:
         settling.pause(run_id, clean_text(error.detail)[0], code=error.code)
@@ -88,8 +94,8 @@ def _pause_unpriced(run_id: int, asked: list[LanguageModel], error: ProviderErro
 def _note_outage(run_id: int, provider: str, error: ProviderError) -> None:
     """Why a run with a budget waits, once for each kind of error: a long outage must not fill the run's history."""
     capped = Run.objects.filter(pk=run_id, drawing_state=Run.Drawing.OPEN, budget_nano__isnull=False)
-    said = Event.objects.filter(run_id=run_id, verb=OUTAGE, subject=provider, facts__code=error.code)
-    if capped.exists() and not said.exists():
+    noted = Event.objects.filter(run_id=run_id, verb=OUTAGE, subject=provider, facts__code=error.code)
+    if capped.exists() and not noted.exists():
         reason = clean_text(error.detail)[0]
         Event.objects.create(run_id=run_id, verb=OUTAGE, subject=provider, reason=reason, facts={"code": error.code})
 
@@ -99,12 +105,12 @@ def awaited(run: Run) -> list[str]:
     if run.budget_nano is None or run.drawing_state != Run.Drawing.OPEN:
         return []
     waiting = run.samples.filter(state=Sample.State.PENDING).values("model")
-    missing = expansion.unpriced(run).filter(pk__in=waiting, refused_reason="").exclude(profile__kind="ollama")
+    missing = models_without_price(run).filter(pk__in=waiting, refused_reason="").exclude(profile__kind="ollama")
     by_provider: dict[str, list[str]] = {}
     for provider, model_id in missing.values_list("provider", "model_id"):
         by_provider.setdefault(provider, []).append(model_id)
-    told = run.events.filter(verb=OUTAGE, subject__in=by_provider).order_by("at", "pk") if by_provider else ()
-    newest = {event.subject: event.reason for event in told}
+    outages = run.events.filter(verb=OUTAGE, subject__in=by_provider).order_by("at", "pk") if by_provider else ()
+    newest = {event.subject: event.reason for event in outages}
     return [
         f"Waiting for the price of {_names(by_provider[provider])}: {provider} cannot be asked now ({why}) and is asked again "
         f"about every minute. To wait no longer, {WAY_OUT}. If its address is wrong, mend config/providers.yaml and start a new run."
@@ -140,10 +146,10 @@ def _calls_without_cost(run_id: int) -> list[ProviderCall]:
     return list(calls.select_related("sample").order_by("?")[:CHECKS_AT_ONCE])
 
 
-async def look_up_costs(client: Client, sheet: Sheet, database: Database) -> None:
+async def look_up_costs(client: Client, loaded: LoadedRun, database: Database) -> None:
     """Ask the provider what calls cost whose answer did not say it; until then their reservation is held."""
-    for call in await database(_calls_without_cost, sheet.run.pk):
-        profile = sheet.profiles.get(call.sample.model_id)
+    for call in await database(_calls_without_cost, loaded.run.pk):
+        profile = loaded.profiles.get(call.sample.model_id)
         if profile is None:
             continue
         try:

@@ -1,25 +1,25 @@
-"""What one sample asks of its model: the messages, the request, and the most it can cost."""
+"""What one sample asks of its model, and how the call ended."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
 
-from generation.formats import get_format
-from generation.formats.base import Format
-from generation.models import Entrant, LanguageModel, Prompt, Run
-from generation.money import Price, price_of_nano, prompt_size, upper_bound_nano
+from generation.models import Entrant, LanguageModel, Prompt
+from generation.providers.errors import ProviderError
+from generation.providers.replies import Reply
 from generation.providers.requests import Request
-from generation.suites.loading import Profile, Suite
+from generation.runs.loaded import LoadedRun
+from generation.suites.profiles import Profile
 from generation.suites.programs import TARGET
 from generation.suites.prompts import fill_placeholders
+from generation.suites.suite import Suite
+
+# The provider asked us to wait: that says nothing against the sample, so the claim is given back.
+THROTTLED = frozenset({"rate_limited", "in_flight_budget"})
 
 
 @dataclass(frozen=True)
@@ -48,62 +48,24 @@ class Question:
         return self.request.price is not None
 
 
-@dataclass
-class Sheet:
-    """A run's frozen rows, loaded once and used for many samples."""
+@dataclass(frozen=True)
+class Ended:
+    """A call that came back: with a reply, or with an error."""
 
-    run: Run
-    suite: Suite
-    models: dict[int, LanguageModel]
-    entrants: dict[int, Entrant]
-    prompts: dict[int, Prompt]
-    due: list[Any] = field(default_factory=list)  # samples found due a moment ago, to be claimed next
-    due_at: float = 0.0
-    failing: set[int] = field(default_factory=set)  # models whose last calls failed, as far as this crew knows
-    unpriced: set[int] = field(default_factory=set)  # models not asked before their price is known
+    question: Question
+    reply: Reply | None = None
+    error: ProviderError | None = None
 
-    @cached_property
-    def format(self) -> Format:
-        return get_format(self.run.format)
+    @property
+    def cost_nano(self) -> int | None:
+        if self.reply is not None:
+            return self.reply.cost_nano
+        return self.error.cost_nano if self.error is not None else None
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Every name by which a drawing in this run could sign itself."""
-        found = [name for model in self.models.values() for name in (model.model_id, model.label)]
-        found += [name for entrant in self.entrants.values() for name in (entrant.name, entrant.label, entrant.team)]
-        return tuple(dict.fromkeys(name for name in found if name))
-
-    @cached_property
-    def profiles(self) -> dict[int, Profile]:
-        return {pk: profile_of(model) for pk, model in self.models.items()}
-
-    @cached_property
-    def has_programs(self) -> bool:
-        """Then a sample is claimed once a turn."""
-        return any(entrant.turns for entrant in self.entrants.values())
-
-
-def load_sheet(run_id: int) -> Sheet:
-    run = Run.objects.get(pk=run_id)
-    return Sheet(
-        run=run,
-        suite=Suite.from_dict(run.config),
-        models={row.pk: row for row in run.models.all()},
-        entrants={row.pk: row for row in run.entrants.all()},
-        prompts={row.pk: row for row in run.prompts.all()},
-    )
-
-
-def profile_of(model: LanguageModel) -> Profile:
-    """The frozen profile. The demo provider is local and may move, so its address is today's."""
-    profile = Profile(**model.profile)
-    return replace(profile, base_url=os.environ["DEMO_PROVIDER_URL"]) if profile.kind == "demo" else profile
-
-
-def price_of_model(model: LanguageModel, profile: Profile) -> Price | None:
-    if profile.kind == "ollama":
-        return Price(Decimal(0), Decimal(0))
-    return price_of_nano(model.price_in_nano, model.price_out_nano)
+    @property
+    def is_failure(self) -> bool:
+        """Whether it speaks against the model being served at all."""
+        return self.error is not None and self.error.kind == "retry" and self.error.code not in THROTTLED
 
 
 def messages_of(
@@ -117,28 +79,23 @@ def messages_of(
     messages = []
     if suite.generation.system_prompt:
         messages.append({"role": "system", "content": suite.generation.system_prompt})
-    for said, answered in zip(turns, earlier, strict=False):
-        messages += [{"role": "user", "content": said}, {"role": "assistant", "content": answered}]
+    for turn, answer in zip(turns, earlier, strict=False):
+        messages += [{"role": "user", "content": turn}, {"role": "assistant", "content": answer}]
     return (*messages, {"role": "user", "content": turns[len(earlier)]})
 
 
-def request_of(sheet: Sheet, *, model_pk: int, entrant_pk: int, prompt_pk: int, earlier: Sequence[str]) -> Request:
-    model, generation = sheet.models[model_pk], sheet.suite.generation
+def request_of(loaded: LoadedRun, *, model_pk: int, entrant_pk: int, prompt_pk: int, earlier: Sequence[str]) -> Request:
+    model, generation = loaded.models[model_pk], loaded.suite.generation
     return Request(
         model_id=model.model_id,
-        messages=messages_of(sheet.suite, model, sheet.entrants[entrant_pk], sheet.prompts[prompt_pk], earlier),
+        messages=messages_of(loaded.suite, model, loaded.entrants[entrant_pk], loaded.prompts[prompt_pk], earlier),
         temperature=generation.temperature,
         max_tokens=generation.max_tokens,
         parameters={**generation.parameters, **model.parameters},
-        provider_order=sheet.suite.provider_order,
-        price=price_of_model(model, sheet.profiles[model_pk]),
-        format=sheet.run.format,
+        provider_order=loaded.suite.provider_order,
+        price=loaded.price_of(model_pk),
+        format=loaded.run.format,
     )
-
-
-def reservation(request: Request) -> int | None:
-    """The most this call can cost, in nano-dollars; None without a price."""
-    return upper_bound_nano(prompt_size(request.messages), request.max_tokens or 0, request.price)
 
 
 def deadline_of(profile: Profile) -> float:

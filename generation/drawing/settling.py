@@ -14,35 +14,18 @@ from django.db.models.functions import Least
 from django.utils.timezone import now
 
 from benchsite.lib.text import clean_text
-from generation.drawing.questions import Question, Sheet
+from generation.drawing.active import ActiveRun
+from generation.drawing.questions import THROTTLED, Ended, Question
 from generation.models import Event, LanguageModel, ProviderCall, Run, Sample
 from generation.providers.errors import ProviderError
 from generation.providers.replies import Reply
-from generation.reading.answers import Read, measured_inline, read_answer
+from generation.reading.answers import Read, read_answer
+from generation.reading.measuring import measured_inline
+from generation.runs.loaded import LoadedRun
 
 LONGEST_BACKOFF = 300.0
 LONGEST_BREAK = 900.0
-# The provider asked us to wait: that says nothing against the sample, so the claim is given back.
-THROTTLED = frozenset({"rate_limited", "in_flight_budget"})
 FREE = {"token": None, "lease_until": None}
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A call that came back: with a reply, or with an error."""
-
-    question: Question
-    reply: Reply | None = None
-    error: ProviderError | None = None
-
-    @property
-    def cost_nano(self) -> int | None:
-        return self.reply.cost_nano if self.reply else self.error.cost_nano
-
-    @property
-    def is_failure(self) -> bool:
-        """Whether it speaks against the model being served at all."""
-        return self.error is not None and self.error.kind == "retry" and self.error.code not in THROTTLED
 
 
 @dataclass
@@ -66,12 +49,12 @@ class Settled:
     failed: int = 0
 
 
-def read_all(sheet: Sheet, ended: Sequence[Ended]) -> dict[Any, Read]:
+def read_all(loaded: LoadedRun, ended: Sequence[Ended]) -> dict[Any, Read]:
     """Each last answer read, by call; done before the transaction, because it takes the processor's time."""
-    inline = measured_inline(sheet)
+    inline = measured_inline(loaded)
     return {
         item.question.token: read_answer(
-            sheet,
+            loaded,
             prompt_pk=item.question.prompt_pk,
             text=clean_text(item.reply.text)[0],
             finish_reason=item.reply.finish_reason,
@@ -162,17 +145,17 @@ def _save_turn(question: Question, reply: Reply) -> None:
 
 
 def _save_error(question: Question, error: ProviderError) -> bool:
-    said = {**FREE, "failure": error.code, "failure_detail": clean_text(error.detail)[0]}
+    fields = {**FREE, "failure": error.code, "failure_detail": clean_text(error.detail)[0]}
     if error.kind == "pause_run":
-        _mine(question).update(**said, state=Sample.State.PENDING, claims=F("claims") - 1)
+        _mine(question).update(**fields, state=Sample.State.PENDING, claims=F("claims") - 1)
         return False
     throttled = error.code in THROTTLED
     if error.kind == "retry" and (throttled or question.claims < settings.MAX_CLAIMS):
         claims = F("claims") - 1 if throttled else F("claims")
         due = now() + timedelta(seconds=wait_for(error, question.claims))
-        _mine(question).update(**said, state=Sample.State.PENDING, next_at=due, claims=claims)
+        _mine(question).update(**fields, state=Sample.State.PENDING, next_at=due, claims=claims)
         return False
-    return _mine(question).update(**said, state=Sample.State.FAILED) == 1
+    return _mine(question).update(**fields, state=Sample.State.FAILED) == 1
 
 
 def wait_for(error: ProviderError, claims: int) -> float:
@@ -182,11 +165,11 @@ def wait_for(error: ProviderError, claims: int) -> float:
     return random.uniform(0, min(LONGEST_BACKOFF, settings.RETRY_SECONDS * 2**claims))
 
 
-def pause_for_errors(sheet: Sheet, ended: Sequence[Ended]) -> None:
+def pause_for_errors(active: ActiveRun, ended: Sequence[Ended]) -> None:
     """A refused key or an empty account stops the whole run, once, with the reason on its page."""
     error = next((item.error for item in ended if item.error and item.error.kind == "pause_run"), None)
     if error is not None:
-        pause(sheet.run.pk, clean_text(error.detail)[0], code=error.code)
+        pause(active.loaded.run.pk, clean_text(error.detail)[0], code=error.code)
 
 
 def pause(run_id: int, reason: str, *, code: str) -> bool:
@@ -198,7 +181,7 @@ def pause(run_id: int, reason: str, *, code: str) -> bool:
     return True
 
 
-def mark_models(sheet: Sheet, ended: Sequence[Ended]) -> None:
+def mark_models(active: ActiveRun, ended: Sequence[Ended]) -> None:
     """The circuit breaker, and models that the provider will never serve."""
     by_model: dict[int, list[Ended]] = {}
     for item in ended:
@@ -206,29 +189,29 @@ def mark_models(sheet: Sheet, ended: Sequence[Ended]) -> None:
     for model_pk, items in by_model.items():
         refused = next((item.error for item in items if item.error and item.error.kind == "fatal_model"), None)
         if refused is not None:
-            _refuse_model(sheet, model_pk, refused)
+            _refuse_model(active, model_pk, refused)
         elif not all(item.is_failure for item in items):
-            _model_is_well(sheet, model_pk, probe=any(item.question.probe for item in items))
+            _model_is_well(active, model_pk, probe=any(item.question.probe for item in items))
         else:
-            _model_failed(sheet, model_pk, len(items), probe=any(item.question.probe for item in items))
+            _model_failed(active, model_pk, len(items), probe=any(item.question.probe for item in items))
 
 
-def _refuse_model(sheet: Sheet, model_pk: int, error: ProviderError) -> None:
+def _refuse_model(active: ActiveRun, model_pk: int, error: ProviderError) -> None:
     reason = clean_text(error.detail)[0]
     LanguageModel.objects.filter(pk=model_pk).update(refused_reason=reason)
     _waiting(model_pk).update(state=Sample.State.FAILED, failure=error.code, failure_detail=reason)
-    sheet.due = []
+    active.due = []
 
 
-def _model_is_well(sheet: Sheet, model_pk: int, *, probe: bool) -> None:
-    if probe or model_pk in sheet.failing:
+def _model_is_well(active: ActiveRun, model_pk: int, *, probe: bool) -> None:
+    if probe or model_pk in active.failing:
         LanguageModel.objects.filter(pk=model_pk).update(failures_in_row=0, open_until=None)
-        sheet.failing.discard(model_pk)
+        active.failing.discard(model_pk)
 
 
-def _model_failed(sheet: Sheet, model_pk: int, failures: int, *, probe: bool) -> None:
+def _model_failed(active: ActiveRun, model_pk: int, failures: int, *, probe: bool) -> None:
     """After some failures in a row the model is left alone; then one probe at a time, each wait twice the last."""
-    sheet.failing.add(model_pk)
+    active.failing.add(model_pk)
     limit, model = settings.BREAKER_FAILURES, LanguageModel.objects.filter(pk=model_pk)
     if probe:
         model.update(failures_in_row=F("failures_in_row") + 1, open_until=None)
@@ -239,7 +222,7 @@ def _model_failed(sheet: Sheet, model_pk: int, failures: int, *, probe: bool) ->
         until = _break_until(count - limit)
         if model.filter(open_until=None).update(open_until=until) == 1:
             _waiting(model_pk).filter(next_at__lt=until).update(next_at=until)
-            sheet.due = []
+            active.due = []
 
 
 def _break_until(trips: int) -> datetime:

@@ -21,12 +21,14 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils.timezone import now
 
 from generation.drawing import settling
-from generation.drawing.questions import Question, Sheet, deadline_of, request_of, reservation
-from generation.drawing.settling import Ended, Money
+from generation.drawing.active import ActiveRun
+from generation.drawing.pricing import reservation_nano
+from generation.drawing.questions import Ended, Question, deadline_of, request_of
+from generation.drawing.settling import Money
 from generation.models import NANO, Entrant, Event, LanguageModel, ProviderCall, Run, Sample
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
-from generation.reading.answers import save_measurements
+from generation.reading.measuring import save_measurements
 
 SPARE = 32  # due samples looked up ahead, so that a claim of one costs no search of its own
 SPARE_SECONDS = 1.0
@@ -50,42 +52,42 @@ async def ask(client: Client, question: Question) -> Ended:
     return Ended(question, reply=reply)
 
 
-def claim(sheet: Sheet, *, wanted: int, room: dict[str, int] | None = None) -> list[Question]:
-    return take_turn(sheet, wanted=wanted, room=room).questions
+def claim(active: ActiveRun, *, wanted: int, room: dict[str, int] | None = None) -> list[Question]:
+    return take_turn(active, wanted=wanted, room=room).questions
 
 
-def settle(sheet: Sheet, ended: Sequence[Ended]) -> Turn:
-    return take_turn(sheet, ended=ended)
+def settle(active: ActiveRun, ended: Sequence[Ended]) -> Turn:
+    return take_turn(active, ended=ended)
 
 
 def take_turn(
-    sheet: Sheet, *, ended: Sequence[Ended] = (), wanted: int = 0, room: dict[str, int] | None = None
+    active: ActiveRun, *, ended: Sequence[Ended] = (), wanted: int = 0, room: dict[str, int] | None = None
 ) -> Turn:
     """Settle what has ended and claim up to `wanted` samples, in one transaction; `room` is what providers can take.
 
     Safe to repeat with the same arguments when a commit's fate is unknown: a second settling changes nothing.
     """
-    read = settling.read_all(sheet, ended)
+    read = settling.read_all(active.loaded, ended)
     with transaction.atomic():
         settled = settling.save_all(ended, read)
-        picks = _pick(sheet, wanted, room) if wanted else []
-        questions = _take(sheet, _book(sheet, settled.money, picks))
-        save_measurements(sheet, settled.measured)
-        settling.pause_for_errors(sheet, ended)
-        settling.mark_models(sheet, ended)
+        picks = _pick(active, wanted, room) if wanted else []
+        questions = _take(active, _book(active, settled.money, picks))
+        save_measurements(active.loaded, settled.measured)
+        settling.pause_for_errors(active, ended)
+        settling.mark_models(active, ended)
     return Turn(questions, settled.drawn, settled.failed)
 
 
-def _pick(sheet: Sheet, wanted: int, room: dict[str, int] | None) -> list[Question]:
+def _pick(active: ActiveRun, wanted: int, room: dict[str, int] | None) -> list[Question]:
     """Questions for due samples, within the room of each provider, and one probe of a model whose breaker tripped."""
-    if len(sheet.due) < wanted or sheet.has_programs or time.monotonic() - sheet.due_at > SPARE_SECONDS:
-        _look_up(sheet, wanted)
+    if len(active.due) < wanted or active.loaded.has_programs or time.monotonic() - active.due_at > SPARE_SECONDS:
+        _look_up(active, wanted)
     left = dict(room) if room is not None else None
     picked: list[Question] = []
     kept: list[dict[str, Any]] = []
     probed: set[int] = set()
-    for row in sheet.due:
-        provider, tripped = sheet.profiles[row["model_id"]].name, _tripped(row)
+    for row in active.due:
+        provider, tripped = active.loaded.profiles[row["model_id"]].name, _tripped(row)
         if len(picked) == wanted or (left is not None and left.get(provider, 0) <= 0):
             kept.append(row)
         elif not (tripped and row["model_id"] in probed):
@@ -93,8 +95,8 @@ def _pick(sheet: Sheet, wanted: int, room: dict[str, int] | None) -> list[Questi
                 left[provider] -= 1
             if tripped:
                 probed.add(row["model_id"])
-            picked.append(_question(sheet, row, probe=tripped))
-    sheet.due = kept
+            picked.append(_question(active, row, probe=tripped))
+    active.due = kept
     return picked
 
 
@@ -102,18 +104,24 @@ def _tripped(row: dict[str, Any]) -> bool:
     return row["model__failures_in_row"] >= settings.BREAKER_FAILURES
 
 
-def _look_up(sheet: Sheet, wanted: int) -> None:
+def _look_up(active: ActiveRun, wanted: int) -> None:
     fields = ("id", "model_id", "entrant_id", "prompt_id", "claims", "earlier_answers", "model__failures_in_row")
-    due = Sample.objects.claimable().filter(run_id=sheet.run.pk, model_id__in=sheet.models.keys() - sheet.unpriced)
-    sheet.due = list(due.order_by("next_at", "id").values(*fields)[: wanted + SPARE])
-    sheet.due_at = time.monotonic()
-    sheet.failing.update(row["model_id"] for row in sheet.due if row["model__failures_in_row"])
+    due = Sample.objects.claimable().filter(
+        run_id=active.loaded.run.pk, model_id__in=active.loaded.models.keys() - active.unpriced
+    )
+    active.due = list(due.order_by("next_at", "id").values(*fields)[: wanted + SPARE])
+    active.due_at = time.monotonic()
+    active.failing.update(row["model_id"] for row in active.due if row["model__failures_in_row"])
 
 
-def _question(sheet: Sheet, row: dict[str, Any], *, probe: bool) -> Question:
-    profile, earlier = sheet.profiles[row["model_id"]], row["earlier_answers"]
+def _question(active: ActiveRun, row: dict[str, Any], *, probe: bool) -> Question:
+    profile, earlier = active.loaded.profiles[row["model_id"]], row["earlier_answers"]
     request = request_of(
-        sheet, model_pk=row["model_id"], entrant_pk=row["entrant_id"], prompt_pk=row["prompt_id"], earlier=earlier
+        active.loaded,
+        model_pk=row["model_id"],
+        entrant_pk=row["entrant_id"],
+        prompt_pk=row["prompt_id"],
+        earlier=earlier,
     )
     return Question(
         token=uuid4(),
@@ -122,48 +130,48 @@ def _question(sheet: Sheet, row: dict[str, Any], *, probe: bool) -> Question:
         prompt_pk=row["prompt_id"],
         claims=row["claims"] + 1,
         earlier=tuple(earlier),
-        last_turn=len(earlier) + 1 >= len(sheet.entrants[row["entrant_id"]].turns),
+        last_turn=len(earlier) + 1 >= len(active.loaded.entrants[row["entrant_id"]].turns),
         profile=profile,
         request=request,
         deadline=deadline_of(profile),
-        reserved_nano=reservation(request) or 0,
+        reserved_nano=reservation_nano(request) or 0,
         probe=probe,
     )
 
 
-def _book(sheet: Sheet, money: Money, picks: list[Question]) -> list[Question]:
+def _book(active: ActiveRun, money: Money, picks: list[Question]) -> list[Question]:
     """Book what was settled and reserve what is claimed, in one UPDATE where all of it fits."""
-    if picks and _reserve(sheet, picks, money):
+    if picks and _reserve(active, picks, money):
         return picks
     if money:
-        Run.objects.filter(pk=sheet.run.pk).update(
+        Run.objects.filter(pk=active.loaded.run.pk).update(
             spent_nano=F("spent_nano") + money.spent, reserved_nano=F("reserved_nano") - money.released
         )
-    fitting = _fitting(sheet, picks) if picks else []
-    return fitting if fitting and _reserve(sheet, fitting, Money()) else []
+    fitting = _fitting(active, picks) if picks else []
+    return fitting if fitting and _reserve(active, fitting, Money()) else []
 
 
-def _reserve(sheet: Sheet, picks: list[Question], money: Money) -> bool:
+def _reserve(active: ActiveRun, picks: list[Question], money: Money) -> bool:
     reserved = sum(question.reserved_nano for question in picks) - money.released
     within = Q(budget_nano=None)
     if all(question.priced for question in picks):  # else nobody knows what would have to fit
         within |= Q(budget_nano__gte=F("spent_nano") + F("reserved_nano") + money.spent + reserved)
     return (
-        Run.objects.filter(within, pk=sheet.run.pk, drawing_state=Run.Drawing.OPEN).update(
+        Run.objects.filter(within, pk=active.loaded.run.pk, drawing_state=Run.Drawing.OPEN).update(
             spent_nano=F("spent_nano") + money.spent, reserved_nano=F("reserved_nano") + reserved
         )
         == 1
     )
 
 
-def _fitting(sheet: Sheet, picks: list[Question]) -> list[Question]:
+def _fitting(active: ActiveRun, picks: list[Question]) -> list[Question]:
     """The picks that the budget still allows. None, with nothing else in flight, pauses the run."""
-    run = Run.objects.get(pk=sheet.run.pk)
+    run = Run.objects.get(pk=active.loaded.run.pk)
     if run.drawing_state != Run.Drawing.OPEN:
         return []
     if run.budget_nano is None:
         return picks
-    picks = _priced(sheet, picks)
+    picks = _priced(active, picks)
     left, fitting = run.budget_nano - run.spent_nano - run.reserved_nano, []
     for question in picks:
         if question.reserved_nano <= left:
@@ -175,12 +183,12 @@ def _fitting(sheet: Sheet, picks: list[Question]) -> list[Question]:
     return fitting
 
 
-def _priced(sheet: Sheet, picks: list[Question]) -> list[Question]:
-    """Without those whose price is unknown. The run had no cap when the sheet was loaded: from now on they wait for it."""
+def _priced(active: ActiveRun, picks: list[Question]) -> list[Question]:
+    """Without those whose price is unknown. The run had no cap when it was loaded: from now on they wait for it."""
     unknown = {question.model_pk for question in picks if not question.priced}
     if unknown:
-        sheet.unpriced |= unknown
-        sheet.due = []
+        active.unpriced |= unknown
+        active.due = []
     return [question for question in picks if question.priced]
 
 
@@ -192,17 +200,17 @@ def _budget_reason(run: Run, needed: int) -> str:
     )
 
 
-def _take(sheet: Sheet, questions: list[Question]) -> list[Question]:
+def _take(active: ActiveRun, questions: list[Question]) -> list[Question]:
     """Claim each sample by a conditional UPDATE and write its call down; what another worker took is given back."""
     moment = now()
     taken = [question for question in questions if _take_one(question, moment)]
     lost = sum(question.reserved_nano for question in questions) - sum(question.reserved_nano for question in taken)
     if lost:
-        Run.objects.filter(pk=sheet.run.pk).update(reserved_nano=F("reserved_nano") - lost)
+        Run.objects.filter(pk=active.loaded.run.pk).update(reserved_nano=F("reserved_nano") - lost)
     ProviderCall.objects.bulk_create(
         ProviderCall(
             sample_id=question.sample_id,
-            run_id=sheet.run.pk,
+            run_id=active.loaded.run.pk,
             token=question.token,
             turn=question.turn,
             started_at=moment,
@@ -246,26 +254,26 @@ class Swept:
 def sweep() -> Swept:
     """Give up calls that nobody waits for any more and set their samples free; two sweepers do no more than one."""
     moment = now()
-    said = {**settling.FREE, "failure": "lease_lapsed", "failure_detail": "The worker that asked this was lost."}
+    fields = {**settling.FREE, "failure": "lease_lapsed", "failure_detail": "The worker that asked this was lost."}
     with transaction.atomic():
         calls = ProviderCall.objects.filter(outcome=ProviderCall.Outcome.OPEN, lease_until__lt=moment).update(
-            outcome=ProviderCall.Outcome.UNKNOWN, ended_at=moment, error="lease_lapsed", detail=said["failure_detail"]
+            outcome=ProviderCall.Outcome.UNKNOWN, ended_at=moment, error="lease_lapsed", detail=fields["failure_detail"]
         )
         # Conditions stand on the sample's own row, never behind a join: PostgreSQL checks those again after a wait.
         lapsed = Sample.objects.filter(state=Sample.State.ASKING, lease_until__lt=moment)
         ended_runs = Run.objects.filter(drawing_state=Run.Drawing.CANCELLED)
-        cancelled = lapsed.filter(run__in=ended_runs).update(**said, state=Sample.State.CANCELLED)
+        cancelled = lapsed.filter(run__in=ended_runs).update(**fields, state=Sample.State.CANCELLED)
         # What was in flight when its run was cancelled or its entrant disqualified, and came back without an answer.
         back = Sample.objects.filter(state=Sample.State.PENDING)
         for out in ({"run__in": ended_runs}, {"entrant__in": Entrant.objects.exclude(disqualified="")}):
             cancelled += back.filter(**out).update(state=Sample.State.CANCELLED)
-        failed = lapsed.filter(claims__gte=settings.MAX_CLAIMS).update(**said, state=Sample.State.FAILED)
+        failed = lapsed.filter(claims__gte=settings.MAX_CLAIMS).update(**fields, state=Sample.State.FAILED)
         # What came back to a model that was refused in the meantime.
         refused = LanguageModel.objects.exclude(refused_reason="")
         Sample.objects.filter(state=Sample.State.PENDING, model__in=refused).update(
             state=Sample.State.FAILED, failure="model_unavailable", failure_detail="The provider refused this model."
         )
-        again = lapsed.update(**said, state=Sample.State.PENDING, next_at=moment)
+        again = lapsed.update(**fields, state=Sample.State.PENDING, next_at=moment)
     return Swept(calls, again, failed, cancelled, finish_runs(), Sample.objects.claimable().exists())
 
 

@@ -10,8 +10,8 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from generation.models import Entrant, Event, Run
+from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.expansion import expand, program_row
-from generation.runs.lifecycle import RunError, refuse_frozen
 from generation.suites.loading import load_profiles
 from generation.suites.programs import check_program
 from generation.suites.suite import ProgramEntry, Suite

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,15 @@ from django.utils.timezone import now
 from benchsite.lib.file_errors import BadLine, BadLines
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
-from generation.drawing.questions import Sheet, load_sheet
 from generation.files.drawing_files import read_folder, read_zip
 from generation.files.sample_lines import Line, read_lines
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
-from generation.reading.answers import Read, measured_inline, read_answer, save_measurements
+from generation.reading.answers import Read, read_answer
+from generation.reading.measuring import measured_inline, save_measurements
+from generation.runs.errors import refuse_frozen
 from generation.runs.expansion import entrant_row
-from generation.runs.lifecycle import refuse_frozen
-from generation.runs.staleness import mark_scores
+from generation.runs.loaded import LoadedRun, load_run
+from generation.runs.staleness import mark_stale
 
 PROVIDER = "import"
 Key = tuple[int | None, str, int, int]
@@ -91,35 +92,35 @@ def _import(
     lines: list[Line], bad: list[BadLine], *, run: Run, source: str, by: Any, skip_bad: bool, progress: Progress
 ) -> Imported:
     refuse_frozen(run)
-    sheet = load_sheet(run.pk)
-    placed, misplaced = _place(sheet, lines)
+    loaded = load_run(run.pk)
+    placed, misplaced = _place(loaded, lines)
     stored, clashing = _split_stored(run, placed)
     bad = sorted([*bad, *misplaced, *clashing], key=lambda line: (line.file, line.line))
     if bad and not skip_bad:
         raise BadLines(bad)
     # Where a file says two things about one attempt, its first line counts.
     unique = {drawing.key: drawing for drawing in reversed(placed) if drawing.key not in stored}
-    sheet.names = (*sheet.names, *{drawing.line.model_id for drawing in placed})
+    loaded = replace(loaded, more_names=tuple({drawing.line.model_id for drawing in placed}))
     read = {}
     for key, drawing in unique.items():
-        read[key] = _read(sheet, drawing)
+        read[key] = _read(loaded, drawing)
         progress(len(read), len(unique))
     known = set(run.models.values_list("model_id", flat=True))
     joined = sorted({drawing.line.model_id for drawing in unique.values()} - known)
     with transaction.atomic():
-        _save(run, sheet, unique, read)
-        mark_scores(run.pk)
+        _save(run, loaded, unique, read)
+        mark_stale(run.pk)
         facts = {"source": clean_text(source)[0], "added": len(unique), "bad": len(bad)}
         Event.objects.create(run=run, actor=by, verb="import_samples", facts=facts)
     return Imported(len(unique), len(placed) - len(clashing) - len(unique), bad, joined)
 
 
-def _place(sheet: Sheet, lines: list[Line]) -> tuple[list[_Drawing], list[BadLine]]:
+def _place(loaded: LoadedRun, lines: list[Line]) -> tuple[list[_Drawing], list[BadLine]]:
     """Each line with its prompt and program."""
     prompts: dict[str, list[Prompt]] = {}
-    for prompt in sheet.prompts.values():
+    for prompt in loaded.prompts.values():
         prompts.setdefault(prompt.text, []).append(prompt)
-    programs = {entrant.name: entrant for entrant in sheet.entrants.values() if entrant.turns}
+    programs = {entrant.name: entrant for entrant in loaded.entrants.values() if entrant.turns}
     placed, bad = [], []
     for line in lines:
         candidates = prompts.get(line.prompt_text, [])
@@ -140,34 +141,34 @@ def _split_stored(run: Run, placed: list[_Drawing]) -> tuple[set[Key], list[BadL
     models = {drawing.line.model_id for drawing in placed}
     rows = Sample.objects.filter(run=run, model__model_id__in=models, state=Sample.State.DRAWN)
     fields = rows.values_list("entrant__model_id", "entrant_id", "model__model_id", "prompt_id", "attempt", "answer")
-    said: dict[Key, str] = {
+    answers: dict[Key, str] = {
         (None if of_model else entrant, model, prompt, attempt): answer
         for of_model, entrant, model, prompt, attempt, answer in fields
     }
-    stored, bad = set(said), []
+    stored, bad = set(answers), []
     for drawing in placed:
         text = clean_text(drawing.line.text)[0]
-        if said.setdefault(drawing.key, text) != text:
+        if answers.setdefault(drawing.key, text) != text:
             bad.append(drawing.line.bad("raw_output", "differs from the answer that is stored for this attempt"))
     return stored, bad
 
 
-def _read(sheet: Sheet, drawing: _Drawing) -> Read:
+def _read(loaded: LoadedRun, drawing: _Drawing) -> Read:
     text, flags = clean_text(drawing.line.text)
     return read_answer(
-        sheet,
+        loaded,
         prompt_pk=drawing.prompt.pk,
         text=text,
         finish_reason=drawing.line.finish_reason,
         completion_tokens=drawing.line.completion_tokens,
         flags=flags,
-        measure=measured_inline(sheet),
+        measure=measured_inline(loaded),
     )
 
 
-def _save(run: Run, sheet: Sheet, drawings: dict[Key, _Drawing], read: dict[Key, Read]) -> None:
+def _save(run: Run, loaded: LoadedRun, drawings: dict[Key, _Drawing], read: dict[Key, Read]) -> None:
     """Fill samples that wait for an answer, and add those that nobody planned."""
-    models = _models(run, sheet, {key[1] for key in drawings})
+    models = _models(run, loaded, {key[1] for key in drawings})
     entrants = {row.model_id: row for row in run.entrants.exclude(model=None)}
     places = ("entrant_id", "model_id", "prompt_id", "attempt", "pk")
     planned = {tuple(row[:4]): row[4] for row in run.samples.exclude(state=Sample.State.DRAWN).values_list(*places)}
@@ -183,7 +184,7 @@ def _save(run: Run, sheet: Sheet, drawings: dict[Key, _Drawing], read: dict[Key,
         elif Sample.objects.filter(pk=pk, drawn_at=None).update(**fields) == 1:
             measured.append((pk, read[key].values))
     Sample.objects.bulk_create(new.values(), batch_size=500)
-    save_measurements(sheet, [*measured, *((row.pk, read[key].values) for key, row in new.items())])
+    save_measurements(loaded, [*measured, *((row.pk, read[key].values) for key, row in new.items())])
 
 
 def _fields(drawing: _Drawing, read: Read) -> dict[str, Any]:
@@ -203,7 +204,7 @@ def _fields(drawing: _Drawing, read: Read) -> dict[str, Any]:
     }
 
 
-def _models(run: Run, sheet: Sheet, ids: set[str]) -> dict[str, LanguageModel]:
+def _models(run: Run, loaded: LoadedRun, ids: set[str]) -> dict[str, LanguageModel]:
     """The models by id; one that the run does not know yet joins it, as one that has no API."""
     known = {row.model_id: row for row in run.models.all()}
     profile = {"name": PROVIDER, "base_url": ""}
@@ -212,6 +213,6 @@ def _models(run: Run, sheet: Sheet, ids: set[str]) -> dict[str, LanguageModel]:
         known[name] = LanguageModel.objects.create(
             run=run, model_id=name, label=name, provider=PROVIDER, profile=profile, **free
         )
-        if not any(entrant.turns for entrant in sheet.entrants.values()):
+        if not any(entrant.turns for entrant in loaded.entrants.values()):
             entrant_row(run, known[name]).save()
     return known

@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from benchsite.lib.text import visible
 from generation.models import Run
-from generation.runs.lifecycle import RunError
+from generation.runs.errors import RunError
 from generation.suites.loading import Suite, SuiteError, load_suite
 
 

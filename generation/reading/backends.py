@@ -12,14 +12,14 @@ from benchsite.lib.progress_bar import Progress, unwatched
 from generation.formats import get_format
 from generation.formats.base import BackendMissing
 from generation.models import Event, Measurement, Run, Sample
-from generation.queue import ring, ring_once
-from generation.reading.answers import measure_run
-from generation.runs.lifecycle import RunError, refuse_frozen
-from generation.runs.staleness import mark_scores
+from generation.queue import enqueue, enqueue_if_idle
+from generation.reading.measuring import measure_run
+from generation.runs.errors import RunError, refuse_frozen
+from generation.runs.staleness import mark_stale
 
 JOB = ("measure", "generation.jobs.switch_backend")
 NEWS = ("ask_backend", "use_backend", "measure_failed")
-PATIENCE = timedelta(days=1)  # a wish that no worker could fulfil for so long is not rung for again
+RETRIED_FOR = timedelta(days=1)  # requests older than this are not retried
 
 
 def refuse_backend(run: Run, backend: str) -> None:
@@ -34,7 +34,7 @@ def use_backend(run: Run, backend: str, *, by: AbstractBaseUser | None = None, r
     refuse_backend(run, backend)
     with transaction.atomic():
         Run.objects.filter(pk=run.pk).update(measure_backend=backend)
-        mark_scores(run.pk)
+        mark_stale(run.pk)
         Event.objects.create(run=run, actor=by, verb="use_backend", reason=reason, facts={"backend": backend})
     run.refresh_from_db()
 
@@ -63,11 +63,11 @@ def switch_backend(
 
 @transaction.atomic
 def ask_backend(run: Run, backend: str, *, by: AbstractBaseUser, reason: str = "") -> None:
-    """Have a worker switch the run; its own event says when it did, or why it could not."""
+    """Has a worker switch the run; its own event says when it did, or why it could not."""
     refuse_frozen(run)
     refuse_backend(run, backend)
     Event.objects.create(run=run, actor=by, verb="ask_backend", subject=backend, reason=reason)
-    ring(*JOB, run.pk)
+    enqueue(*JOB, run.pk)
 
 
 def news_of_backend(run: Run) -> Event | None:
@@ -76,7 +76,7 @@ def news_of_backend(run: Run) -> Event | None:
 
 
 def switch_as_asked(run: Run) -> None:
-    """What a worker does; a second ring for the same wish finds it fulfilled."""
+    """What a worker does; a second job for the same request finds it done."""
     asked = news_of_backend(run)
     if asked is None or asked.verb != "ask_backend":
         return
@@ -86,11 +86,11 @@ def switch_as_asked(run: Run) -> None:
         Event.objects.create(run=run, verb="measure_failed", subject=asked.subject, reason=str(error))
 
 
-def ring_for_asked() -> int:
-    """Ring again for every wish that is not fulfilled; says how many. Losing a ring loses nothing."""
-    since = now() - PATIENCE
+def enqueue_asked_backends() -> int:
+    """Enqueues every request that is not done yet; returns how many."""
+    since = now() - RETRIED_FOR
     runs = Run.objects.filter(frozen_at=None, events__verb="ask_backend", events__at__gt=since).distinct()
     waiting = [run for run in runs.only("pk") if news_of_backend(run).verb == "ask_backend"]
     for run in waiting:
-        ring_once(*JOB, run.pk)
+        enqueue_if_idle(*JOB, run.pk)
     return len(waiting)

@@ -1,22 +1,25 @@
-"""Verbs about measurements: what still waits for one, ringing for it, and telling rankings that there is something new."""
+"""Verbs about measurements: measure answers, store what was measured, and enqueue what still waits."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable
+from typing import Any
 
 import structlog
-from django.db.models import Exists, F, OuterRef, Q
-from django.utils.timezone import now
+from django.db.models import Exists, F, OuterRef
 
+from benchsite.lib.progress_bar import Progress, unwatched
+from benchsite.lib.text import clean_text
 from generation.formats import get_format
-from generation.formats.base import BackendMissing
+from generation.formats.base import Answer, BackendMissing, Extraction
 from generation.models import Event, Measurement, Run, Sample
-from generation.queue import ring_once
-from generation.reading.answers import measure_run
+from generation.queue import enqueue_if_idle
+from generation.runs.errors import refuse_frozen
+from generation.runs.loaded import LoadedRun, load_run
+from generation.runs.staleness import automatic_runs, mark_stale
 
 log = structlog.get_logger(__name__)
-LATE = timedelta(seconds=5)  # between an answer's time and its commit
-EVER = datetime(1970, 1, 1, tzinfo=UTC)
+MEASURED_AT_ONCE = 200
 
 
 def unmeasured(run: Run) -> int:
@@ -25,44 +28,16 @@ def unmeasured(run: Run) -> int:
     return run.samples.filter(~Exists(mine), state=Sample.State.DRAWN).count()
 
 
-def automatic_runs() -> list[Run]:
-    """Runs that a formula scores and that may change; read whole, because only one database can search a JSON list."""
-    columns = ("pk", "code", "format", "protocols", "measure_backend", "scores_changed_at")
-    runs = Run.objects.filter(frozen_at=None).only(*columns)
-    return [run for run in runs if run.is_measured]
-
-
-def ring_for_unmeasured() -> int:
-    """Have workers measure what a slower backend has not seen yet; says for how many runs. Losing a ring loses nothing."""
+def enqueue_measuring() -> int:
+    """Has workers measure what a slower backend has not seen yet; returns for how many runs."""
     waiting = [
         run
         for run in automatic_runs()
         if run.measure_backend != get_format(run.format).measure_backends[0] and unmeasured(run)
     ]
     for run in waiting:
-        ring_once("measure", "generation.jobs.measure", run.pk, run.measure_backend)
+        enqueue_if_idle("measure", "generation.jobs.measure", run.pk, run.measure_backend)
     return len(waiting)
-
-
-def mark_new_scores() -> int:
-    """Say that the ranking of each automatic run with new answers is stale; says how many. At most once a sweep, so that a
-    large run is not scored again for every answer."""
-    marked = 0
-    for run in automatic_runs():
-        if has_new_answers(run):
-            fresh = Q(scores_changed_at=None) | Q(scores_changed_at__lt=now() - LATE)
-            marked += Run.objects.filter(fresh, pk=run.pk, frozen_at=None).update(scores_changed_at=now())
-    return marked
-
-
-def has_new_answers(run: Run) -> bool:
-    """Whether a formula has something to score that came after the run's mark.
-
-    Not what was drawn before the clock was set back: of the future, it would be new at every sweep.
-    """
-    since = (run.scores_changed_at or EVER) - LATE
-    answers = run.samples.filter(state=Sample.State.DRAWN, drawn_at__gt=since, drawn_at__lte=now())
-    return run.is_measured and answers.exists()
 
 
 def measure_by(run: Run, backend: str) -> int:
@@ -75,3 +50,101 @@ def measure_by(run: Run, backend: str) -> int:
         if last is None or last.verb != "measure_failed":
             Event.objects.create(run=run, verb="measure_failed", subject=backend, reason=str(missing))
         return 0
+
+
+def measure_run(run: Run, *, backend: str = "", everything: bool = False, progress: Progress = unwatched) -> int:
+    """Measures what has no measurement by this backend yet (or everything); returns how many were measured.
+
+    `progress` is told after each batch how many were looked at, and of how many.
+    """
+    refuse_frozen(run)
+    loaded, done, last = load_run(run.pk), 0, 0
+    backend = backend or run.measure_backend
+    drawn = Sample.objects.filter(run=run, state=Sample.State.DRAWN).order_by("pk")
+    if not everything:
+        drawn = drawn.exclude(pk__in=Measurement.objects.filter(sample__run=run, backend=backend).values("sample"))
+    seen, total = 0, drawn.count()
+    while batch := list(drawn.filter(pk__gt=last)[:MEASURED_AT_ONCE]):
+        last = batch[-1].pk
+        rows = [(sample.pk, _measure_sample(loaded, sample, backend)) for sample in batch]
+        save_measurements(loaded, rows, backend=backend)
+        done += sum(bool(values) for _, values in rows)
+        seen += len(batch)
+        progress(seen, total)
+    if done:
+        mark_stale(run.pk)
+    return done
+
+
+def _measure_sample(loaded: LoadedRun, sample: Sample, backend: str) -> dict[str, Any]:
+    answer = answer_of(
+        loaded,
+        prompt_pk=sample.prompt_id,
+        text=sample.answer,
+        finish_reason=sample.finish_reason,
+        completion_tokens=sample.completion_tokens,
+    )
+    drawing = sample.drawing if sample.verdict == Sample.Verdict.VALID else None
+    return measure_answer(loaded, answer, Extraction(drawing, sample.reason, facts=sample.facts), backend=backend)
+
+
+def answer_of(
+    loaded: LoadedRun, *, prompt_pk: int, text: str, finish_reason: str, completion_tokens: int | None
+) -> Answer:
+    return Answer(
+        text=text,
+        finish_reason=finish_reason,
+        completion_tokens=completion_tokens,
+        max_tokens=loaded.suite.generation.max_tokens,
+        prompt_facts=loaded.prompts[prompt_pk].facts,
+        options=loaded.suite.format_options,
+    )
+
+
+def measure_answer(loaded: LoadedRun, answer: Answer, extraction: Extraction, *, backend: str = "") -> dict[str, Any]:
+    """What the format measures; {} where it fails."""
+    backend = backend or loaded.run.measure_backend
+    try:
+        if extraction.drawing is None:
+            return clean_json(loaded.format.measure_invalid(answer, extraction, backend=backend))
+        return clean_json(loaded.format.measure(extraction.drawing, answer, backend=backend))
+    except BackendMissing:
+        raise  # no answer's fault: every other one would fail alike
+    except Exception:
+        log.exception("measure_failed", run=loaded.run.code, format=loaded.run.format, backend=backend)
+        return {}
+
+
+def clean_json(value: Any) -> Any:
+    """The value with every string fit for both databases."""
+    if isinstance(value, str):
+        return clean_text(value)[0]
+    if isinstance(value, dict):
+        return {clean_text(str(key))[0]: clean_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean_json(item) for item in value]
+    return value
+
+
+def measured_inline(loaded: LoadedRun) -> bool:
+    """Only a format's default backend is quick enough to run while drawing; others wait for the measure queue."""
+    return loaded.run.measure_backend == loaded.format.measure_backends[0]
+
+
+def save_measurements(loaded: LoadedRun, rows: Iterable[tuple[int, dict[str, Any]]], *, backend: str = "") -> None:
+    """Measurements by sample; measuring again replaces what the same backend said before."""
+    Measurement.objects.bulk_create(
+        [
+            Measurement(
+                sample_id=sample_id,
+                backend=backend or loaded.run.measure_backend,
+                values=values,
+                format_version=loaded.format.version,
+            )
+            for sample_id, values in rows
+            if values
+        ],
+        update_conflicts=True,
+        unique_fields=["sample", "backend"],
+        update_fields=["values", "format_version", "measured_at"],
+    )

@@ -12,10 +12,11 @@ from django.db.models import QuerySet
 from django.utils.timezone import now
 
 from generation.models import LEAK_MARKED, OFFENSIVE, Entrant, Event, LanguageModel, Run, Sample
-from generation.queue import ring, ring_for_drawing
+from generation.queue import enqueue, enqueue_drawing
+from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.expansion import expand_samples
-from generation.runs.lifecycle import RunError, refuse_frozen, retry_failed
-from generation.runs.staleness import mark_scores
+from generation.runs.lifecycle import retry_failed
+from generation.runs.staleness import mark_stale
 from generation.suites.suite import Suite
 
 BATCH = 500  # SQLite takes a limited number of values in one statement
@@ -95,7 +96,7 @@ def _log_by_run(codes: dict[int, list[str]], verb: str, by: AbstractBaseUser, re
         mine = codes[run.pk]
         subject = f"{noun} {mine[0]}" if len(mine) == 1 else f"{len(mine)} {noun}s"
         Event.objects.create(run=run, actor=by, verb=verb, subject=subject, reason=reason, facts={f"{noun}s": mine})
-        mark_scores(run.pk)
+        mark_stale(run.pk)
 
 
 def disqualify_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reason: str) -> int:
@@ -123,7 +124,7 @@ def approve_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reaso
         cancelled = Sample.objects.filter(entrant__in=pks, state=Sample.State.CANCELLED)
         again = cancelled.exclude(run__drawing_state=Run.Drawing.CANCELLED)
         again.update(state=Sample.State.PENDING, next_at=now())
-        ring_for_drawing()
+        enqueue_drawing()
 
     return _change_entrants(waiting, "approve_entrants", by, reason, back)
 
@@ -166,7 +167,7 @@ def retry_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: st
     _log_by_run(codes, "retry_samples", by, reason, "drawing")
     Run.objects.filter(pk__in=runs).update(finished_at=None)
     LanguageModel.objects.filter(pk__in=models).update(failures_in_row=0, open_until=None, refused_reason="")
-    ring_for_drawing()
+    enqueue_drawing()
     return sum(map(len, codes.values()))
 
 
@@ -176,5 +177,5 @@ def ask_reread(runs: QuerySet[Run], *, by: AbstractBaseUser, reason: str) -> int
     for run in runs:
         refuse_frozen(run)
         Event.objects.create(run=run, actor=by, verb="ask_reread", reason=reason)
-        ring("measure", "generation.jobs.reread", run.pk, by.pk, reason)
+        enqueue("measure", "generation.jobs.reread", run.pk, by.pk, reason)
     return len(runs)

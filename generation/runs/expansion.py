@@ -59,7 +59,7 @@ def model_row(run: Run, entry: ModelEntry, profile: Profile) -> LanguageModel:
     )
 
 
-def unpriced(run: Run) -> QuerySet[LanguageModel]:
+def models_without_price(run: Run) -> QuerySet[LanguageModel]:
     return run.models.filter(Q(price_in_nano=None) | Q(price_out_nano=None))
 
 
@@ -67,7 +67,7 @@ def fill_prices(run: Run, today: Suite) -> list[str]:
     """Prices that the run does not know, from the suite as it is today; says whose. A known price stays as it is."""
     listed = {(entry.id, entry.provider or today.generation.provider): entry for entry in today.models}
     filled = []
-    for row in unpriced(run):
+    for row in models_without_price(run):
         entry = listed.get((row.model_id, row.provider))
         given = (
             {} if entry is None else {"price_in_nano": nano(entry.price_in), "price_out_nano": nano(entry.price_out)}

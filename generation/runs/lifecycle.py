@@ -16,23 +16,14 @@ from benchsite.lib.progress_bar import Progress, unwatched
 from generation.formats import get_format
 from generation.models import Event, Run, Sample
 from generation.money import decimal_of, nano
-from generation.queue import ring_for_drawing
-from generation.runs.expansion import expand, fill_prices, unpriced
+from generation.queue import enqueue_drawing
+from generation.runs.errors import RunError, refuse_frozen
+from generation.runs.expansion import expand, fill_prices, models_without_price
 from generation.suites.demo_sizes import demo_variant, load_demo
 from generation.suites.loading import ModelEntry, Profile, Suite, SuiteError, load_profiles, load_suite
 
 User = AbstractBaseUser | None
 Budget = Decimal | float | None
-
-
-class RunError(Exception):
-    """Why a run cannot do what was asked, in one sentence for the person who asked."""
-
-
-def refuse_frozen(run: Run) -> None:
-    """Every verb that could change a score asks this first."""
-    if run.frozen_at is not None:
-        raise RunError(f"{run} is frozen: its leaderboard is final. Thaw it first.")
 
 
 def start_run(
@@ -65,7 +56,7 @@ def start_run(
             run = _create_run(chosen, label=label, budget=budget, by=by, draw=draw, key=key, profiles=profiles)
             expand(run, chosen, profiles, progress=progress)
             Event.objects.create(run=run, actor=by, verb="start_run", facts={"samples": run.samples.count()})
-            ring_for_drawing()
+            enqueue_drawing()
     except IntegrityError:
         if not key:
             raise
@@ -191,7 +182,7 @@ def extend_run(
     suite = replace(suite, models=(*suite.models, *(entry for entry in models if entry.id not in known)))
     suite = _choose(suite, None, None, attempts)
     profiles = _profiles(suite.models, suite.generation.provider)
-    today = (_suite_today(run) or replace(suite, models=tuple(models))) if unpriced(run).exists() else None
+    today = (_suite_today(run) or replace(suite, models=tuple(models))) if models_without_price(run).exists() else None
     cap = _cap(budget)
     fields: dict[str, Any] = {"config": suite.to_dict(), "digest": suite.digest(), "finished_at": None, **cap}
     with transaction.atomic():
@@ -209,7 +200,7 @@ def extend_run(
             **cap,
         }
         Event.objects.create(run=run, actor=by, verb="extend_run", reason=reason, facts=facts)
-        ring_for_drawing()
+        enqueue_drawing()
     run.refresh_from_db()
     return added
 
@@ -233,7 +224,7 @@ def resume_run(run: Run, *, by: User = None, reason: str = "", budget: Budget | 
             return False
         _forget_failures(run)
         run.samples.filter(state=Sample.State.PENDING, next_at__gt=now()).update(next_at=now())
-        ring_for_drawing()
+        enqueue_drawing()
     return True
 
 
@@ -264,7 +255,7 @@ def retry_failed(run: Run, *, by: User = None, reason: str = "", codes: Sequence
         run.models.exclude(refused_reason="").update(refused_reason="")
         facts = {"samples": again, "codes": list(codes)}
         Event.objects.create(run=run, actor=by, verb="retry_failed", reason=reason, facts=facts)
-        ring_for_drawing()
+        enqueue_drawing()
     return again
 
 

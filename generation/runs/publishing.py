@@ -9,8 +9,7 @@ from django.db import transaction
 from django.utils.timezone import now
 
 from generation.models import Event, Run
-from generation.reading.measuring import has_new_answers
-from generation.runs.staleness import mark_scores
+from generation.runs.staleness import has_new_answers, mark_stale
 
 
 def publish_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
@@ -50,7 +49,7 @@ def freeze_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str
     for run in changed:
         _stop(run, f"Frozen: {reason}")
         if has_new_answers(run):
-            mark_scores(run.pk)
+            mark_stale(run.pk)
         Event.objects.create(run=run, actor=by, verb="freeze_run", reason=reason)
     # Last, because it is compared with the times of fits, and votes are let in until this commits.
     Run.objects.filter(pk__in=[run.pk for run in changed]).update(frozen_at=now())
@@ -63,7 +62,7 @@ def thaw_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) 
     changed = [run for run in runs if run.frozen_at]
     for run in changed:
         Run.objects.filter(pk=run.pk).update(frozen_at=None)
-        mark_scores(run.pk)  # for the answers that came in meanwhile
+        mark_stale(run.pk)  # for the answers that came in meanwhile
         Event.objects.create(run=run, actor=by, verb="thaw_run", reason=reason)
     return len(changed)
 

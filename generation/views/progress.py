@@ -10,7 +10,7 @@ from django.utils.timezone import now
 
 from generation.drawing.pricing import awaited
 from generation.models import Measurement, ProviderCall, Run, Sample
-from generation.reading.backends import PATIENCE, news_of_backend
+from generation.reading.backends import RETRIED_FOR, news_of_backend
 from generation.reading.measuring import unmeasured
 
 RATE_WINDOW = timedelta(minutes=5)
@@ -171,7 +171,7 @@ def _problems(run: Run) -> list[Problem]:
 def _switch(run: Run) -> Switch | None:
     """What a curator has to know about another backend; nothing once the run uses it, or a day later."""
     news = news_of_backend(run)
-    if news is None or news.at < now() - PATIENCE or news.subject in ("", run.measure_backend):
+    if news is None or news.at < now() - RETRIED_FOR or news.subject in ("", run.measure_backend):
         return None
     measured = Measurement.objects.filter(sample__run=run, backend=news.subject).count()
     return Switch(news.subject, measured, news.reason if news.verb == "measure_failed" else "")

@@ -15,7 +15,8 @@ from benchsite.lib.access import curator_required
 from benchsite.lib.text import visible
 from generation.codes import new_code
 from generation.runs.checking import check_suite, free_providers
-from generation.runs.lifecycle import RunError, start_run
+from generation.runs.errors import RunError
+from generation.runs.lifecycle import start_run
 from generation.suites.costs import cost_bound_nano
 from generation.suites.loading import BrokenSuite, Suite, SuiteError, load_profiles, load_suites
 from generation.suites.profiles import Profile

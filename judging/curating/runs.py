@@ -8,8 +8,8 @@ from django.utils.timezone import now
 
 from generation.models import Event, Run, Sample
 from generation.runs.curating import exclude_samples
-from generation.runs.lifecycle import refuse_frozen
-from generation.runs.staleness import mark_scores
+from generation.runs.errors import refuse_frozen
+from generation.runs.staleness import mark_stale
 from judging.grades.sheets import step_sheet
 from judging.models import GradeItem, GradeSheet, Report, Seat
 from judging.pairs.epochs import newest_epoch, refresh_epoch
@@ -37,7 +37,7 @@ def weigh_judge(*, seat: Seat, weight: float, by: User, reason: str) -> None:
     seat.save(update_fields=["weight", "excluded_reason"])
     verb = {0: "set judge aside", 1: "let judge in"}.get(weight, f"weigh judge at {weight:g}")
     Event.objects.create(run=seat.run, actor=by, verb=verb, subject=str(seat), reason=reason)
-    mark_scores(seat.run_id)
+    mark_stale(seat.run_id)
 
 
 @transaction.atomic
@@ -82,5 +82,5 @@ def decide_item(*, item: GradeItem, exclude: bool, by: User, reason: str = "") -
     else:
         sheet = GradeSheet.objects.get(seat=item.seat_id)
         step_sheet(sheet, items=sheet.items + 1, graded=sheet.graded + (item.graded_at is not None))
-    mark_scores(run.pk)
+    mark_stale(run.pk)
     return True

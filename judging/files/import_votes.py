@@ -21,8 +21,8 @@ from benchsite.lib.text import clean_text
 from benchsite.lib.times import parse_stored_time
 from generation.formats import WITHOUT_DRAWINGS
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
-from generation.runs.lifecycle import refuse_frozen
-from generation.runs.staleness import mark_scores
+from generation.runs.errors import refuse_frozen
+from generation.runs.staleness import mark_stale
 from generation.suites.suite import Category, Generation, ModelEntry, PromptEntry, Suite
 from judging.models import Kind, Matchup, Outcome, Seat, Vote
 from judging.pairs.tallies import rebuild_tallies
@@ -166,7 +166,7 @@ def import_votes(
     facts = {"digest": digest, "votes": len(lines)}
     Event.objects.create(run=run, actor=by, verb="import votes", subject=clean_text(path.name)[0][:200], facts=facts)
     rebuild_tallies(run)
-    mark_scores(run.pk)
+    mark_stale(run.pk)
     return run, len(lines)
 
 

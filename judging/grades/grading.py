@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.utils.timezone import now
 
 from generation.models import Run, Sample
-from generation.runs.staleness import mark_scores_after
+from generation.runs.staleness import mark_stale_after_commit
 from generation.suites.suite import Rubric, Stage
 from judging.grades.sheets import own_item, rubric_of, stage_of, step_sheet
 from judging.models import Grade, GradeItem, GradeSheet, Seat
@@ -107,7 +107,7 @@ def _settle(item: GradeItem, stage: Stage, standing: Mapping[str, float], moment
     item.graded_at = moment if whole else None
     GradeItem.objects.filter(pk=item.pk).update(graded_at=item.graded_at)
     step_sheet(sheet, graded=sheet.graded + change, last_graded_at=moment)
-    mark_scores_after(item.seat.run_id)
+    mark_stale_after_commit(item.seat.run_id)
 
 
 @retried

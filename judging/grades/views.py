@@ -13,7 +13,7 @@ from benchsite.lib.access import curator_required
 from benchsite.lib.reasons import reason_of
 from generation.models import Run
 from generation.pictures import picture_response
-from generation.runs.lifecycle import RunError
+from generation.runs.errors import RunError
 from judging.curating.runs import decide_item
 from judging.grades import pages as grade_pages
 from judging.grades.grading import grade_sample, report_item, undo_grade

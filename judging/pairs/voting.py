@@ -11,7 +11,7 @@ from django.utils.timezone import now
 
 from generation.models import Run
 from generation.protocols import PROTOCOLS
-from generation.runs.staleness import AHEAD, mark_scores, mark_scores_after, move_mark
+from generation.runs.staleness import AHEAD, mark_stale, mark_stale_after_commit, move_mark
 from judging.models import Epoch, Matchup, Report, Seat, Vote
 from judging.pairs.serving import Line, as_it_stands, line_up, save_seat
 from judging.pairs.showing import WAITING, is_showable, waiting_of, with_seats
@@ -83,7 +83,7 @@ def _cast(judge: User, code: str, ballot: Ballot) -> Cast | RefusedError:
     seat.last_vote_at = moment
     line = line_up(seat, [other for other in waiting if other.pk != matchup.pk], known=known)
     save_seat(seat)
-    mark_scores_after(matchup.run_id, marked=matchup.run.scores_changed_at)
+    mark_stale_after_commit(matchup.run_id, marked=matchup.run.scores_changed_at)
     return Cast(matchup, vote, line)
 
 
@@ -204,7 +204,7 @@ def undo_vote(*, judge: User, code: str) -> Undone:
     line = _put_back(matchup, waiting) if stays else _put_away(matchup, waiting, known)
     save_seat(seat)
     # In the transaction too: an undo leaves no newer vote by which a lost mark could be noticed.
-    mark_scores(matchup.run_id)
+    mark_stale(matchup.run_id)
     return Undone(line, put_away=not stays)
 
 

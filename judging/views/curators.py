@@ -16,7 +16,7 @@ from benchsite.lib.access import curator_required
 from benchsite.lib.reasons import reason_of
 from benchsite.lib.text import csv_cell
 from generation.models import Event, Run
-from generation.runs.lifecycle import RunError
+from generation.runs.errors import RunError
 from judging.curating import runs as curating
 from judging.curating.invitations import create_invitations, reset_path, revoke_invitation
 from judging.models import Invitation, Seat

@@ -12,7 +12,7 @@ from benchsite.lib.file_errors import FileError
 from benchsite.lib.files import kept
 from benchsite.lib.text import visible
 from generation.models import Run
-from generation.runs.lifecycle import RunError
+from generation.runs.errors import RunError
 from judging.files.import_votes import import_votes
 from judging.views.forms import VotesForm, VotesRunForm
 

@@ -15,8 +15,8 @@ from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from benchsite.lib.times import parse_stored_time
 from generation.models import Event, Run
-from generation.runs.lifecycle import refuse_frozen
-from generation.runs.staleness import mark_scores
+from generation.runs.errors import refuse_frozen
+from generation.runs.staleness import mark_stale
 from generation.suites.suite import Suite
 from judging.models import Grade, Seat
 from ranking.rubric.files import read_grades, standing_rows
@@ -55,7 +55,7 @@ def import_grades(*, path: Path, run: Run, by: User | None = None, progress: Pro
     Grade.objects.bulk_create(made, batch_size=BATCH)
     facts = {"verb": "import grades", "subject": f"{len(made)} grades", "reason": clean_text(path.name)[0]}
     Event.objects.create(run=run, actor=by, **facts)
-    mark_scores(run.pk)
+    mark_stale(run.pk)
     return len(made)
 
 

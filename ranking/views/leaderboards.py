@@ -17,7 +17,7 @@ from benchsite.lib.json_pages import page_or_json
 from generation.models import Run, Sample
 from generation.pictures import picture_response
 from generation.protocols import load, protocol_of, protocols_of
-from generation.runs.lifecycle import RunError
+from generation.runs.errors import RunError
 from judging.disclosure import may_see_drawings
 from ranking.fitting import publish_fit, queue_past_fit, set_counting
 from ranking.models import Counting, Fit, Publication

@@ -9,9 +9,10 @@ from django.conf import settings
 from django.db.models import Q, Sum
 
 from generation.drawing import turns as drawing
-from generation.drawing.questions import load_sheet
+from generation.drawing.active import ActiveRun
 from generation.models import ProviderCall, Run, Sample
 from generation.providers.client import Client
+from generation.runs.loaded import load_run
 from generation.suites.loading import Generation, ModelEntry, ProgramEntry, PromptEntry, Suite
 
 MASTER = ModelEntry("demo/master", "Demo Master", provider="demo", price_in=3, price_out=15)
@@ -47,7 +48,7 @@ def make_program(name="two-step", turns=("Think about a {{target}}.", "Now draw 
 
 
 def claim(run: Run, wanted: int = 1, **options):
-    return drawing.claim(load_sheet(run.pk), wanted=wanted, **options)
+    return drawing.claim(ActiveRun(load_run(run.pk)), wanted=wanted, **options)
 
 
 def ask(questions):
@@ -61,7 +62,7 @@ def ask(questions):
 
 
 def settle(run: Run, ended):
-    return drawing.settle(load_sheet(run.pk), ended)
+    return drawing.settle(ActiveRun(load_run(run.pk)), ended)
 
 
 def draw_some(run: Run, wanted: int = 100):

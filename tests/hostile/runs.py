@@ -10,10 +10,10 @@ from typing import Any
 from django.utils.timezone import now
 
 from benchsite.lib.text import clean_text, decode
-from generation.drawing.questions import load_sheet
 from generation.models import Event, Prompt, Run, Sample
 from generation.reading.answers import read_answer
 from generation.runs.lifecycle import start_run
+from generation.runs.loaded import load_run
 from generation.suites.loading import ModelEntry
 from tests.generation.drawing_room import MASTER, ask, claim, make_suite, settle
 from tests.generation.suites.suite_files import write_suite
@@ -55,12 +55,12 @@ def _answered_run(kind: str) -> Run:
     run = start_run(make_suite(prompts=len(corpus), attempts=1, format=format_name), draw=False)
     answers = {sample.pk: case_bytes(case) for case, sample in zip(corpus, _of_master(run), strict=True)}
     ours = next(case_bytes(case) for case in all_cases() if case["id"] == harmless)
-    sheet = load_sheet(run.pk)
+    loaded = load_run(run.pk)
     for sample in run.samples.all():
         raw = answers.get(sample.pk, ours)
         text, flags = decode(raw)
         text, more = clean_text(text)
-        read = read_answer(sheet, prompt_pk=sample.prompt_id, text=text, flags=(*flags, *more), measure=False)
+        read = read_answer(loaded, prompt_pk=sample.prompt_id, text=text, flags=(*flags, *more), measure=False)
         Sample.objects.filter(pk=sample.pk).update(
             **read.fields, answer=text, raw=raw, state=Sample.State.DRAWN, drawn_at=now()
         )

@@ -7,12 +7,13 @@ from random import Random
 from django.conf import settings
 from django.utils.timezone import now
 
-from generation.drawing.questions import load_sheet
 from generation.formats.pixel_art import demo as pixels
 from generation.formats.science_birds import demo as letters
 from generation.models import Run, Sample
-from generation.reading.answers import Read, read_answer, save_measurements
+from generation.reading.answers import Read, read_answer
+from generation.reading.measuring import save_measurements
 from generation.runs.lifecycle import start_run
+from generation.runs.loaded import load_run
 from generation.suites.loading import load_suite
 
 SKILL = {
@@ -47,14 +48,14 @@ def make_answered_run(slug="pixel-art-lite", *, say=draw_by_hand, protocols=("au
 
 
 def answer_samples(run, say=draw_by_hand):
-    sheet = load_sheet(run.pk)
+    loaded = load_run(run.pk)
     for sample in run.samples.filter(state="pending").select_related("run", "prompt", "entrant", "model"):
         text = say(sample)
         if text is None:
             continue
         key = (run.suite, sample.prompt.key, text)
         if key not in KNOWN:  # ten seconds of physics, once for each level and not for each test
-            KNOWN[key] = read_answer(sheet, prompt_pk=sample.prompt_id, text=text, finish_reason="stop")
+            KNOWN[key] = read_answer(loaded, prompt_pk=sample.prompt_id, text=text, finish_reason="stop")
         read = KNOWN[key]
         Sample.objects.filter(pk=sample.pk).update(state="drawn", drawn_at=now(), answer=text, **read.fields)
-        save_measurements(sheet, [(sample.pk, read.values)])
+        save_measurements(loaded, [(sample.pk, read.values)])

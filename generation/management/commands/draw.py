@@ -13,7 +13,7 @@ from generation.drawing import crew
 from generation.drawing.turns import sweep
 from generation.management.run_commands import RunCommand
 from generation.models import Run, Sample
-from generation.runs.lifecycle import RunError
+from generation.runs.errors import RunError
 
 
 class Command(RunCommand):

@@ -10,7 +10,8 @@ from benchsite.lib.progress_bar import Bar
 from generation.management.commands.start_run import names
 from generation.management.run_commands import RunCommand, budget, find_suite
 from generation.models import Run
-from generation.runs.lifecycle import RunError, extend_run
+from generation.runs.errors import RunError
+from generation.runs.lifecycle import extend_run
 
 
 class Command(RunCommand):

@@ -11,7 +11,7 @@ from benchsite.lib.progress_bar import Bar
 from generation.files.import_programs import import_programs
 from generation.management.run_commands import RunCommand
 from generation.models import Run
-from generation.runs.lifecycle import RunError
+from generation.runs.errors import RunError
 from generation.suites.loading import SuiteError
 from generation.suites.program_files import read_programs
 

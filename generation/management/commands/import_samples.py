@@ -14,7 +14,8 @@ from benchsite.lib.text import visible
 from generation.files.import_samples import Imported, import_file, import_folder
 from generation.management.run_commands import find_run, find_suite
 from generation.models import Run
-from generation.runs.lifecycle import RunError, start_run
+from generation.runs.errors import RunError
+from generation.runs.lifecycle import start_run
 
 
 class Command(BaseCommand):

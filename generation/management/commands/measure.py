@@ -10,9 +10,9 @@ from benchsite.lib.progress_bar import Bar
 from generation.formats.base import BackendMissing
 from generation.management.run_commands import RunCommand
 from generation.models import Run
-from generation.reading.answers import measure_run
 from generation.reading.backends import switch_backend
-from generation.runs.lifecycle import RunError
+from generation.reading.measuring import measure_run
+from generation.runs.errors import RunError
 
 
 class Command(RunCommand):

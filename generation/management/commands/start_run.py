@@ -9,7 +9,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchsite.lib.progress_bar import Bar
 from benchsite.lib.text import visible
 from generation.management.run_commands import find_suite
-from generation.runs.lifecycle import RunError, start_run
+from generation.runs.errors import RunError
+from generation.runs.lifecycle import start_run
 
 
 def names(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`manage.py sweep`: frees what lost workers held and rings the bell for what is due."""
+"""`manage.py sweep`: frees what lost workers held and enqueues what is due."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 
 from generation.drawing.pricing import runs_to_price
 from generation.drawing.turns import Swept, sweep
-from generation.heartbeat import beat
-from generation.queue import ring_for_drawing
-from generation.reading.backends import ring_for_asked
-from generation.reading.measuring import mark_new_scores, ring_for_unmeasured
+from generation.queue import beat, enqueue_drawing
+from generation.reading.backends import enqueue_asked_backends
+from generation.reading.measuring import enqueue_measuring
 from generation.runs.notices import send_notices
+from generation.runs.staleness import mark_new_answers
 
 log = structlog.get_logger(__name__)
 
@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 class Command(BaseCommand):
     """Sweeps once, or for ever."""
 
-    help = "Give up lapsed calls, free their samples, note finished runs and ring the bell. Safe to run twice at once."
+    help = "Give up lapsed calls, free their samples, note finished runs and enqueue what is due. Safe to run twice at once."
     requires_system_checks = []  # they load every page, and this one serves none
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -33,14 +33,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, forever: bool, **options: Any) -> None:
         if not forever:
-            self.stdout.write(describe(sweep_and_ring()))
+            self.stdout.write(describe(sweep_and_enqueue()))
             return
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
         while not stop.is_set():
             try:
-                sweep_and_ring()
+                sweep_and_enqueue()
             except (DatabaseError, InterfaceError) as error:
                 log.warning("database_away", error=type(error).__name__)
                 connection.close()
@@ -48,13 +48,13 @@ class Command(BaseCommand):
             stop.wait(settings.SWEEP_SECONDS)
 
 
-def sweep_and_ring() -> Swept:
+def sweep_and_enqueue() -> Swept:
     swept = sweep()
     if swept.due or runs_to_price():
-        ring_for_drawing()
-    mark_new_scores()
-    ring_for_unmeasured()
-    ring_for_asked()
+        enqueue_drawing()
+    mark_new_answers()
+    enqueue_measuring()
+    enqueue_asked_backends()
     send_notices()
     beat()
     return swept

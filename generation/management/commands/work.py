@@ -7,11 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from redis.exceptions import RedisError
 
-from generation.workers import known_queues, make_worker
+from generation.queue import known_queues, make_worker
 
 
 class Command(BaseCommand):
-    """Answers the bell until it is stopped."""
+    """Takes jobs until it is stopped."""
 
     help = "Run a worker for one queue. Start as many as you like; the database sees to it that nothing is done twice."
     requires_system_checks = []  # they load every page, and this one serves none

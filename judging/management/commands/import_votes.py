@@ -11,7 +11,7 @@ from benchsite.lib.file_errors import FileError
 from benchsite.lib.progress_bar import Bar
 from benchsite.lib.text import visible
 from generation.management.run_commands import find_run
-from generation.runs.lifecycle import RunError
+from generation.runs.errors import RunError
 from judging.files.import_votes import import_votes
 
 

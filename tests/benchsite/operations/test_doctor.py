@@ -13,9 +13,8 @@ from rq import Worker
 
 from benchsite.operations import doctor
 from benchsite.operations.doctor import examine
-from generation import heartbeat
 from generation.models import LanguageModel, Run
-from generation.queue import queue_connection
+from generation.queue import SWEEPER_KEY, beat, queue_connection
 from generation.runs import lifecycle as runs
 from tests.generation.drawing_room import make_suite
 from tests.services import valkey_server
@@ -44,7 +43,7 @@ def healthy(settings, queue, tmp_path):
     connection.flushall()
     for name in settings.RQ_QUEUES:
         Worker([name], connection=connection).register_birth()
-    heartbeat.beat()
+    beat()
     return connection
 
 
@@ -84,7 +83,7 @@ def test_missing_workers_are_named_by_queue(healthy):
 
 
 def test_sweeper_that_stopped(healthy):
-    healthy.set(heartbeat.KEY, repr(time.time() - 600))
+    healthy.set(SWEEPER_KEY, repr(time.time() - 600))
     assert "The last sweep was 600 s ago" in said()
 
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from generation.heartbeat import beat
 from generation.models import Sample
+from generation.queue import beat
 from generation.runs import lifecycle as runs
 from tests.generation.drawing_room import draw_some, make_suite
 from tests.ranking.archive_run import make_judged_run

@@ -13,15 +13,15 @@ from django.core.management import call_command
 from django.db import OperationalError, connection
 
 from generation.demo.server import Scripted
-from generation.drawing import crew, pricing
-from generation.drawing import lookups as errands
+from generation.drawing import crew, lookups, pricing
 from generation.drawing import turns as drawing
+from generation.drawing.active import ActiveRun
 from generation.drawing.pricing import runs_to_price
-from generation.drawing.questions import Sheet, load_sheet
 from generation.models import Run
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.runs.lifecycle import start_run
+from generation.runs.loaded import LoadedRun, load_run
 from tests.generation.drawing_room import (
     BEGINNER,
     MASTER,
@@ -36,20 +36,20 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def no_queue(settings):
-    settings.REDIS_URL = "redis://127.0.0.1:1/0"  # nobody listens: drawing needs no bell
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"  # nobody listens: drawing needs no queue
 
 
 def draw(run: Run | None = None, **options) -> crew.Tally:
     return asyncio.run(crew.draw(run_id=run.pk if run else None, **options))
 
 
-def ask_for_prices(sheet: Sheet) -> None:
-    """What a crew's errand does, with the sheet as it was loaded some time ago."""
+def ask_for_prices(loaded: LoadedRun) -> None:
+    """What a crew looks up, with the run as it was loaded some time ago."""
 
     async def ask():
         async with Client() as client:
-            one = crew.Crew(client, run_id=None, concurrency=None, report=None, on_plenty=None)
-            await pricing.price_models(client, sheet, one._database)
+            one = crew.Crew(client, run_id=None, concurrency=None, report=None, on_backlog=None)
+            await pricing.price_models(client, loaded, one._database)
             await one._database(crew._close_connection)
 
     asyncio.run(ask())
@@ -250,7 +250,7 @@ def test_a_run_with_a_budget_waits_for_prices_through_an_outage(demo, monkeypatc
         return await real(*arguments, **named)
 
     monkeypatch.setattr(Client, "list_models", flaky)
-    monkeypatch.setattr(errands, "PRICE_SECONDS", 0.0)
+    monkeypatch.setattr(lookups, "PRICE_SECONDS", 0.0)
     run = start_run(make_suite(models=[replace(MASTER, price_in=None, price_out=None)], prompts=1), budget=5)
 
     draw(run)
@@ -271,7 +271,7 @@ def test_a_run_that_waits_for_prices_says_so_on_its_page(demo, client, curator, 
     monkeypatch.setenv("DEMO_PROVIDER_URL", "http://127.0.0.1:1/v1")  # nobody listens
 
     for _ in range(2):
-        ask_for_prices(load_sheet(run.pk))
+        ask_for_prices(load_run(run.pk))
 
     told = client.get(f"/runs/{run.code}/progress/").text
     assert "Waiting for the price of demo/master: demo cannot be asked now (No connection: " in told
@@ -286,7 +286,7 @@ def test_a_run_without_a_budget_waits_for_no_price(demo, monkeypatch):
     run = start_run(make_suite(models=[unpriced()]))
     monkeypatch.setenv("DEMO_PROVIDER_URL", "http://127.0.0.1:1/v1")
 
-    ask_for_prices(load_sheet(run.pk))
+    ask_for_prices(load_run(run.pk))
 
     assert pricing.awaited(run) == []
     assert not run.events.filter(verb="prices_not_listed").exists()
@@ -303,7 +303,7 @@ def test_the_draw_command_says_that_it_waits_for_prices(demo, monkeypatch):
         return await real(*arguments, **named)
 
     monkeypatch.setattr(Client, "list_models", flaky)
-    monkeypatch.setattr(errands, "PRICE_SECONDS", 0.0)
+    monkeypatch.setattr(lookups, "PRICE_SECONDS", 0.0)
     run = start_run(make_suite(models=[unpriced()], prompts=1), budget=5)
 
     call_command("draw", run.code, stderr=screen)
@@ -316,10 +316,10 @@ def test_the_draw_command_says_that_it_waits_for_prices(demo, monkeypatch):
 def test_a_price_that_a_curator_gave_meanwhile_stays(demo):
     demo()
     run = start_run(make_suite(models=[unpriced(), replace(BEGINNER, price_out=None)]), budget=5)
-    sheet = load_sheet(run.pk)
+    loaded = load_run(run.pk)
     run.models.filter(model_id="demo/master").update(price_in_nano=1, price_out_nano=2)
 
-    ask_for_prices(sheet)
+    ask_for_prices(loaded)
 
     prices = run.models.order_by("pk").values_list("price_in_nano", "price_out_nano")
     assert list(prices) == [(1, 2), (100_000_000, 400_000_000)], "and where only one was missing, that one is filled in"
@@ -329,13 +329,13 @@ def test_a_price_that_a_curator_gave_meanwhile_stays(demo):
 def test_a_run_is_not_paused_for_a_price_that_it_needs_no_more(demo, known):
     demo()
     run = start_run(make_suite(models=[replace(unpriced(), id="demo/stranger")]), budget=5)
-    sheet = load_sheet(run.pk)
+    loaded = load_run(run.pk)
     if known:
         run.models.update(price_in_nano=1, price_out_nano=2)
     else:
         Run.objects.update(budget_nano=None)
 
-    ask_for_prices(sheet)
+    ask_for_prices(loaded)
 
     assert Run.objects.get().drawing_state == "open"
 
@@ -360,9 +360,9 @@ def test_a_crew_that_only_waits_for_a_price_does_not_load_the_run_again_and_agai
     monkeypatch.setattr(crew, "IDLE_SECONDS", 0.01)
     monkeypatch.setattr(crew, "RELOAD_SECONDS", 3600.0)
     looks, loads, asked = [], [], Client.list_models
-    look, load = crew.seconds_to_due, crew.load_sheet
+    look, load = crew.seconds_to_due, crew.load_run
     monkeypatch.setattr(crew, "seconds_to_due", lambda run_id: looks.append(1) or look(run_id))
-    monkeypatch.setattr(crew, "load_sheet", lambda run_id: loads.append(1) or load(run_id))
+    monkeypatch.setattr(crew, "load_run", lambda run_id: loads.append(1) or load(run_id))
 
     async def late(*arguments, **named):
         async with asyncio.timeout(60):
@@ -379,13 +379,13 @@ def test_a_crew_that_only_waits_for_a_price_does_not_load_the_run_again_and_agai
     assert len(loads) == 2, "once to begin, and once with the price"
 
 
-def test_a_crew_that_is_stopped_lets_go_of_its_errands(demo, monkeypatch):
+def test_a_crew_that_is_stopped_lets_go_of_its_lookups(demo, monkeypatch):
     demo()
     run = start_run(make_suite(models=[unpriced()]), budget=5)
 
-    async def stop_in_mid_errand():
+    async def stop_in_mid_lookup():
         async with Client() as client:
-            one = crew.Crew(client, run_id=run.pk, concurrency=None, report=None, on_plenty=None)
+            one = crew.Crew(client, run_id=run.pk, concurrency=None, report=None, on_backlog=None)
 
             async def never(*arguments, **named):
                 one.stop()
@@ -394,25 +394,25 @@ def test_a_crew_that_is_stopped_lets_go_of_its_errands(demo, monkeypatch):
             monkeypatch.setattr(Client, "list_models", never)
             async with asyncio.timeout(60):  # it would wait for ever
                 await one.work(seconds=None, patience=0.0)
-            return one.errands
+            return one.lookups
 
-    left = asyncio.run(stop_in_mid_errand())
+    left = asyncio.run(stop_in_mid_lookup())
 
     assert left.tasks == {}
-    left.look_up_prices(load_sheet(run.pk))
+    left.prices(ActiveRun(load_run(run.pk)))
     assert left.tasks == {}, "and nothing is begun any more"
     run.refresh_from_db()
     assert run.drawing_state == "open"
 
 
-def test_the_crew_rings_for_help_when_there_is_plenty(demo):
+def test_the_crew_asks_for_help_with_a_backlog(demo):
     demo()
-    rings = []
+    calls = []
     start_run(make_suite(prompts=20, concurrency=4))
 
-    draw(on_plenty=lambda: rings.append(1))
+    draw(on_backlog=lambda: calls.append(1))
 
-    assert rings == [1]
+    assert calls == [1]
 
 
 def test_the_crew_leaves_no_connection_behind(demo):

@@ -106,7 +106,7 @@ def test_kill_of_worker_and_child_together(site, provider, gate):
 def test_flushall_loses_nothing(site, provider, queue):
     run = new_run()
     client = Redis.from_url(queue.url)
-    assert client.llen("rq:queue:draw") == 1, "the bell was rung"
+    assert client.llen("rq:queue:draw") == 1, "a job was enqueued"
     client.flushall()
     site.keep("work", "draw")
     site.keep("sweep", "--forever")
@@ -175,7 +175,7 @@ def test_start_pressed_twice_and_three_workers(site, provider, queue):
     for _ in range(3):
         site.keep("work", "draw")
     site.keep("sweep", "--forever")
-    site.wait_until(lambda: Redis.from_url(queue.url).scard("rq:workers") == 3, "three workers at the bell")
+    site.wait_until(lambda: Redis.from_url(queue.url).scard("rq:workers") == 3, "three workers at the queue")
     with ThreadPoolExecutor(3) as threads:
         started = set(threads.map(press, range(3)))
     (run,) = Run.objects.filter(pk__in=started)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from generation.drawing.limits import Limits
-from generation.drawing.settling import Ended
+from generation.drawing.questions import Ended
 from generation.providers.errors import ProviderError
 from generation.suites.loading import Profile
 

@@ -9,9 +9,8 @@ from redis import Redis
 
 from benchsite.operations.backups import back_up
 from benchsite.operations.restoring import restore
-from generation.heartbeat import seconds_since_beat
 from generation.models import ProviderCall, Run, Sample
-from generation.queue import ring_for_drawing
+from generation.queue import enqueue_drawing, seconds_since_beat
 from generation.runs.lifecycle import resume_run
 from tests.generation.drawing.test_faults import AT_ONCE, is_done, new_run
 from tests.generation.drawing_room import assert_all_drawn
@@ -47,7 +46,7 @@ def test_restore_while_workers_draw_pays_for_nothing_twice(site, provider, queue
     assert Run.objects.get(pk=done.pk).drawing_state == Run.Drawing.OPEN, "it has nothing left to draw"
     site.wait_until(lambda: provider.bill.in_flight == 0, "the end of the calls in flight")
     asked = provider.bill.requests
-    ring_for_drawing()
+    enqueue_drawing()
     wait_for_sweeps(site, Redis.from_url(queue.url), 3)
     assert provider.bill.requests == asked, "workers that run on ask nothing by themselves"
 

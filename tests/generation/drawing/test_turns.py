@@ -13,11 +13,12 @@ from django.utils.timezone import now
 
 from generation.demo.server import Scripted
 from generation.drawing import turns as drawing
+from generation.drawing.active import ActiveRun
 from generation.drawing.pricing import book_cost
-from generation.drawing.questions import load_sheet
 from generation.models import Measurement, ProviderCall, Run, Sample
 from generation.providers.client import Client
 from generation.runs.lifecycle import cancel_run, pause_run, resume_run, start_run
+from generation.runs.loaded import load_run
 from tests.generation.drawing_room import (
     BEGINNER,
     MASTER,
@@ -89,7 +90,7 @@ def test_claim_writes_the_call_down_before_it_is_asked(demo):
 def test_no_sample_is_claimed_twice(demo):
     demo()
     run = start_run(make_suite())
-    one, other = load_sheet(run.pk), load_sheet(run.pk)
+    one, other = ActiveRun(load_run(run.pk)), ActiveRun(load_run(run.pk))
     first = drawing.claim(one, wanted=5)
     other.due = list(one.due)  # the same samples looked up by two crews at the same moment
     rows = [{**row} for row in other.due]
@@ -115,11 +116,11 @@ def test_claim_respects_each_providers_room(demo):
 def test_claim_gives_nothing_in_a_paused_run(demo):
     demo()
     run = small_run()
-    sheet = load_sheet(run.pk)
-    sheet.due = list(drawing.Sample.objects.none())
+    active = ActiveRun(load_run(run.pk))
+    active.due = list(drawing.Sample.objects.none())
     pause_run(run)
 
-    assert drawing.claim(sheet, wanted=5) == []
+    assert drawing.claim(active, wanted=5) == []
     assert not run.calls.exists()
 
 
@@ -127,12 +128,12 @@ def test_pause_between_looking_up_and_claiming_holds(demo):
     """The run's state is part of the claim itself, not of the search before it."""
     demo()
     run = start_run(make_suite())
-    sheet = load_sheet(run.pk)
-    drawing.claim(sheet, wanted=1)
-    assert sheet.due, "there are samples looked up ahead"
+    active = ActiveRun(load_run(run.pk))
+    drawing.claim(active, wanted=1)
+    assert active.due, "there are samples looked up ahead"
     pause_run(run)
 
-    assert drawing.claim(sheet, wanted=3) == []
+    assert drawing.claim(active, wanted=3) == []
     run.refresh_from_db()
     assert run.reserved_nano == run.calls.get().reserved_nano
 
@@ -170,11 +171,11 @@ def test_budget_used_up_pauses_with_the_reason(demo):
 def test_a_cap_that_is_set_later_holds_for_models_without_a_price(demo):
     demo()
     run = start_run(make_suite(models=[replace(MASTER, price_in=None, price_out=None), BEGINNER]))
-    sheet = load_sheet(run.pk)
-    assert [question.reserved_nano > 0 for question in drawing.claim(sheet, wanted=2)] == [False, True]
+    active = ActiveRun(load_run(run.pk))
+    assert [question.reserved_nano > 0 for question in drawing.claim(active, wanted=2)] == [False, True]
     Run.objects.update(budget_nano=10**9)
 
-    claimed = [*drawing.claim(sheet, wanted=6), *drawing.claim(sheet, wanted=6)]
+    claimed = [*drawing.claim(active, wanted=6), *drawing.claim(active, wanted=6)]
 
     assert {question.request.model_id for question in claimed} == {"demo/beginner"}
     assert len(claimed) == 5
@@ -185,10 +186,10 @@ def test_a_cap_that_is_set_later_holds_for_models_without_a_price(demo):
 def test_a_run_whose_calls_all_lack_a_price_is_not_paused_for_its_budget(demo):
     demo()
     run = start_run(make_suite(models=[replace(MASTER, price_in=None, price_out=None)]))
-    sheet = load_sheet(run.pk)
+    active = ActiveRun(load_run(run.pk))
     Run.objects.update(budget_nano=0)
 
-    assert drawing.claim(sheet, wanted=6) == []
+    assert drawing.claim(active, wanted=6) == []
 
     run.refresh_from_db()
     assert (run.drawing_state, run.reserved_nano, run.calls.count()) == ("open", 0, 0)
@@ -408,7 +409,7 @@ def test_unknown_cost_holds_the_reservation_until_it_is_looked_up(demo):
     assert run.samples.get().flags == ["cost_unknown"]
 
     (call,) = run.calls.all()
-    cost = asyncio.run(look_up_cost(load_sheet(run.pk), call))
+    cost = asyncio.run(look_up_cost(load_run(run.pk), call))
     assert book_cost(call, cost)
     assert not book_cost(call, cost), "a cost is booked once"
 
@@ -417,9 +418,9 @@ def test_unknown_cost_holds_the_reservation_until_it_is_looked_up(demo):
     assert_invariants(run, billed_nano=server.bill.total_nano, requests=1)
 
 
-async def look_up_cost(sheet, call):
+async def look_up_cost(loaded, call):
     async with Client() as client:
-        return await client.lookup_cost(next(iter(sheet.profiles.values())), call.generation_id)
+        return await client.lookup_cost(next(iter(loaded.profiles.values())), call.generation_id)
 
 
 def test_a_drawing_that_signs_itself_is_held(demo):
@@ -484,13 +485,13 @@ def test_extra_prompt_and_parameters_reach_the_model(demo):
 def test_queries_a_sample_are_few_and_constant(demo, samples):
     demo()
     run = start_run(make_suite(models=[MASTER], prompts=samples, attempts=1))
-    sheet = load_sheet(run.pk)
+    active = ActiveRun(load_run(run.pk))
     ended = []
     with CaptureQueriesContext(
         connection,
     ) as queries:
         while True:
-            turn = drawing.take_turn(sheet, ended=ended, wanted=4 if not ended else len(ended))
+            turn = drawing.take_turn(active, ended=ended, wanted=4 if not ended else len(ended))
             if not turn.questions:
                 break
             ended = ask(turn.questions)

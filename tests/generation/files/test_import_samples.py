@@ -14,7 +14,8 @@ from generation.files.export_samples import write_samples
 from generation.files.import_samples import import_folder, import_samples
 from generation.files.sample_lines import slug
 from generation.models import Entrant, LanguageModel, Measurement, Run, Sample
-from generation.runs.lifecycle import RunError, start_run
+from generation.runs.errors import RunError
+from generation.runs.lifecycle import start_run
 from tests.generation.drawing_room import draw_some, make_program, make_suite
 
 pytestmark = pytest.mark.django_db

@@ -7,9 +7,9 @@ import pytest
 from generation.formats import get_format
 from generation.formats.science_birds import similarity
 from generation.jobs import switch_backend
-from generation.management.commands.sweep import sweep_and_ring
+from generation.management.commands.sweep import sweep_and_enqueue
 from generation.models import Event, Measurement, Run
-from generation.reading.backends import ring_for_asked
+from generation.reading.backends import enqueue_asked_backends
 from generation.runs.publishing import freeze_runs
 from tests.ranking.answered_run import make_answered_run
 
@@ -38,7 +38,7 @@ def test_a_curator_asks_and_a_worker_switches(client, curator, run, vit):
     assert f"A worker measures the drawings by vit: 0 of {run.samples.count()}." in page
     assert 'data-done="false"' in page
 
-    for _ in range(2):  # the bell may ring twice
+    for _ in range(2):  # the job may be enqueued twice
         switch_backend(run.pk)
 
     run.refresh_from_db()
@@ -61,19 +61,19 @@ def test_a_backend_that_is_missing_leaves_the_run_as_it_is_and_says_why(client, 
     page = client.get(f"/runs/{run.code}/progress/").text
     assert "vit could not measure this run, which stays with glyphs." in page and "set BENCHSITE_VIT_DIR" in page
     assert 'data-done="true"' in page
-    assert ring_for_asked() == 0, "it was answered"
+    assert enqueue_asked_backends() == 0, "it was answered"
     ask(client, run)
-    assert ring_for_asked() == 1, "and can be asked again"
+    assert enqueue_asked_backends() == 1, "and can be asked again"
 
 
 def test_a_wish_survives_a_queue_that_is_away(client, curator, run, vit, monkeypatch):
-    rung = []
-    monkeypatch.setattr("generation.reading.backends.ring_once", lambda *job: rung.append(job))
+    jobs = []
+    monkeypatch.setattr("generation.reading.backends.enqueue_if_idle", lambda *job: jobs.append(job))
     ask(client, run)
 
-    sweep_and_ring()
+    sweep_and_enqueue()
 
-    assert rung == [("measure", "generation.jobs.switch_backend", run.pk)]
+    assert jobs == [("measure", "generation.jobs.switch_backend", run.pk)]
 
 
 def test_a_frozen_run_keeps_its_backend(client, curator, run, vit):
@@ -84,7 +84,7 @@ def test_a_frozen_run_keeps_its_backend(client, curator, run, vit):
     page = ask(client, run)
 
     assert "is frozen: its leaderboard is final" in page.text
-    assert ring_for_asked() == 0
+    assert enqueue_asked_backends() == 0
     assert Run.objects.get().measure_backend == "glyphs"
 
 

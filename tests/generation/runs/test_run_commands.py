@@ -18,7 +18,8 @@ from generation.demo.server import Scripted
 from generation.models import Run, Sample
 from generation.queue import queue_connection
 from generation.reading import answers as reading
-from generation.reading.answers import measure_run, reread_run
+from generation.reading.answers import reread_run
+from generation.reading.measuring import measure_run
 from generation.runs.checking import describe_cost
 from generation.runs.curating import mark_identity_leak
 from generation.runs.lifecycle import start_run

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.timezone import now
 
 from generation.models import Run
-from generation.runs.staleness import AHEAD, mark_scores, mark_scores_after
+from generation.runs.staleness import AHEAD, mark_stale, mark_stale_after_commit
 from tests.judging.make import make_run
 
 
@@ -23,7 +23,7 @@ def test_a_mark_that_lies_ahead_is_not_moved_back():
     ahead = now() + timedelta(minutes=1)
     Run.objects.filter(pk=run.pk).update(scores_changed_at=ahead)
 
-    mark_scores(run.pk)
+    mark_stale(run.pk)
 
     assert mark(run) == ahead
 
@@ -32,7 +32,7 @@ def test_a_mark_that_lies_ahead_is_not_moved_back():
 def test_the_mark_is_later_than_the_commit_of_what_changed():
     run = make_run()
     with transaction.atomic():
-        mark_scores(run.pk)
+        mark_stale(run.pk)
         within = now()
 
     assert mark(run) > within
@@ -49,6 +49,6 @@ def test_a_vote_writes_the_mark_only_where_it_was_reached(read, writes, django_a
     began = now()
 
     with django_assert_num_queries(int(writes)):
-        mark_scores_after(run.pk, marked=marked)
+        mark_stale_after_commit(run.pk, marked=marked)
 
     assert mark(run) >= began + AHEAD if writes else mark(run) == marked

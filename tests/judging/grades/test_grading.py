@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils.timezone import now
 
 from generation.models import Run, Sample
-from generation.runs.lifecycle import RunError
+from generation.runs.errors import RunError
 from judging.curating.runs import decide_item
 from judging.grades.grading import grade_sample, report_item, standing_values, undo_grade
 from judging.grades.sheets import next_item, open_sheet

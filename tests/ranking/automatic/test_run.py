@@ -17,9 +17,8 @@ from generation.formats.base import Extraction
 from generation.formats.pixel_art.grid import SIDE
 from generation.formats.pixel_art.losses import parts_of
 from generation.models import Entrant, Measurement, Run, Sample
-from generation.reading.measuring import LATE, mark_new_scores
 from generation.runs.publishing import freeze_runs, thaw_runs
-from generation.runs.staleness import move_mark
+from generation.runs.staleness import LATE, mark_new_answers, move_mark
 from judging.models import Matchup, Vote
 from judging.pairs.tallies import rebuild_tallies
 from ranking.automatic.against_people import liking
@@ -149,13 +148,13 @@ def test_a_format_without_a_score_counts_answers_with_a_drawing():
 
 def test_new_answers_make_the_leaderboard_stale():
     run = make_answered_run(say=lambda s: PERFECT if s.attempt == 1 else None, models=MODELS)
-    assert mark_new_scores() == 1
+    assert mark_new_answers() == 1
     fit_run(run)
     assert stale_fits("full") == []
     Run.objects.filter(pk=run.pk).update(scores_changed_at="2026-01-01T00:00Z")
     answer_samples(run, by_model)
 
-    assert mark_new_scores() == 1
+    assert mark_new_answers() == 1
     assert stale_fits("fast") == [(run, "automatic")]
 
 
@@ -170,7 +169,7 @@ def test_a_frozen_leaderboard_takes_in_what_came_before_and_nothing_later():
     answer_samples(run, by_model)  # what was in flight
     Sample.objects.filter(run=run).update(drawn_at=now() + timedelta(minutes=1))
 
-    assert mark_new_scores() == 0
+    assert mark_new_answers() == 0
     assert Run.objects.get(pk=run.pk).scores_changed_at == marked
     with time_machine.travel(now() + timedelta(minutes=1), tick=False):
         move_mark(run.pk)  # by something that was under way
@@ -186,7 +185,7 @@ def test_answers_of_the_future_are_not_new_at_every_sweep():
     run.samples.update(drawn_at=now() + timedelta(hours=1))
     Run.objects.filter(pk=run.pk).update(scores_changed_at=now() - timedelta(minutes=1))
 
-    assert mark_new_scores() == 0
+    assert mark_new_answers() == 0
 
 
 def judged_run(**shape):

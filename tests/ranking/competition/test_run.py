@@ -16,9 +16,8 @@ from generation.formats import get_format
 from generation.formats.base import BackendMissing
 from generation.jobs import measure
 from generation.models import Entrant, Event, Measurement, Run, Sample
-from generation.reading.answers import measure_run
 from generation.reading.backends import use_backend
-from generation.reading.measuring import ring_for_unmeasured, unmeasured
+from generation.reading.measuring import enqueue_measuring, measure_run, unmeasured
 from generation.runs.publishing import freeze_runs, thaw_runs
 from judging.models import Matchup
 from judging.pairs.epochs import eligible_table
@@ -151,7 +150,7 @@ def test_a_backend_that_is_not_installed_says_what_to_do(run, monkeypatch):
     run.refresh_from_db()
     assert run.measure_backend == "glyphs"  # the leaderboard stays as it was
     use_backend(run, "vit")
-    assert ring_for_unmeasured() == 1
+    assert enqueue_measuring() == 1
     for _ in range(2):
         measure(run.pk, "vit")
     said = Event.objects.filter(run=run, verb="measure_failed")
@@ -183,12 +182,12 @@ def test_a_frozen_run_waits_with_what_is_still_to_be_measured(run, monkeypatch):
     use_backend(run, "vit")
     freeze_runs([run], by=None, reason="the term is over")
 
-    assert ring_for_unmeasured() == 0
+    assert enqueue_measuring() == 0
     measure(run.pk, "vit")  # rung before the freeze
     assert not Event.objects.filter(run=run, verb="measure_failed").exists()
 
     thaw_runs([Run.objects.get(pk=run.pk)], by=None, reason="one more week")
-    assert ring_for_unmeasured() == 1
+    assert enqueue_measuring() == 1
 
 
 def test_the_run_page_says_what_is_still_to_be_measured(run, client):

@@ -1,0 +1,70 @@
+"""A run's frozen rows, loaded once and used for many samples."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+
+from generation.formats import get_format
+from generation.formats.base import Format
+from generation.models import Entrant, LanguageModel, Prompt, Run
+from generation.money import Price, price_of_nano
+from generation.suites.profiles import Profile
+from generation.suites.suite import Suite
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedRun:
+    """A run with its suite, models, entrants and prompts by primary key."""
+
+    run: Run
+    suite: Suite
+    models: dict[int, LanguageModel]
+    entrants: dict[int, Entrant]
+    prompts: dict[int, Prompt]
+    more_names: tuple[str, ...] = ()  # of models that are about to join
+
+    @cached_property
+    def format(self) -> Format:
+        return get_format(self.run.format)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Every name by which a drawing in this run could sign itself."""
+        names = [name for model in self.models.values() for name in (model.model_id, model.label)]
+        names += [name for entrant in self.entrants.values() for name in (entrant.name, entrant.label, entrant.team)]
+        return tuple(dict.fromkeys(name for name in (*names, *self.more_names) if name))
+
+    @cached_property
+    def profiles(self) -> dict[int, Profile]:
+        return {pk: profile_of(model) for pk, model in self.models.items()}
+
+    @cached_property
+    def has_programs(self) -> bool:
+        """Then a sample is claimed once a turn."""
+        return any(entrant.turns for entrant in self.entrants.values())
+
+    def price_of(self, model_pk: int) -> Price | None:
+        model = self.models[model_pk]
+        if self.profiles[model_pk].kind == "ollama":
+            return Price(Decimal(0), Decimal(0))
+        return price_of_nano(model.price_in_nano, model.price_out_nano)
+
+
+def load_run(run_id: int) -> LoadedRun:
+    run = Run.objects.get(pk=run_id)
+    return LoadedRun(
+        run=run,
+        suite=Suite.from_dict(run.config),
+        models={row.pk: row for row in run.models.all()},
+        entrants={row.pk: row for row in run.entrants.all()},
+        prompts={row.pk: row for row in run.prompts.all()},
+    )
+
+
+def profile_of(model: LanguageModel) -> Profile:
+    """The frozen profile. The demo provider is local and may move, so its address is today's."""
+    profile = Profile(**model.profile)
+    return replace(profile, base_url=os.environ["DEMO_PROVIDER_URL"]) if profile.kind == "demo" else profile
