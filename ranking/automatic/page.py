@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from xml.sax.saxutils import escape
 
 from generation.models import Entrant, Run
 from judging.disclosure import drawings_are_open
@@ -104,7 +105,7 @@ def stacked_bar(row: Mapping[str, Any], weights: Mapping[str, float], name: str)
     said = f"{name}: {', '.join(words)}"
     return tag(
         "svg",
-        tag("title", said) + "".join(bars),
+        tag("title", escape(said)) + "".join(bars),
         viewBox="0 0 100 12",
         preserveAspectRatio="none",
         class_="parts",

@@ -128,7 +128,7 @@ def interval_marks(row: Interval, scale: Scale, y: float, unit: str = "") -> str
 
     low = scale.low if row.low is None else row.low
     high = scale.high if row.high is None else row.high
-    parts = [line(x(low), y, x(high), y, kind="reach", colour=INK, width=1.5)]
+    parts: list[str] = [line(x(low), y, x(high), y, kind="reach", colour=INK, width=1.5)]
     parts += [
         line(x(end), y - 4, x(end), y + 4, kind="reach", colour=INK, width=1.5)
         for end in (row.low, row.high)
@@ -168,7 +168,7 @@ def interval_chart(rows: Sequence[Interval], *, label: str, unit: str) -> Svg:
     """The whole interval plot as one picture, for download and print."""
     gutter = 24 + 7.4 * max((len(row.label) for row in rows), default=0)
     scale, height = interval_scale(rows, start=gutter, end=gutter + 520), 34 + 30 * len(rows)
-    parts = []
+    parts: list[str] = []
     for t in scale_ticks(scale):
         parts.append(line(scale.at(t), 10, scale.at(t), height - 24, kind="grid", colour=LINE))
         parts.append(text(scale.at(t), height - 8, f"{t:g}", anchor="middle", soft=True, size=12))
@@ -187,7 +187,7 @@ def heat_map(labels: Sequence[str], shares: Sequence[Sequence[float | None]], co
     cell_w, cell_h = 46, 30
     gutter = 44 + 7.4 * max((len(name) for name in labels), default=0)
     head = 26
-    parts = []
+    parts: list[str] = []
     for column, name in enumerate(labels):
         parts.append(text(gutter + cell_w * (column + 0.5), head - 8, str(column + 1), anchor="middle", soft=True))
         parts.append(text(gutter - 10, head + cell_h * (column + 0.65), f"{column + 1}. {name}", anchor="end"))

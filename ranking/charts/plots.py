@@ -51,7 +51,7 @@ def scatter(points: Sequence[Point], *, label: str, x_label: str, y_label: str) 
     logarithmic = len(positive) == len(points) > 0 and max(positive) >= 10 * min(positive)
     across = [math.log10(p.x) if logarithmic else p.x for p in points]
     xs, ys = Scale(*padded(across, share=0.1), 60, width - 30), interval_scale(as_intervals(points), start=330, end=16)
-    parts = [line(60, 330, width - 30, 330, kind="axis", colour="#8f8a80")]
+    parts: list[str] = [line(60, 330, width - 30, 330, kind="axis", colour="#8f8a80")]
     for t in scale_ticks(ys):
         parts += [line(60, ys.at(t), width - 30, ys.at(t), kind="grid", colour=LINE)]
         parts += [text(52, ys.at(t) + 4, f"{t:g}", anchor="end", soft=True, size=12)]
@@ -84,7 +84,7 @@ def x_ticks(scale: Scale, *, logarithmic: bool) -> list[float]:
 def scatter_point(point: Point, x: float, ys: Scale, put: tuple[float, float, str] | None) -> str:
     """A dot with its interval; its name stands at `put` (x, y, anchor), or only on hover where there is no room."""
     [(low, high)] = reaches([point], ys)
-    parts = [line(x, ys.at(low), x, ys.at(high), kind="reach", colour=INK, width=1.5)]
+    parts: list[str] = [line(x, ys.at(low), x, ys.at(high), kind="reach", colour=INK, width=1.5)]
     named = tag("title", escape(f"{point.label}: {point.y:.0f}"))
     parts.append(tag("circle", named, cx=x, cy=ys.at(point.y), r=5, class_="dot", fill=ACCENT))
     if put:
@@ -152,7 +152,7 @@ def history_chart(series: Sequence[Series], *, label: str) -> Svg:
     xs = Scale(0, max((p[0] for s in series for p in s.points), default=1), 60, right)
     settled = [p for s in series for p in s.points[len(s.points) // 4 :]]
     ys = Scale(*padded([p[1] for p in settled], share=0.15), 350, 16)
-    parts = []
+    parts: list[str] = []
     for t in scale_ticks(ys):
         parts += [line(60, ys.at(t), right, ys.at(t), kind="grid", colour=LINE)]
         parts += [text(52, ys.at(t) + 4, f"{t:g}", anchor="end", soft=True, size=12)]
@@ -169,7 +169,7 @@ def history_line(one: Series, number: int, xs: Scale, ys: Scale, *, label_y: flo
     colour, kind = SERIES[number % len(SERIES)], f"series series-{number % len(SERIES)}"
     places = [(xs.at(votes), ys.at(rating)) for votes, rating, *_ in one.points]
     path = " ".join(f"{x:g},{y:g}" for x, y in places)
-    parts = [tag("polyline", points=path, fill="none", stroke=colour, stroke_width=2, class_=kind)]
+    parts: list[str] = [tag("polyline", points=path, fill="none", stroke=colour, stroke_width=2, class_=kind)]
     parts += [mark(MARKS[number % len(MARKS)], x, y, kind, colour) for x, y in places[:: max(1, len(places) // 8)]]
     end_x, end_y = places[-1]
     parts.append(line(end_x, end_y, end_x + 14, label_y, kind="lead", colour=SOFT))

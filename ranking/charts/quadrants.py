@@ -50,7 +50,7 @@ def quadrant_chart(dots: Sequence[Dot], entrants: Sequence[Dot]) -> Svg:
     xs = Scale(*padded([math.log10(1 + dot.anchors) for dot in dots]), LEFT, RIGHT)
     ys = Scale(0, 100, BOTTOM, TOP)
     anchors, visual = medians(dots)
-    parts = [*axes(xs, ys), *middle_lines(xs.at(math.log10(1 + anchors)), ys.at(visual), anchors, visual)]
+    parts: list[str] = [*axes(xs, ys), *middle_lines(xs.at(math.log10(1 + anchors)), ys.at(visual), anchors, visual)]
     parts += [text(x, y, name, anchor=at, soft=True, size=14) for name, (x, y, at) in CORNERS.items()]
     parts += [small_dot(dot, xs, ys) for dot in dots]
     names = [dot.name if len(dot.name) <= SHORT else f"{dot.name[: SHORT - 1]}…" for dot in entrants]
@@ -63,7 +63,7 @@ def quadrant_chart(dots: Sequence[Dot], entrants: Sequence[Dot]) -> Svg:
 
 
 def axes(xs: Scale, ys: Scale) -> list[str]:
-    parts = [line(LEFT, BOTTOM, RIGHT, BOTTOM, kind="axis", colour="#8f8a80")]
+    parts: list[str] = [line(LEFT, BOTTOM, RIGHT, BOTTOM, kind="axis", colour="#8f8a80")]
     for value in ticks(0, 100):
         parts.append(line(LEFT, ys.at(value), RIGHT, ys.at(value), kind="grid", colour=LINE))
         parts.append(text(LEFT - 8, ys.at(value) + 4, f"{value:g}", anchor="end", soft=True, size=12))

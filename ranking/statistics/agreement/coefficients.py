@@ -1,4 +1,4 @@
-"""How far judges agree: Krippendorff, Gwet, Cohen, Fleiss, ICC, with intervals by jackknife over units.
+"""How far judges agree: Krippendorff, Gwet, Cohen, ICC, with intervals by jackknife over units.
 
 Everything nominal works on a table [units, classes] of how many judges put a unit in a class.
 """
@@ -35,27 +35,6 @@ def interval_delta(values: Array) -> Array:
     """Squared distance of class values."""
     values = np.asarray(values, float)
     return (values[:, None] - values[None, :]) ** 2
-
-
-def ordinal_delta(marginals: Array) -> Array:
-    """Krippendorff's ordinal metric: how many ratings lie between two classes, squared."""
-    upto = np.cumsum(marginals)
-    lower = np.minimum(upto[:, None], upto[None, :])
-    upper = np.maximum(upto[:, None], upto[None, :])
-    between = upper - lower
-    # From the middle of one class to the middle of the other.
-    ends = 0.5 * (marginals[:, None] + marginals[None, :])
-    low_first = np.where(upto[:, None] <= upto[None, :], marginals[:, None], marginals[None, :])
-    result = (between + low_first - ends) ** 2
-    np.fill_diagonal(result, 0)
-    return result
-
-
-def ratio_delta(values: Array) -> Array:
-    """Squared relative difference of class values."""
-    values = np.asarray(values, float)
-    total = values[:, None] + values[None, :]
-    return np.where(total > 0, ((values[:, None] - values[None, :]) / np.where(total > 0, total, 1)) ** 2, 0)
 
 
 def paired_units(table: Array) -> Array:
@@ -129,22 +108,6 @@ def _agreement(table: Array) -> Array:
     return (table * (table - 1)).sum(1) / (judges * (judges - 1))
 
 
-def fleiss_kappa(table: Array) -> Estimate:
-    """Fleiss' kappa (1971); units with the same number of judges."""
-    table = paired_units(np.asarray(table, float))
-    if not len(table):
-        return Estimate(None)
-    classes = table.shape[1]
-    sums = np.column_stack([table, _agreement(table), np.ones(len(table))])
-
-    def kappa(totals: Array) -> Array:
-        marginals = totals[..., :classes]
-        chance = ((marginals / marginals.sum(-1, keepdims=True)) ** 2).sum(-1)
-        return _chance_corrected(1 - chance, 1 - totals[..., classes] / totals[..., -1])
-
-    return jackknife(sums, kappa)
-
-
 def jackknife(
     sums: Array, statistic: Callable[[Array], Array], *, within: tuple[float, float] = (-1.0, 1.0)
 ) -> Estimate:
@@ -158,17 +121,6 @@ def jackknife(
     error = np.sqrt((units - 1) / units * ((left_out - left_out.mean()) ** 2).sum())
     half = float(stdtrit(units - 1, 0.975) * error)
     return Estimate(value, max(within[0], value - half), min(within[1], value + half))
-
-
-def cohen_table(table: Array) -> float | None:
-    """Cohen's kappa from a square table of two judges' classes."""
-    table = np.asarray(table, float)
-    n = table.sum()
-    if n == 0:
-        return None
-    observed = np.trace(table) / n
-    chance = (table.sum(0) * table.sum(1)).sum() / n**2
-    return 1.0 if chance == 1 else float((observed - chance) / (1 - chance))
 
 
 def cohen_matrix(
