@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from typing import Annotated, Any
 from typing import Protocol as Shape
 
+from generation.formats import format_to_show
+
 # What a field holds, for the checks at start-up (`generation/checks.py`).
 Words = Annotated[str, "words"]
 Function = Annotated[str, "function"]
@@ -43,8 +45,9 @@ class Protocol:
     - `template` shows it, with `fit`, `result`, `run` and what `page(fit, *, scope)` adds, if there is one.
     - `sentence(result, labels)` is the one line that lists of leaderboards show; `labels` are entrants' labels by name.
     - `needs_rubric`: a suite that names it must have a rubric.
-    - `by_format`: formats that are scored and shown in a way of their own.
     - `judging_room` and `ranking_room` are its folders. Their modules `models`, `urls` and `admin` are found there.
+    - `analyse_file(path, *, out_format)` ranks a file of grades or answers; it may also take `suite`, `skip_bad`, `trials`.
+    - `by_format`: what takes its place for formats that ask for a `scoring` of their own.
 
     Where people judge:
 
@@ -63,6 +66,7 @@ class Protocol:
     template: Template
     page: Function = ""
     sentence: Function = ""
+    analyse_file: Function = ""
     slow: bool = False
     needs_rubric: bool = False
     by_format: Mapping[str, Protocol] = field(default_factory=dict)
@@ -112,6 +116,7 @@ RUBRIC = Protocol(
     template="ranking/leaderboard_rubric.html",
     page="ranking.rubric.page.page_context",
     sentence="ranking.rubric.page.leading_sentence",
+    analyse_file="ranking.rubric.scores.analyse_file",
     needs_rubric=True,
     judging_words="judges are grading",
     invitation="You see one drawing at a time and grade it on a few dimensions, by keyboard or slider.",
@@ -135,6 +140,7 @@ AUTOMATIC = Protocol(
     page="ranking.automatic.page.page_context",
     sentence="ranking.automatic.page.overall_sentence",
     ranking_room="ranking.automatic",
+    analyse_file="ranking.automatic.scores.analyse_file",
 )
 COMPETITION = replace(
     AUTOMATIC,
@@ -145,20 +151,23 @@ COMPETITION = replace(
     page="ranking.competition.page.page_context",
     sentence="ranking.competition.page.overall_sentence",
     ranking_room="ranking.competition",
+    analyse_file="ranking.competition.scores.analyse_file",
 )
 
 # By the name that suites use, in the order in which pages list them.
 PROTOCOLS: dict[str, Protocol] = {
     "pairwise": PAIRWISE,
     "rubric": RUBRIC,
-    "automatic": replace(AUTOMATIC, by_format={"science_birds": COMPETITION}),
+    "automatic": replace(AUTOMATIC, by_format={"competition": COMPETITION}),
 }
 
 
 def protocol_of(scored: Scored, name: str) -> Protocol | None:
     """The entry for one of the run's protocols; None where nothing scores it."""
     entry = PROTOCOLS.get(name) if name in scored.protocols else None
-    return entry and entry.by_format.get(scored.format, entry)
+    if entry is None or not entry.by_format:
+        return entry
+    return entry.by_format.get(format_to_show(scored.format).scoring, entry)
 
 
 def protocols_of(scored: Scored) -> dict[str, Protocol]:

@@ -66,19 +66,13 @@ def _by_score(run: Run, fit: Fit) -> Best | None:
     leader = next((row["entrant"] for row in fit.result["overall"] if row["score"] is not None), None)
     drawings = run.samples.judgeable().filter(entrant__name=leader)
     measured = Measurement.objects.filter(sample__in=drawings, backend=run.measure_backend)
-    scores = {pk: _score(values) for pk, values in measured.values_list("sample_id", "values")}
+    scores = {pk: run.drawing_format.score(values) for pk, values in measured.values_list("sample_id", "values")}
     known = {pk: score for pk, score in scores.items() if score is not None}
     if not known:
         return None
     best = min(known, key=lambda pk: (-known[pk], pk))
     sample = _sample(run, pk=best)
     return Best(sample, f"score {known[best]:.2f} of 1") if sample else None
-
-
-def _score(values: dict[str, Any]) -> float | None:
-    if "stability" in values and "similarity" in values:
-        return values["stability"] * values["similarity"]
-    return values.get("score")
 
 
 _FINDERS: dict[str, Callable[[Run, Fit], Best | None]] = {

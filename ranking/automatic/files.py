@@ -20,7 +20,6 @@ from generation.suites.suite import Suite
 if TYPE_CHECKING:
     from ranking.automatic.scores import Scores
 
-PARTS = {"json": "JSON", "render": "Render", "quality": "Quality"}
 NEEDED = {"model_id": str, "prompt_text": str, "attempt_number": int, "raw_output": str}
 
 
@@ -104,17 +103,16 @@ def _span(row: dict[str, Any]) -> str:
 
 
 def to_markdown(scores: Scores, *, slug: str, title: str) -> str:
-    parts = [part for part in PARTS if part in scores.models]
     lines = [
         f"# {markdown_cell(title)}",
         "",
         f"{scores.samples} answers. Intervals are 95 %, clustered by prompt. Spread is the standard deviation across attempts.",
         "",
-        f"| # | Model | Score | Interval | {''.join(f'{PARTS[part]} | ' for part in parts)}Drawable | Spread | Answers |",
-        f"|---:|---|---:|---|{'---:|' * len(parts)}---:|---:|---:|",
+        f"| # | Model | Score | Interval | {''.join(f'{part.label} | ' for part in scores.parts)}Drawable | Spread | Answers |",
+        f"|---:|---|---:|---|{'---:|' * len(scores.parts)}---:|---:|---:|",
     ]
     for row in records(scores.models):
-        shown = "".join(f"{row[part]:.3f} | " for part in parts)
+        shown = "".join(f"{row[part.key]:.3f} | " for part in scores.parts)
         spread = "–" if row["sd"] is None else f"{row['sd']:.3f}"
         lines.append(
             f"| {row['rank']} | {markdown_cell(row['model'])} | {row['score']:.3f} | {_span(row)} | {shown}"

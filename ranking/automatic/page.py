@@ -6,21 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
+from generation.formats.base import ScorePart
 from generation.models import Entrant, Run
 from judging.disclosure import drawings_are_open
-from ranking.automatic.files import PARTS
 from ranking.charts.intervals import Interval, Scale, Svg, interval_axis, interval_row, tag
 from ranking.models import Fit
 from ranking.words import joined, label, number_word, rank_words
 
 UNIT = Scale(0.0, 1.0)
-STAGES = {
-    "whole": "the whole answer was the object",
-    "fence": "it was in a code fence",
-    "object": "it was found between other words",
-    "cleaned": "it was found once reasoning was taken out",
-    "none": "no object was found",
-}
 
 
 def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
@@ -29,20 +22,27 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     entrants = {entrant.name: entrant for entrant in fit.run.entrants.all()}
     labels = {name: entrant.label for name, entrant in entrants.items()}
     found = result["categories"].get(scope, []) if scope else result["overall"]
+    parts, stages = score_parts(fit), fit.run.drawing_format.stages
     return {
         "scope": scope,
         "sentence": leading_sentence(found, labels),
-        "rows": [make_row(row, entrants, result) for row in found],
+        "rows": [make_row(row, entrants, parts) for row in found],
         "axis": interval_axis(UNIT),
-        "weights": [(PARTS[name], weight) for name, weight in result.get("weights", {}).items()],
+        "weights": [(part.label, part.weight) for part in parts],
         "tabs": category_tabs(fit),
         "category_table": category_table(fit, labels),
-        "stages": count_table(result, "stages", "stage", labels, words=STAGES),
+        "stages": count_table(result, "stages", "stage", labels, words=stages) if stages else {},
         "reasons": count_table(result, "reasons", "reason", labels),
         "disqualified": [entrant for entrant in entrants.values() if entrant.disqualified],
         "labels": labels,
         **people_context(fit, labels),
     }
+
+
+def score_parts(fit: Fit) -> list[ScorePart]:
+    """The parts that the fit counted; their labels are the format's."""
+    labels = {part.key: part.label for part in fit.run.drawing_format.score_parts}
+    return [ScorePart(key, labels.get(key, key), weight) for key, weight in fit.result.get("weights", {}).items()]
 
 
 def overall_sentence(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
@@ -75,7 +75,7 @@ def leading_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str
     return f"{said}; the intervals of {number_word(len(near))} more reach as far, so these answers do not part them."
 
 
-def make_row(row: dict[str, Any], entrants: Mapping[str, Entrant], result: Mapping[str, Any]) -> dict[str, Any]:
+def make_row(row: dict[str, Any], entrants: Mapping[str, Entrant], parts: Sequence[ScorePart]) -> dict[str, Any]:
     entrant = entrants.get(row["entrant"])
     name = entrant.label if entrant else row["entrant"]
     bounds = "" if row["low"] is None else f" ({row['low']:.2f}–{row['high']:.2f})"
@@ -89,19 +89,19 @@ def make_row(row: dict[str, Any], entrants: Mapping[str, Entrant], result: Mappi
         "standing": row,
         "ranks": rank_words(row),
         "interval": interval_row(interval, UNIT),
-        "parts": [row[part] for part in PARTS if part in row],
-        "bar": stacked_bar(row, result.get("weights", {}), name) if "json" in row else "",
+        "parts": [(part.label, row[part.key]) for part in parts if part.key in row],
+        "bar": stacked_bar(row, parts, name) if parts and parts[0].key in row else "",
     }
 
 
-def stacked_bar(row: Mapping[str, Any], weights: Mapping[str, float], name: str) -> Svg:
+def stacked_bar(row: Mapping[str, Any], parts: Sequence[ScorePart], name: str) -> Svg:
     """The parts of a score laid end to end, each as long as the points it gave; the whole width is a score of 1."""
     start, bars, words = 0.0, [], []
-    for part, weight in weights.items():
-        width = 100 * weight * row[part]
-        bars.append(tag("rect", x=round(start, 3), width=round(width, 3), height=12, class_=f"part-{part}"))
-        words.append(f"{PARTS[part]} {weight * row[part]:.2f} of {weight:.2f}")
-        start += width
+    for number, part in enumerate(parts, start=1):
+        points = part.weight * row[part.key]
+        bars.append(tag("rect", x=round(start, 3), width=round(100 * points, 3), height=12, class_=f"part-{number}"))
+        words.append(f"{part.label} {points:.2f} of {part.weight:.2f}")
+        start += 100 * points
     said = f"{name}: {', '.join(words)}"
     return tag(
         "svg",

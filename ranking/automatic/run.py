@@ -1,4 +1,4 @@
-"""A run scored by its measurements: pixel art by its formula, other formats by the share of answers with a drawing."""
+"""A run scored by its measurements: by the format's own score, or by the share of answers with a drawing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from generation.models import Run, Sample
 from ranking.automatic.against_people import compare_with_people
 from ranking.automatic.files import records, to_csv, to_markdown
-from ranking.automatic.scores import PARTS, WEIGHTS, Scores, score_samples
+from ranking.automatic.scores import Scores, score_samples
 from ranking.statistics.rounding import rounded
 
 TABLES = ("stages", "reasons", "prompts")
@@ -82,12 +82,12 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, A
     }
     if frame.empty:
         return found
-    scores = score_samples(frame)
+    scores = score_samples(frame, form=run.drawing_format)
     names = {"slug": run.suite, "title": str(run)}
     found |= {
         "overall": standings(records(scores.models)),
         "categories": categories(scores),
-        "weights": WEIGHTS if set(PARTS) <= set(frame) else {},
+        "weights": {part.key: part.weight for part in scores.parts},
         **{table: [as_entrant(row) for row in records(getattr(scores, table))] for table in TABLES},
         "run": {"md": to_markdown(scores, **names), "csv": to_csv(scores, **names)},
     }

@@ -1,8 +1,7 @@
 """Automatic scores of answers: per sample in, per model, category and stage out, with intervals clustered by prompt.
 
-A frame of samples has the columns `model, prompt, category, attempt, json, render, quality, score, stage, reason`; the
-parts `height, width, type, diversity, density` may be there too; a format without parts leaves `json, render, quality` out.
-An answer without a drawing is a row like any other.
+A frame of samples has the columns `model, prompt, category, attempt, score, stage, reason`, the parts of the score where
+the format names some, and perhaps more. An answer without a drawing is a row like any other.
 """
 
 from __future__ import annotations
@@ -16,23 +15,20 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from generation.formats.base import Answer
-from generation.formats.pixel_art import FORMAT, STAGES
+from generation.formats import get_format
+from generation.formats.base import Answer, Format, ScorePart
 from generation.suites.suite import Suite
 from ranking.automatic.files import WRITERS, read_samples
 from ranking.statistics.agreement.consistency import score_consistency
 
 LEVEL = 0.95
-# A model's score is the weighted sum of its parts, so a page can stack them.
-WEIGHTS = {"json": 0.4, "render": 0.3, "quality": 0.3}
-PARTS = tuple(WEIGHTS)
 
 
 @dataclass(frozen=True)
 class Scores:
     """A run scored automatically: all a leaderboard shows.
 
-    - `models`: model, rank, separated_rank, score, low, high, json, render, quality (means), samples, prompts, valid,
+    - `models`: model, rank, separated_rank, score, low, high, the means of `parts`, samples, prompts, valid,
       variance, sd, variance_low, variance_high (across attempts at a prompt); best first. `separated_rank` is 1 + the
       number of models whose interval lies wholly above this one's.
     - `categories`: model, category, score, low, high, samples, prompts.
@@ -47,6 +43,7 @@ class Scores:
     reasons: pd.DataFrame
     prompts: pd.DataFrame
     samples: int
+    parts: tuple[ScorePart, ...] = ()
     level: float = LEVEL
 
 
@@ -67,11 +64,12 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray) -> tuple[float, flo
     return mean, float(max(mean - reach, 0.0)), float(min(mean + reach, 1.0))
 
 
-def score_samples(samples: pd.DataFrame) -> Scores:
-    """The whole analysis of one frame of samples; there must be some."""
+def score_samples(samples: pd.DataFrame, *, form: Format) -> Scores:
+    """The whole analysis of one frame of samples in this format; there must be some."""
     if samples.empty:
         raise ValueError("There are no samples to score.")
-    rows = [_model_row(str(name), group) for name, group in samples.groupby("model", sort=True)]
+    parts = tuple(part for part in form.score_parts if part.key in samples)
+    rows = [_model_row(str(name), group, parts) for name, group in samples.groupby("model", sort=True)]
     models = pd.DataFrame(rows).sort_values(["score", "model"], ascending=[False, True], ignore_index=True)
     models.insert(1, "rank", models["score"].round(9).rank(ascending=False, method="min").astype(int))
     above = models["low"].to_numpy()[None, :] > models["high"].to_numpy()[:, None]
@@ -81,16 +79,17 @@ def score_samples(samples: pd.DataFrame) -> Scores:
     return Scores(
         models=models,
         categories=_category_table(samples),
-        stages=_counts(staged, "stage"),
+        stages=_counts(staged, "stage", order=form.stages),
         reasons=_counts(failed, "reason"),
         prompts=samples.groupby(["model", "prompt", "category"], as_index=False, sort=True).agg(
             score=("score", "mean"), samples=("score", "size")
         ),
         samples=len(samples),
+        parts=parts,
     )
 
 
-def _model_row(name: str, group: pd.DataFrame) -> dict[str, Any]:
+def _model_row(name: str, group: pd.DataFrame, parts: Iterable[ScorePart]) -> dict[str, Any]:
     mean, low, high = clustered_mean(group["score"].to_numpy(), group["prompt"].to_numpy())
     grid = group.pivot_table(index="prompt", columns="attempt", values="score")
     steady = score_consistency(grid.to_numpy(dtype=float))
@@ -99,7 +98,7 @@ def _model_row(name: str, group: pd.DataFrame) -> dict[str, Any]:
         "score": mean,
         "low": low,
         "high": high,
-        **{part: float(group[part].mean()) for part in PARTS if part in group},
+        **{part.key: float(group[part.key].mean()) for part in parts},
         "samples": len(group),
         "prompts": group["prompt"].nunique(),
         "valid": float((group["reason"] == "").mean()),
@@ -119,31 +118,37 @@ def _category_table(samples: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _counts(samples: pd.DataFrame, column: str) -> pd.DataFrame:
+def _counts(samples: pd.DataFrame, column: str, *, order: Iterable[str] = ()) -> pd.DataFrame:
     if samples.empty:
         return pd.DataFrame({"model": [], column: [], "samples": []})
     table = samples.groupby(["model", column], as_index=False).size().rename(columns={"size": "samples"})
-    order = {stage: place for place, stage in enumerate(STAGES)}
+    places = {value: place for place, value in enumerate(order)}
     return table.sort_values(
-        ["model", column], key=lambda values: values.map(lambda name: (order.get(name, 99), name)), ignore_index=True
+        ["model", column], key=lambda values: values.map(lambda name: (places.get(name, 99), name)), ignore_index=True
     )
 
 
-def score_answers(answers: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """The frame of samples from rows with model, prompt, category, attempt, raw_output and perhaps finish_reason."""
-    rows = []
+def score_answers(answers: Iterable[Mapping[str, Any]], *, form: Format) -> pd.DataFrame:
+    """The frame of samples from rows with model, prompt, category, attempt, raw_output and perhaps finish_reason.
+
+    Where the format has no score of its own, an answer with a drawing has 1.
+    """
+    rows, backend = [], form.measure_backends[0]
     for row in answers:
         answer = Answer(row["raw_output"], finish_reason=row.get("finish_reason", ""))
-        found = FORMAT.extract(answer)
-        measured = (
-            FORMAT.measure_invalid(answer, found) if found.drawing is None else FORMAT.measure(found.drawing, answer)
-        )
+        extraction = form.extract(answer)
+        if extraction.drawing is None:
+            measured = form.measure_invalid(answer, extraction, backend=backend)
+        else:
+            measured = form.measure(extraction.drawing, answer, backend=backend)
         names = {key: row[key] for key in ("model", "prompt", "category", "attempt")}
-        rows.append({**names, **measured, "reason": found.reason})
+        default = {"score": float(extraction.valid), "stage": ""}
+        rows.append({**names, **default, **measured, "reason": extraction.reason})
     return pd.DataFrame(rows)
 
 
 def analyse_file(path: Path, *, suite: Suite, out_format: str = "json") -> str:
     """A bare file of answers, scored and written as `json`, `markdown` or `csv`; FileError names a bad line."""
-    write = WRITERS[out_format]
-    return write(score_samples(score_answers(read_samples(path, suite=suite))), slug=suite.slug, title=suite.title)
+    form = get_format(suite.format)
+    frame = score_answers(read_samples(path, suite=suite), form=form)
+    return WRITERS[out_format](score_samples(frame, form=form), slug=suite.slug, title=suite.title)

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchsite.lib.progress_bar import Bar
 from benchsite.lib.times import parse_time
-from generation.protocols import load
+from generation.protocols import load, protocols_of
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.sample_files import read_samples
@@ -21,13 +21,6 @@ from ranking.pairwise.vote_files import read_votes
 from ranking.statistics.leaderboard import Leaderboard, Settings, analyse_votes
 from ranking.statistics.votes import standing_votes
 
-# What reads a file of grades, trials or samples for suites that are not voted on: analyse_file(path, *, out_format) -> str,
-# which may also take `suite`, `skip_bad` and `trials`.
-FILE_ANALYSES = {
-    "rubric": "ranking.rubric.scores.analyse_file",
-    "pixel_art": "ranking.automatic.scores.analyse_file",
-    "science_birds": "ranking.competition.scores.analyse_file",
-}
 LONG_NAMES = {"json": "json", "md": "markdown", "csv": "csv"}
 BAD_INPUT = 2
 
@@ -104,7 +97,7 @@ def read_until(text: str | None) -> float | None:
 
 
 def analyse_suite(options: dict[str, Any], bar: Bar) -> str:
-    """The file analysis of a suite: its format's own where there is one, else its protocol's."""
+    """The file analysis of a suite's protocol."""
     from django.conf import settings
 
     from generation.suites.loading import load_suite
@@ -115,7 +108,7 @@ def analyse_suite(options: dict[str, Any], bar: Bar) -> str:
     suite = load_suite(folder)
     if suite.protocols == ("pairwise",):
         return analyse_vote_file(options | {"suite": None}, bar)
-    target = next((FILE_ANALYSES[key] for key in (suite.format, *suite.protocols) if key in FILE_ANALYSES), None)
+    target = next((entry.analyse_file for entry in protocols_of(suite).values() if entry.analyse_file), None)
     if target is None:
         raise ValueError(f"The suite {options['suite']!r} has no analysis of files.")
     analyse_file = load(target)

@@ -55,8 +55,9 @@ def test_the_database_is_scored_as_a_file_of_its_answers_is(run):
 
     rows = run.samples.values("model__model_id", "prompt__key", "prompt__category", "attempt", "answer")
     names = ("model", "prompt", "category", "attempt", "raw_output")
-    frame = score_answers(dict(zip(names, row.values(), strict=True)) for row in rows)
-    expected = score_samples(frame).models
+    answers = (dict(zip(names, row.values(), strict=True)) for row in rows)
+    frame = score_answers(answers, form=run.drawing_format)
+    expected = score_samples(frame, form=run.drawing_format).models
     found = pd.DataFrame(fit.result["overall"])
     assert list(found["entrant"]) == list(expected["model"])
     for column in ("score", "low", "high", "json", "render", "quality", "valid", "sd"):

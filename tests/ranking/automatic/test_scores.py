@@ -11,8 +11,11 @@ import pytest
 from django.core.management import call_command
 
 from benchsite.lib.file_errors import FileError
+from generation.formats.pixel_art import FORMAT
+from generation.formats.pixel_art.grid import WEIGHTS
 from generation.suites.loading import load_suite
-from ranking.automatic.scores import WEIGHTS, analyse_file, clustered_mean, score_answers, score_samples
+from ranking.automatic import scores as automatic
+from ranking.automatic.scores import analyse_file, clustered_mean
 
 SUITE = load_suite(Path(__file__).resolve().parents[3] / "config" / "pixel-art-lite")
 ROW = [0, 1, 2, 3, 4, 5, 6, 7] * 3
@@ -28,6 +31,14 @@ def make_samples(scores: dict[str, list[list[float]]]) -> pd.DataFrame:
         for p, attempts in enumerate(prompts)
         for a, score in enumerate(attempts)
     )
+
+
+def score_samples(samples):
+    return automatic.score_samples(samples, form=FORMAT)
+
+
+def score_answers(answers):
+    return automatic.score_answers(answers, form=FORMAT)
 
 
 def test_it_works():
