@@ -7,7 +7,7 @@ from random import Random
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from benchsite.lib import progress_bar
 from generation.demo.server import start
@@ -19,10 +19,32 @@ from tests.site.url_world import make_world
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
+SERVICES = {"db", "transactional_db", "live_server", "valkey", "page"}
+FEW = 10  # examples of a property, where an answer is wanted quickly
 
-def pytest_collection_modifyitems(items):
-    """What takes longest begins first."""
-    items.sort(key=lambda item: not (item.get_closest_marker("long") or item.get_closest_marker("processes")))
+
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="no test that is long or needs a database, queue or browser")
+
+
+def pytest_collection_modifyitems(config, items):
+    """What takes longest begins first; in a quick run it is left out, and properties are tried with a few examples."""
+    if config.getoption("quick"):
+        slow = [item for item in items if is_slow(item)]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
+        for test in {item.function for item in items if is_hypothesis_test(item.function)}:
+            asked = test._hypothesis_internal_use_settings
+            test._hypothesis_internal_use_settings = settings(asked, max_examples=min(FEW, asked.max_examples))
+    items.sort(key=lambda item: not is_long(item))
+
+
+def is_long(item):
+    return item.get_closest_marker("long") or item.get_closest_marker("processes")
+
+
+def is_slow(item):
+    return is_long(item) or item.get_closest_marker("django_db") or not SERVICES.isdisjoint(item.fixturenames)
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,10 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from tests.services import chromium, postgres, valkey_server
+from tests.test_architecture import PURE
 
 # For two cores: tests of real workers mostly wait, browsers never do.
 WORKERS, BROWSERS = 3, 2
@@ -23,7 +25,17 @@ def pytest(environment: dict[str, str], *arguments: str, workers: int = BROWSERS
     return subprocess.run([*command, *arguments], env=environment).returncode
 
 
+def quick_paths() -> list[str]:
+    """Where the tests of the pure rooms are, beside those of the house rules."""
+    tests = [Path("tests", room) for room in PURE]
+    files = [path.with_name(f"test_{path.name}") if path.suffix else path for path in tests]
+    return ["tests/test_architecture.py", *(str(path) for place in files for path in sorted(Path().glob(str(place))))]
+
+
 def main(arguments: list[str]) -> int:
+    if "--quick" in arguments:
+        paths = [] if any(not argument.startswith("-") for argument in arguments) else quick_paths()
+        return pytest({**os.environ, "LOG_LEVEL": "WARNING"}, *arguments, *paths)
     with ThreadPoolExecutor(1) as aside, valkey_server() as queue, postgres() as database:
         browser = aside.submit(chromium)  # where it has to be installed, other tests need not wait for it
         plain = {**os.environ, "LOG_LEVEL": "WARNING", "REDIS_URL": queue.url}

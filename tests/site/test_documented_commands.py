@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, get_commands, load_command_class
 
-from tests.test_architecture import ORDER
+from tests.test_architecture import APPS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-OURS = {name for name, app in get_commands().items() if app in {*ORDER, "benchsite"}}
+OURS = {name for name, app in get_commands().items() if app in {*APPS, "benchsite"}}
 NUMBERS = {"N", "M", "S"}  # as in --votes M
 
 

@@ -16,7 +16,7 @@ from django.core.management import get_commands
 from django.db.backends.postgresql.features import DatabaseFeatures
 
 from generation.drawing.crew import GRACE_SECONDS
-from tests.test_architecture import ORDER
+from tests.test_architecture import APPS
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = (ROOT / "docs" / "operations.md").read_text()
@@ -30,7 +30,7 @@ UNITS = sorted((ROOT / "deploy" / "systemd").glob("*.service"))
 
 def variables_read() -> set[str]:
     """Every name that our own code, its scripts and the shipped providers read from the environment."""
-    code = [path for folder in ("benchsite", *ORDER) for path in (ROOT / folder).rglob("*.py")]
+    code = [path for folder in ("benchsite", *APPS) for path in (ROOT / folder).rglob("*.py")]
     found = {name for path in code for name in names_asked(ast.parse(path.read_text()))}
     for path in (ROOT / "deploy" / "manage", *filter(Path.is_file, (ROOT / "script").iterdir())):
         found |= set(re.findall(r"\$\{([A-Z_]+):?-", path.read_text()))

@@ -45,7 +45,9 @@ def test_a_word_too_many_is_answered_with_how_to_start_it(monkeypatch, capsys, w
 def test_a_folder_has_one_server(tmp_path):
     serve.lock_folder(tmp_path)
 
-    second = f"from pathlib import Path; from benchsite import serve; serve.lock_folder(Path({str(tmp_path)!r}))"
+    second = (
+        f"from pathlib import Path; from benchsite.operations import serve; serve.lock_folder(Path({str(tmp_path)!r}))"
+    )
     done = subprocess.run([sys.executable, "-c", second], capture_output=True, text=True, cwd=serve.ROOT)
 
     assert done.returncode == 1
