@@ -8,7 +8,6 @@ import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +21,7 @@ from redis.exceptions import RedisError
 
 from benchsite.lib.hosts import is_loopback
 from benchsite.operations.metrics import seconds_behind, workers_by_queue
+from generation.formats import format_names, get_format
 from generation.models import Run, Sample
 from generation.queue import queue_connection, seconds_since_beat
 from generation.runs.notices import checked_webhook
@@ -239,10 +239,20 @@ def check_machine() -> Iterator[Finding]:
         )
     else:
         yield good(f"{free / 1e9:.0f} GB of disk are free.")
-    if find_spec("Box2D") is None:
-        yield warn("Box2D is not installed.", "Science Birds levels cannot be measured here: pip install Box2D")
-    else:
-        yield good("Box2D is installed.")
+
+
+def check_formats() -> Iterator[Finding]:
+    names = format_names()
+    used = set(Run.objects.values_list("format", flat=True).distinct())
+    for name in sorted(used - set(names)):
+        yield bad(
+            f"Some runs have the format {name!r}, which is not installed.",
+            "Install the package that provides it; until then their drawings are shown as text.",
+        )
+    for name in names:
+        if missing := get_format(name).missing():
+            yield warn(f"The format {name} is not complete here.", missing)
+    yield good(f"{len(names)} formats are installed.")
 
 
 def check_fits() -> Iterator[Finding]:
@@ -266,5 +276,6 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
     check_secrets,
     check_notices,
     check_machine,
+    check_formats,
     check_fits,
 )

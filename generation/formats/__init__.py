@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+import sys
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
@@ -72,9 +73,13 @@ def _fault_of(name: str) -> str:
     return ""
 
 
-@cache
 def _installed() -> dict[str, EntryPoint]:
-    """Formats of installed packages by name, in the order of their names."""
+    return _installed_on(tuple(sys.path))
+
+
+@lru_cache(maxsize=4)
+def _installed_on(path: tuple[str, ...]) -> dict[str, EntryPoint]:
+    """Formats of installed packages by name, in the order of their names; looked for again where the path changes."""
     offered: dict[str, EntryPoint] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         if entry.name in BUILT_IN or entry.name in offered:

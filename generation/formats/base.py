@@ -176,6 +176,10 @@ class Format(ABC):
         """Why a drawing has its score; None where there is nothing to explain."""
         return None
 
+    def missing(self) -> str:
+        """What has to be installed before drawings can be measured here, as a sentence; empty where nothing has to."""
+        return ""
+
     def xml(self, drawing: str) -> str:
         """The drawing as a file for the program it was made for."""
         raise NotImplementedError(f"{self.name} writes no XML.")

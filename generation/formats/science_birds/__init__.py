@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from random import Random
 from typing import Any
 
@@ -112,6 +113,9 @@ class ScienceBirds(Format):
         if demo.wants_plan(turns):
             return DemoAnswer(demo.plan(turns), fence=None)
         return DemoAnswer(demo.draw(turns, skill, random))
+
+    def missing(self) -> str:
+        return "" if find_spec("Box2D") else "Levels cannot be measured: pip install Box2D"
 
     def xml(self, drawing: str) -> str:
         """The level file that the game itself loads."""
