@@ -20,7 +20,7 @@ from generation.formats import get_format
 from generation.suites.loading import load_suite
 from ranking.competition.policy import apply_policy
 from ranking.competition.scores import analyse_file, diversity, score_competition
-from tests.generation.formats.birds import answer, code
+from tests.generation.formats.science_birds.birds import answer, code
 
 
 def naive(trials, *, count, disqualified=()):

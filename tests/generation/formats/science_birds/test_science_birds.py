@@ -22,7 +22,7 @@ from generation.formats.science_birds.level import (
     camera_width,
     level_xml,
 )
-from tests.generation.formats.birds import answer, drops, level
+from tests.generation.formats.science_birds.birds import answer, drops, level
 from tests.hostile import case_bytes, cases
 
 FORMAT = get_format("science_birds")

@@ -17,7 +17,7 @@ from generation.formats.science_birds import similarity
 from generation.formats.science_birds.drawing import draw_replay
 from generation.formats.science_birds.physics import Pose, settle
 from generation.formats.science_birds.similarity import LETTERS, BackendMissing, classify, draw_ink
-from tests.generation.formats.birds import STANDING, answer, code, level
+from tests.generation.formats.science_birds.birds import STANDING, answer, code, level
 
 FORMAT = get_format("science_birds")
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,7 +10,7 @@ import pytest
 
 from generation.formats.science_birds import physics
 from generation.formats.science_birds.physics import PhysicsMissing, settle
-from tests.generation.formats.birds import STANDING, level
+from tests.generation.formats.science_birds.birds import STANDING, level
 
 # The reasons are statics. Lengths are in cells; a post is one cell wide, so its half width is 0.5.
 STANDS = {
