@@ -18,10 +18,11 @@ from benchsite.lib.file_errors import FileError
 from benchsite.lib.text import clean_text
 from generation.files.sample_lines import read_lines as read_sample_lines
 from generation.suites.demo_sizes import load_demo
-from generation.suites.loading import SuiteError, load_suite
+from generation.suites.loading import load_suite
 from generation.suites.profiles import load_profiles
 from generation.suites.program_files import read_programs
 from generation.suites.suite import Suite
+from generation.suites.yaml_source import SuiteError
 from ranking.automatic.files import read_samples as read_answers
 from ranking.competition.files import read_trials
 from ranking.pairwise.sample_files import read_samples

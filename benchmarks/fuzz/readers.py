@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from benchsite.lib.text import clean_text
 from generation.formats import get_format
 from generation.formats.base import Answer, Format
-from generation.suites.loading import SuiteError, load_suite
+from generation.suites.loading import load_suite
 from generation.suites.suite import Suite
+from generation.suites.yaml_source import SuiteError
 
 HOSTILE = Path(__file__).resolve().parents[2] / "tests" / "hostile"
 FOLDER = Path(tempfile.mkdtemp(prefix="benchsite-fuzz-"))

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.fuzz.files import CONFIG, assert_storable, refuses, set_up_django
 from benchmarks.fuzz.readers import ANY, FOLDER, YAML, Reader, damaged, encoded
 from benchsite.lib.file_errors import FileError
-from generation.suites.loading import SuiteError
+from generation.suites.yaml_source import SuiteError
 from ranking.archive.fields import FORMAT, LINES, MANIFEST, RUN, SCHEMA, Field
 from ranking.archive.reading import NEEDED, open_archive
 

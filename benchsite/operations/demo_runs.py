@@ -11,7 +11,8 @@ from generation.models import Run
 from generation.protocols import protocols_of
 from generation.runs.lifecycle import start_run
 from generation.runs.publishing import publish_runs
-from generation.suites.loading import Suite, load_suites
+from generation.suites.loading import load_suites
+from generation.suites.suite import Suite
 from judging.curating.invitations import seat_judge
 from judging.curating.runs import set_judging
 from ranking.fitting import fit_run

@@ -25,7 +25,9 @@ from generation.formats import format_names, get_format
 from generation.models import Run, Sample
 from generation.queue import queue_connection, seconds_since_beat
 from generation.runs.notices import checked_webhook
-from generation.suites.loading import BrokenSuite, SuiteError, load_profiles, load_suites
+from generation.suites.loading import BrokenSuite, load_suites
+from generation.suites.profiles import load_profiles
+from generation.suites.yaml_source import SuiteError
 from ranking.fitting import stale_fits
 from ranking.models import Fit
 

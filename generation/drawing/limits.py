@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from generation.drawing.questions import THROTTLED, Ended
-from generation.suites.loading import Profile
+from generation.suites.profiles import Profile
 
 
 class Limits:

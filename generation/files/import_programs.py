@@ -12,7 +12,7 @@ from django.db import transaction
 from generation.models import Entrant, Event, Run
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.expansion import expand, program_row
-from generation.suites.loading import load_profiles
+from generation.suites.profiles import load_profiles
 from generation.suites.programs import check_program
 from generation.suites.suite import ProgramEntry, Suite
 

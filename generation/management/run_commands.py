@@ -11,7 +11,9 @@ from django.db.models import Q
 from benchsite.lib.text import visible
 from generation.models import Run
 from generation.runs.errors import RunError
-from generation.suites.loading import Suite, SuiteError, load_suite
+from generation.suites.loading import load_suite
+from generation.suites.suite import Suite
+from generation.suites.yaml_source import SuiteError
 
 
 def find_run(name: str) -> Run:

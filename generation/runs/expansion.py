@@ -12,7 +12,8 @@ from django.utils.timezone import now
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
 from generation.money import nano
-from generation.suites.loading import ModelEntry, Profile, ProgramEntry, Suite
+from generation.suites.profiles import Profile
+from generation.suites.suite import ModelEntry, ProgramEntry, Suite
 
 BATCH = 500
 

@@ -20,7 +20,10 @@ from generation.queue import enqueue_drawing
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.expansion import expand, fill_prices, models_without_price
 from generation.suites.demo_sizes import demo_variant, load_demo
-from generation.suites.loading import ModelEntry, Profile, Suite, SuiteError, load_profiles, load_suite
+from generation.suites.loading import load_suite
+from generation.suites.profiles import Profile, load_profiles
+from generation.suites.suite import ModelEntry, Suite
+from generation.suites.yaml_source import SuiteError
 
 User = AbstractBaseUser | None
 Budget = Decimal | float | None

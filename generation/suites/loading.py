@@ -16,48 +16,22 @@ from typing import Any
 from generation.formats import format_names
 from generation.protocols import PROTOCOLS
 from generation.suites import yaml_fields as read
-from generation.suites.profiles import Profile, load_profiles
+from generation.suites.profiles import load_profiles
 from generation.suites.program_files import read_programs
 from generation.suites.prompt_files import read_prompts
 from generation.suites.rubric_files import read_rubric
 from generation.suites.suite import (
     Category,
-    Dimension,
     Generation,
     Judging,
     ModelEntry,
-    ProgramEntry,
     ProgramRules,
     PromptEntry,
     Rubric,
-    Stage,
     Suite,
 )
 from generation.suites.yaml_fields import optional
 from generation.suites.yaml_source import Node, SuiteError, load_yaml, short_name
-
-__all__ = [
-    "BrokenSuite",
-    "Category",
-    "Dimension",
-    "Generation",
-    "Judging",
-    "ModelEntry",
-    "Profile",
-    "ProgramEntry",
-    "ProgramRules",
-    "PromptEntry",
-    "Rubric",
-    "Stage",
-    "Suite",
-    "SuiteError",
-    "load_profiles",
-    "load_suite",
-    "load_suites",
-    "read_model_list",
-    "read_models",
-    "read_programs",
-]
 
 FILES = ("config.yaml", "models.yaml", "prompts.yaml", "programs.yaml")
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")

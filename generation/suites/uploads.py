@@ -17,9 +17,11 @@ from django.core import signing
 from django.core.files.uploadedfile import UploadedFile
 
 from benchsite.lib.files import BROKEN_ZIP, kept
-from generation.suites.loading import FILES, SLUG, ModelEntry, Suite, SuiteError, load_profiles, load_suite, read_models
+from generation.suites.loading import FILES, SLUG, load_suite, read_models
+from generation.suites.profiles import load_profiles
+from generation.suites.suite import ModelEntry, Suite
 from generation.suites.yaml_fields import nearest
-from generation.suites.yaml_source import MAX_BYTES, Node, load_yaml
+from generation.suites.yaml_source import MAX_BYTES, Node, SuiteError, load_yaml
 
 PROVIDERS = "providers.yaml"
 LARGEST_SUITE = 1_500_000  # characters of JSON; sealed, it still fits into a form

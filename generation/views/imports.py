@@ -16,8 +16,8 @@ from generation.files.import_programs import Imported, import_programs
 from generation.files.import_samples import import_file as import_drawings
 from generation.models import Run
 from generation.runs.errors import RunError
-from generation.suites.loading import SuiteError
 from generation.suites.program_files import read_programs
+from generation.suites.yaml_source import SuiteError
 from generation.views.forms import ImportForm, ProgramsForm
 
 

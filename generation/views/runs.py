@@ -21,9 +21,10 @@ from generation.models import Run, Sample
 from generation.pictures import picture_response
 from generation.reading.backends import ask_backend
 from generation.runs import lifecycle as verbs
-from generation.suites.loading import BrokenSuite, Suite, SuiteError, load_suites
-from generation.suites.suite import ModelEntry
+from generation.suites.loading import BrokenSuite, load_suites
+from generation.suites.suite import ModelEntry, Suite
 from generation.suites.uploads import read_more_models
+from generation.suites.yaml_source import SuiteError
 from generation.views.forms import BackendForm, CancelForm, ExtendForm, SampleFilter
 from generation.views.progress import run_progress
 

@@ -18,9 +18,11 @@ from generation.runs.checking import check_suite, free_providers
 from generation.runs.errors import RunError
 from generation.runs.lifecycle import start_run
 from generation.suites.costs import cost_bound_nano
-from generation.suites.loading import BrokenSuite, Suite, SuiteError, load_profiles, load_suites
-from generation.suites.profiles import Profile
+from generation.suites.loading import BrokenSuite, load_suites
+from generation.suites.profiles import Profile, load_profiles
+from generation.suites.suite import Suite
 from generation.suites.uploads import read_suite, seal, unseal
+from generation.suites.yaml_source import SuiteError
 from generation.views.forms import StartForm, SuiteUploadForm, UploadedStartForm
 
 

@@ -28,7 +28,7 @@ from generation.models import (
     Sample,
 )
 from generation.protocols import PROTOCOLS
-from generation.suites.loading import Suite
+from generation.suites.suite import Suite
 from judging.pairs.tallies import rebuild_tallies
 from ranking.archive.judging import count_seats, load_grades, load_judges, load_matchups, load_votes
 from ranking.archive.reading import Archive, open_archive

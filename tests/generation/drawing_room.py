@@ -13,7 +13,7 @@ from generation.drawing.active import ActiveRun
 from generation.models import ProviderCall, Run, Sample
 from generation.providers.client import Client
 from generation.runs.loaded import load_run
-from generation.suites.loading import Generation, ModelEntry, ProgramEntry, PromptEntry, Suite
+from generation.suites.suite import Generation, ModelEntry, ProgramEntry, PromptEntry, Suite
 
 MASTER = ModelEntry("demo/master", "Demo Master", provider="demo", price_in=3, price_out=15)
 BEGINNER = ModelEntry("demo/beginner", "Demo Beginner", provider="demo", price_in=0.1, price_out=0.4)

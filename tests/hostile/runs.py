@@ -14,7 +14,7 @@ from generation.models import Event, Prompt, Run, Sample
 from generation.reading.answers import read_answer
 from generation.runs.lifecycle import start_run
 from generation.runs.loaded import load_run
-from generation.suites.loading import ModelEntry
+from generation.suites.suite import ModelEntry
 from tests.generation.drawing_room import MASTER, ask, claim, make_suite, settle
 from tests.generation.suites.suite_files import write_suite
 from tests.hostile import all_cases, case_bytes, cases, serve

@@ -18,7 +18,8 @@ from benchsite.lib.text import csv_uncell
 from generation.files.export_samples import sample_lines
 from generation.models import Run, Sample
 from generation.reading.answers import reread_run
-from generation.suites.loading import SuiteError, read_models
+from generation.suites.loading import read_models
+from generation.suites.yaml_source import SuiteError
 from judging.files.exports import write_votes
 from judging.models import Matchup
 from judging.pairs.serving import take_seat

@@ -27,7 +27,8 @@ from generation.models import Event, Run
 from generation.runs.checking import check_suite
 from generation.runs.lifecycle import start_run
 from generation.runs.notices import send_notices
-from generation.suites.loading import ModelEntry, load_profiles
+from generation.suites.profiles import load_profiles
+from generation.suites.suite import ModelEntry
 from ranking.archive.writing import write_archive
 from tests.generation.drawing_room import draw_some, make_suite
 from tests.site.secrets import SECRET, holds_secret, rows

@@ -12,7 +12,8 @@ from benchsite.lib.text import visible
 from generation.management.run_commands import find_suite
 from generation.runs.checking import check_suite
 from generation.suites.demo_sizes import demo_variant, load_demo
-from generation.suites.loading import SuiteError, load_profiles
+from generation.suites.profiles import load_profiles
+from generation.suites.yaml_source import SuiteError
 
 
 class Command(BaseCommand):

@@ -12,8 +12,8 @@ from generation.files.import_programs import import_programs
 from generation.management.run_commands import RunCommand
 from generation.models import Run
 from generation.runs.errors import RunError
-from generation.suites.loading import SuiteError
 from generation.suites.program_files import read_programs
+from generation.suites.yaml_source import SuiteError
 
 
 class Command(RunCommand):

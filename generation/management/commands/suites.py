@@ -13,7 +13,10 @@ from generation.money import NANO
 from generation.runs.checking import free_providers
 from generation.suites.costs import cost_bound_nano, sample_count
 from generation.suites.demo_sizes import load_demo
-from generation.suites.loading import BrokenSuite, Suite, SuiteError, load_profiles, load_suites
+from generation.suites.loading import BrokenSuite, load_suites
+from generation.suites.profiles import load_profiles
+from generation.suites.suite import Suite
+from generation.suites.yaml_source import SuiteError
 
 
 class Command(BaseCommand):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from generation.drawing.limits import Limits
 from generation.drawing.questions import Ended
 from generation.providers.errors import ProviderError
-from generation.suites.loading import Profile
+from generation.suites.profiles import Profile
 
 SLOW = Profile("slow", "https://example.org/v1", concurrency=10)
 QUICK = Profile("quick", "https://example.org/v1", concurrency=50)

@@ -12,7 +12,8 @@ from generation.models import Entrant, Event, Run, Sample
 from generation.reading.backends import use_backend
 from generation.runs.errors import RunError
 from generation.runs.lifecycle import cancel_run, extend_run, pause_run, resume_run, retry_failed, start_run
-from generation.suites.loading import Suite, load_suite
+from generation.suites.loading import load_suite
+from generation.suites.suite import Suite
 from tests.generation.drawing_room import BEGINNER, MASTER, make_program, make_suite
 from tests.generation.suites.suite_files import write_suite
 

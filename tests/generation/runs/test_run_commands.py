@@ -24,7 +24,7 @@ from generation.runs.checking import describe_cost
 from generation.runs.curating import mark_identity_leak
 from generation.runs.lifecycle import start_run
 from generation.runs.publishing import freeze_runs
-from generation.suites.loading import load_profiles
+from generation.suites.profiles import load_profiles
 from tests.generation.drawing_room import BEGINNER, MASTER, draw_some, make_suite
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from generation.suites.loading import SuiteError, load_suite
+from generation.suites.loading import load_suite
+from generation.suites.yaml_source import SuiteError
 
 CONFIG = """\
 generation:

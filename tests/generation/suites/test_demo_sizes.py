@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from generation.suites.demo_sizes import DemoSize, demo_variant, few_prompts, load_demo, spread
-from generation.suites.loading import SuiteError, load_suite
+from generation.suites.loading import load_suite
 from generation.suites.suite import ModelEntry, PromptEntry
+from generation.suites.yaml_source import SuiteError
 from tests.generation.suites.suite_files import write_suite
 
 DEMO = """\

@@ -9,9 +9,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from generation.providers.requests import Request, payload_of
-from generation.suites.loading import BrokenSuite, Suite, load_suite, load_suites, read_models
+from generation.suites.loading import BrokenSuite, load_suite, load_suites, read_models
 from generation.suites.profiles import Profile
-from generation.suites.suite import Generation, Judging, ModelEntry, ProgramEntry, ProgramRules, PromptEntry, Rubric
+from generation.suites.suite import (
+    Generation,
+    Judging,
+    ModelEntry,
+    ProgramEntry,
+    ProgramRules,
+    PromptEntry,
+    Rubric,
+    Suite,
+)
 from tests.generation.suites.suite_files import CONFIG, PROGRAMS, refusal, write_suite
 
 

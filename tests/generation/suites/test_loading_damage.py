@@ -7,7 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from generation.suites.loading import Suite, SuiteError, load_suite
+from generation.suites.loading import load_suite
+from generation.suites.suite import Suite
+from generation.suites.yaml_source import SuiteError
 from tests.generation.suites.suite_files import FILES, refusal, write_suite
 
 # What is under these keys belongs to a provider, a format or a page, so any key and value may be right there.

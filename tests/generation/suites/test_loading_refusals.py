@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from generation.suites.loading import SuiteError, read_models
+from generation.suites.loading import read_models
+from generation.suites.yaml_source import SuiteError
 from tests.generation.suites.suite_files import CONFIG, MODELS, PROGRAMS, PROMPTS, refusal, write_suite
 from tests.hostile import FOLDER, cases
 

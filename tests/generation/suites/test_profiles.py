@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from generation.suites.loading import SuiteError, load_profiles
-from generation.suites.profiles import Profile
+from generation.suites.profiles import Profile, load_profiles
+from generation.suites.yaml_source import SuiteError
 
 ROW = "providers:\n  mine:\n    kind: openai\n    base_url: https://host.example/v1\n"
 

@@ -8,7 +8,9 @@ import pytest
 
 from generation.suites.costs import sample_count
 from generation.suites.demo_sizes import demo_variant, load_demo
-from generation.suites.loading import Suite, load_profiles, load_suite
+from generation.suites.loading import load_suite
+from generation.suites.profiles import load_profiles
+from generation.suites.suite import Suite
 
 ROOT = Path(__file__).resolve().parents[3] / "config"
 SLUGS = sorted(path.name for path in ROOT.iterdir() if path.is_dir())

@@ -15,8 +15,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from generation.models import LanguageModel, Run
 from generation.runs.lifecycle import start_run
 from generation.suites import prompt_files
-from generation.suites.loading import SuiteError, load_suite
+from generation.suites.loading import load_suite
 from generation.suites.uploads import read_more_models, read_suite, seal, unseal
+from generation.suites.yaml_source import SuiteError
 from generation.views.forms import MOST_SAMPLES
 from tests.generation.suites.suite_files import FILES, PROVIDERS, write_suite
 
