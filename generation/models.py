@@ -407,6 +407,65 @@ class Reading(models.Model):
 class Event(models.Model):
     """Who did what to a run, when and why; only ever added to."""
 
+    class Verb(models.TextChoices):
+        """What was done. Values with spaces are older than the choices, and stay as they are stored."""
+
+        START_RUN = "start_run"
+        EXTEND_RUN = "extend_run"
+        PAUSE_RUN = "pause_run"
+        RESUME_RUN = "resume_run"
+        CANCEL_RUN = "cancel_run"
+        FINISH_RUN = "finish_run"
+        RETRY_FAILED = "retry_failed"
+        RETRY_SAMPLES = "retry_samples"
+        PRICES_NOT_LISTED = "prices_not_listed"
+
+        PUBLISH_RUN = "publish_run"
+        UNPUBLISH_RUN = "unpublish_run"
+        ARCHIVE_RUN = "archive_run"
+        FREEZE_RUN = "freeze_run"
+        THAW_RUN = "thaw_run"
+
+        EXCLUDE_SAMPLES = "exclude_samples"
+        RESTORE_SAMPLES = "restore_samples"
+        MARK_OFFENSIVE = "mark_offensive"
+        MARK_IDENTITY_LEAK = "mark_identity_leak"
+        CLEAR_IDENTITY_LEAK = "clear_identity_leak"
+        DISQUALIFY_ENTRANTS = "disqualify_entrants"
+        APPROVE_ENTRANTS = "approve_entrants"
+
+        ASK_REREAD = "ask_reread"
+        REREAD_RUN = "reread_run"
+        ASK_BACKEND = "ask_backend"
+        USE_BACKEND = "use_backend"
+        MEASURE_FAILED = "measure_failed"
+
+        IMPORT_RUN = "import_run"
+        IMPORT_SAMPLES = "import_samples"
+        IMPORT_PROGRAMS = "import_programs"
+        IMPORT_VOTES = "import votes"
+        IMPORT_GRADES = "import grades"
+
+        OPEN_JUDGING = "open judging"
+        PAUSE_JUDGING = "pause judging"
+        CLOSE_JUDGING = "close judging"
+        INVITE = "invite"
+        REVOKE_INVITATION = "revoke invitation"
+        MAKE_RESET_LINK = "make reset link"
+
+        WEIGH_JUDGE = "weigh judge"
+        SET_JUDGE_ASIDE = "set judge aside"
+        LET_JUDGE_IN = "let judge in"
+        REPORT_EXCLUDED = "report excluded"
+        REPORT_DISMISSED = "report dismissed"
+
+        SET_COUNTING = "set counting"
+        PUBLISH_LEADERBOARD = "publish leaderboard"
+        SIMULATE_JUDGES = "simulate judges"
+        SIMULATE_GRADES = "simulate grades"
+        CREATE_ANALYST_TOKEN = "create analyst token"  # noqa: S105
+        REVOKE_ANALYST_TOKEN = "revoke analyst token"  # noqa: S105
+
     run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="events")
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     verb = models.CharField(max_length=60)

@@ -139,7 +139,7 @@ def queue_past_fit(run: Run, *, until: str) -> None:
 def set_counting(*, run: Run, ties: str, fails: str, by: User | None, reason: str = "") -> Counting:
     refuse_frozen(run)
     chosen, _ = Counting.objects.update_or_create(run=run, defaults={"ties": ties, "fails": fails})
-    Event.objects.create(run=run, actor=by, verb="set counting", subject=str(chosen), reason=reason)
+    Event.objects.create(run=run, actor=by, verb=Event.Verb.SET_COUNTING, subject=str(chosen), reason=reason)
     mark_stale(run.pk)
     return chosen
 
@@ -148,5 +148,5 @@ def set_counting(*, run: Run, ties: str, fails: str, by: User | None, reason: st
 def publish_fit(*, fit: Fit, by: User | None, title: str = "", note: str = "") -> Publication:
     """Freeze these numbers under a link of their own."""
     made = Publication.objects.create(fit=fit, by=by, title=title or str(fit.run), note=note)
-    Event.objects.create(run=fit.run, actor=by, verb="publish leaderboard", subject=made.code, reason=note)
+    Event.objects.create(run=fit.run, actor=by, verb=Event.Verb.PUBLISH_LEADERBOARD, subject=made.code, reason=note)
     return made

@@ -27,7 +27,7 @@ def create_token(*, label: str, by: User | None) -> tuple[AnalystToken, str]:
     """The row and the token itself, which nobody can ever see again."""
     token = PREFIX + secrets.token_urlsafe(32)
     made = AnalystToken.objects.create(label=label, digest=_digest(token), hint=token[:10], created_by=by)
-    Event.objects.create(actor=by, verb="create analyst token", subject=label)
+    Event.objects.create(actor=by, verb=Event.Verb.CREATE_ANALYST_TOKEN, subject=label)
     return made, token
 
 
@@ -36,7 +36,7 @@ def revoke_token(token: AnalystToken, *, by: User | None) -> bool:
     """From now on it opens nothing. False if it was revoked before."""
     if AnalystToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now()) != 1:
         return False
-    Event.objects.create(actor=by, verb="revoke analyst token", subject=token.label)
+    Event.objects.create(actor=by, verb=Event.Verb.REVOKE_ANALYST_TOKEN, subject=token.label)
     return True
 
 

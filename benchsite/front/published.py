@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from generation.models import Run, Sample
+from generation.models import Event, Run, Sample
 from judging.models import Seat
 
 
@@ -40,7 +40,7 @@ def shown_runs(user: object) -> QuerySet[Run]:
 
 def demo_runs_are_coming() -> bool:
     """A new site, whose demo runs have started and were never published."""
-    return Run.objects.filter(start_key__startswith="demo-").exclude(events__verb="publish_run").exists()
+    return Run.objects.filter(start_key__startswith="demo-").exclude(events__verb=Event.Verb.PUBLISH_RUN).exists()
 
 
 def live_numbers() -> LiveNumbers:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.conf import settings
 
 from benchsite.operations.accounts import first_judges
-from generation.models import Run
+from generation.models import Event, Run
 from generation.protocols import protocols_of
 from generation.runs.lifecycle import start_run
 from generation.runs.publishing import publish_runs
@@ -36,7 +36,7 @@ def still_drawing(runs: Iterable[Run]) -> int:
 
 def show_demo_run(run: Run) -> bool:
     """Let simulated judges judge a drawn run, rank it and publish it; once only, so that a curator's changes stay."""
-    if run.events.filter(verb="publish_run").exists():
+    if run.events.filter(verb=Event.Verb.PUBLISH_RUN).exists():
         return False
     if run.judging_state == Run.Judging.NOT_OPEN and not run.is_measured:
         set_judging(run=run, verb="open", by=None, reason=REASON)

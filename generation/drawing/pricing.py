@@ -27,7 +27,7 @@ MOST_CHECKS = 5
 CHECKS_AT_ONCE = 20
 LATELY = timedelta(days=1)  # longer than an outage
 NAMED = 5  # models in one sentence
-OUTAGE = "prices_not_listed"
+OUTAGE = Event.Verb.PRICES_NOT_LISTED
 WAY_OUT = "give price_in and price_out in models.yaml and extend the run, or take the budget away as you extend it"
 Database = Callable[..., Awaitable[Any]]
 

@@ -177,7 +177,7 @@ def pause(run_id: int, reason: str, *, code: str) -> bool:
     open_run = Run.objects.filter(pk=run_id, drawing_state=Run.Drawing.OPEN)
     if open_run.update(drawing_state=Run.Drawing.PAUSED, paused_reason=reason) != 1:
         return False
-    Event.objects.create(run_id=run_id, verb="pause_run", reason=reason, facts={"code": code})
+    Event.objects.create(run_id=run_id, verb=Event.Verb.PAUSE_RUN, reason=reason, facts={"code": code})
     return True
 
 

@@ -288,5 +288,7 @@ def _finish(run_id: int) -> int:
     with transaction.atomic():
         if Run.objects.filter(pk=run_id, finished_at=None).update(finished_at=now()) != 1:
             return 0
-        Event.objects.create(run_id=run_id, verb="finish_run", facts=Sample.objects.filter(run_id=run_id).progress())
+        Event.objects.create(
+            run_id=run_id, verb=Event.Verb.FINISH_RUN, facts=Sample.objects.filter(run_id=run_id).progress()
+        )
     return 1

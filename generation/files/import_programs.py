@@ -54,7 +54,7 @@ def import_programs(
     with transaction.atomic():
         _join(run, replace(suite, programs=(*suite.programs, *new)), new)
         facts = {"waiting": done.waiting, "refused": done.refused}
-        Event.objects.create(run=run, actor=by, verb="import_programs", reason=reason, facts=facts)
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_PROGRAMS, reason=reason, facts=facts)
     return done
 
 

@@ -111,7 +111,7 @@ def _import(
         _save(run, loaded, unique, read)
         mark_stale(run.pk)
         facts = {"source": clean_text(source)[0], "added": len(unique), "bad": len(bad)}
-        Event.objects.create(run=run, actor=by, verb="import_samples", facts=facts)
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_SAMPLES, facts=facts)
     return Imported(len(unique), len(placed) - len(clashing) - len(unique), bad, joined)
 
 

@@ -111,7 +111,7 @@ def reread_run(run: Run, *, by: Any = None, reason: str = "", progress: Progress
         changed += _reread_batch(loaded, batch)
         progress(seen, total)
     mark_stale(run.pk)
-    Event.objects.create(run=run, actor=by, verb="reread_run", reason=reason, facts={"changed": changed})
+    Event.objects.create(run=run, actor=by, verb=Event.Verb.REREAD_RUN, reason=reason, facts={"changed": changed})
     return changed
 
 

@@ -18,7 +18,7 @@ from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.staleness import mark_stale
 
 JOB = ("measure", "generation.jobs.switch_backend")
-NEWS = ("ask_backend", "use_backend", "measure_failed")
+NEWS = (Event.Verb.ASK_BACKEND, Event.Verb.USE_BACKEND, Event.Verb.MEASURE_FAILED)
 RETRIED_FOR = timedelta(days=1)  # requests older than this are not retried
 
 
@@ -35,7 +35,7 @@ def use_backend(run: Run, backend: str, *, by: AbstractBaseUser | None = None, r
     with transaction.atomic():
         Run.objects.filter(pk=run.pk).update(measure_backend=backend)
         mark_stale(run.pk)
-        Event.objects.create(run=run, actor=by, verb="use_backend", reason=reason, facts={"backend": backend})
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.USE_BACKEND, reason=reason, facts={"backend": backend})
     run.refresh_from_db()
 
 
@@ -66,7 +66,7 @@ def ask_backend(run: Run, backend: str, *, by: AbstractBaseUser, reason: str = "
     """Has a worker switch the run; its own event says when it did, or why it could not."""
     refuse_frozen(run)
     refuse_backend(run, backend)
-    Event.objects.create(run=run, actor=by, verb="ask_backend", subject=backend, reason=reason)
+    Event.objects.create(run=run, actor=by, verb=Event.Verb.ASK_BACKEND, subject=backend, reason=reason)
     enqueue(*JOB, run.pk)
 
 
@@ -78,19 +78,19 @@ def news_of_backend(run: Run) -> Event | None:
 def switch_as_asked(run: Run) -> None:
     """What a worker does; a second job for the same request finds it done."""
     asked = news_of_backend(run)
-    if asked is None or asked.verb != "ask_backend":
+    if asked is None or asked.verb != Event.Verb.ASK_BACKEND:
         return
     try:
         switch_backend(run, asked.subject, by=asked.actor, reason=asked.reason)
     except RunError as error:
-        Event.objects.create(run=run, verb="measure_failed", subject=asked.subject, reason=str(error))
+        Event.objects.create(run=run, verb=Event.Verb.MEASURE_FAILED, subject=asked.subject, reason=str(error))
 
 
 def enqueue_asked_backends() -> int:
     """Enqueues every request that is not done yet; returns how many."""
     since = now() - RETRIED_FOR
-    runs = Run.objects.filter(frozen_at=None, events__verb="ask_backend", events__at__gt=since).distinct()
-    waiting = [run for run in runs.only("pk") if news_of_backend(run).verb == "ask_backend"]
+    runs = Run.objects.filter(frozen_at=None, events__verb=Event.Verb.ASK_BACKEND, events__at__gt=since).distinct()
+    waiting = [run for run in runs.only("pk") if news_of_backend(run).verb == Event.Verb.ASK_BACKEND]
     for run in waiting:
         enqueue_if_idle(*JOB, run.pk)
     return len(waiting)

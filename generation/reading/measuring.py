@@ -46,9 +46,13 @@ def measure_by(run: Run, backend: str) -> int:
         return measure_run(run, backend=backend)
     except BackendMissing as missing:
         log.error("backend_missing", run=run.code, backend=backend, detail=str(missing))
-        last = run.events.filter(verb__in=["measure_failed", "use_backend"]).order_by(F("at").desc(), "-pk").first()
-        if last is None or last.verb != "measure_failed":
-            Event.objects.create(run=run, verb="measure_failed", subject=backend, reason=str(missing))
+        last = (
+            run.events.filter(verb__in=[Event.Verb.MEASURE_FAILED, Event.Verb.USE_BACKEND])
+            .order_by(F("at").desc(), "-pk")
+            .first()
+        )
+        if last is None or last.verb != Event.Verb.MEASURE_FAILED:
+            Event.objects.create(run=run, verb=Event.Verb.MEASURE_FAILED, subject=backend, reason=str(missing))
         return 0
 
 

@@ -27,7 +27,11 @@ Change = Callable[[Sample], dict[str, Any]]
 def exclude_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
     """Keep drawings from judges and out of the ranking; those that are out already keep their reason."""
     return _change(
-        samples.filter(excluded_reason=""), "exclude_samples", by, reason, lambda _: {"excluded_reason": reason[:300]}
+        samples.filter(excluded_reason=""),
+        Event.Verb.EXCLUDE_SAMPLES,
+        by,
+        reason,
+        lambda _: {"excluded_reason": reason[:300]},
     )
 
 
@@ -37,7 +41,7 @@ def restore_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: 
     def restored(sample: Sample) -> dict[str, Any]:
         return {"excluded_reason": "", "flags": [flag for flag in sample.flags if flag != OFFENSIVE]}
 
-    return _change(samples.excluded(), "restore_samples", by, reason, restored)
+    return _change(samples.excluded(), Event.Verb.RESTORE_SAMPLES, by, reason, restored)
 
 
 def mark_offensive(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
@@ -46,7 +50,7 @@ def mark_offensive(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: s
     def marked(sample: Sample) -> dict[str, Any]:
         return {"excluded_reason": f"offensive: {reason}"[:300], "flags": _with(sample.flags, OFFENSIVE)}
 
-    return _change(samples, "mark_offensive", by, reason, marked)
+    return _change(samples, Event.Verb.MARK_OFFENSIVE, by, reason, marked)
 
 
 def mark_identity_leak(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
@@ -55,7 +59,7 @@ def mark_identity_leak(samples: QuerySet[Sample], *, by: AbstractBaseUser, reaso
     def marked(sample: Sample) -> dict[str, Any]:
         return {"held": True, "flags": _with(sample.flags, LEAK_MARKED)}
 
-    return _change(samples.filter(held=False), "mark_identity_leak", by, reason, marked)
+    return _change(samples.filter(held=False), Event.Verb.MARK_IDENTITY_LEAK, by, reason, marked)
 
 
 def clear_identity_leak(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
@@ -64,7 +68,7 @@ def clear_identity_leak(samples: QuerySet[Sample], *, by: AbstractBaseUser, reas
     def cleared(sample: Sample) -> dict[str, Any]:
         return {"held": False, "flags": [flag for flag in sample.flags if flag != LEAK_MARKED]}
 
-    return _change(samples.filter(held=True), "clear_identity_leak", by, reason, cleared)
+    return _change(samples.filter(held=True), Event.Verb.CLEAR_IDENTITY_LEAK, by, reason, cleared)
 
 
 def _with(flags: list[str], flag: str) -> list[str]:
@@ -72,7 +76,7 @@ def _with(flags: list[str], flag: str) -> list[str]:
 
 
 @transaction.atomic
-def _change(samples: QuerySet[Sample], verb: str, by: AbstractBaseUser, reason: str, change: Change) -> int:
+def _change(samples: QuerySet[Sample], verb: Event.Verb, by: AbstractBaseUser, reason: str, change: Change) -> int:
     """Give each sample its new values; one event a run names them all. Says how many changed."""
     found = list(samples.order_by("pk").values_list("pk", flat=True))
     codes: dict[int, list[str]] = defaultdict(list)
@@ -90,7 +94,7 @@ def _change(samples: QuerySet[Sample], verb: str, by: AbstractBaseUser, reason: 
     return len(found)
 
 
-def _log_by_run(codes: dict[int, list[str]], verb: str, by: AbstractBaseUser, reason: str, noun: str) -> None:
+def _log_by_run(codes: dict[int, list[str]], verb: Event.Verb, by: AbstractBaseUser, reason: str, noun: str) -> None:
     for run in Run.objects.filter(pk__in=codes):
         refuse_frozen(run)
         mine = codes[run.pk]
@@ -108,7 +112,7 @@ def disqualify_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, re
         waiting = Sample.objects.filter(entrant__in=pks, state=Sample.State.PENDING)
         waiting.update(state=Sample.State.CANCELLED)
 
-    return _change_entrants(competing, "disqualify_entrants", by, reason, out)
+    return _change_entrants(competing, Event.Verb.DISQUALIFY_ENTRANTS, by, reason, out)
 
 
 def approve_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reason: str) -> int:
@@ -126,12 +130,16 @@ def approve_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reaso
         again.update(state=Sample.State.PENDING, next_at=now())
         enqueue_drawing()
 
-    return _change_entrants(waiting, "approve_entrants", by, reason, back)
+    return _change_entrants(waiting, Event.Verb.APPROVE_ENTRANTS, by, reason, back)
 
 
 @transaction.atomic
 def _change_entrants(
-    entrants: QuerySet[Entrant], verb: str, by: AbstractBaseUser, reason: str, change: Callable[[list[int]], None]
+    entrants: QuerySet[Entrant],
+    verb: Event.Verb,
+    by: AbstractBaseUser,
+    reason: str,
+    change: Callable[[list[int]], None],
 ) -> int:
     found = list(entrants.order_by("pk").values_list("pk", "run_id", "name"))
     names: dict[int, list[str]] = defaultdict(list)
@@ -164,7 +172,7 @@ def retry_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: st
         for code, run in still.select_for_update(no_key=True).values_list("code", "run_id"):
             codes[run].append(code)
         still.update(state=Sample.State.PENDING, claims=0, next_at=now())
-    _log_by_run(codes, "retry_samples", by, reason, "drawing")
+    _log_by_run(codes, Event.Verb.RETRY_SAMPLES, by, reason, "drawing")
     Run.objects.filter(pk__in=runs).update(finished_at=None)
     LanguageModel.objects.filter(pk__in=models).update(failures_in_row=0, open_until=None, refused_reason="")
     enqueue_drawing()
@@ -176,6 +184,6 @@ def ask_reread(runs: QuerySet[Run], *, by: AbstractBaseUser, reason: str) -> int
     """Have a worker read every answer of runs again by today's rules; its own event says what changed."""
     for run in runs:
         refuse_frozen(run)
-        Event.objects.create(run=run, actor=by, verb="ask_reread", reason=reason)
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.ASK_REREAD, reason=reason)
         enqueue("measure", "generation.jobs.reread", run.pk, by.pk, reason)
     return len(runs)

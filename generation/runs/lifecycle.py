@@ -58,7 +58,7 @@ def start_run(
         with transaction.atomic():
             run = _create_run(chosen, label=label, budget=budget, by=by, draw=draw, key=key, profiles=profiles)
             expand(run, chosen, profiles, progress=progress)
-            Event.objects.create(run=run, actor=by, verb="start_run", facts={"samples": run.samples.count()})
+            Event.objects.create(run=run, actor=by, verb=Event.Verb.START_RUN, facts={"samples": run.samples.count()})
             enqueue_drawing()
     except IntegrityError:
         if not key:
@@ -202,7 +202,7 @@ def extend_run(
             "priced": priced,
             **cap,
         }
-        Event.objects.create(run=run, actor=by, verb="extend_run", reason=reason, facts=facts)
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.EXTEND_RUN, reason=reason, facts=facts)
         enqueue_drawing()
     run.refresh_from_db()
     return added
@@ -215,7 +215,9 @@ def _cap(budget: Budget | Literal["keep"]) -> dict[str, int | None]:
 def pause_run(run: Run, *, by: User = None, reason: str = "") -> bool:
     """No new call from now on; calls in flight end and count. False if the run was not drawing."""
     said = reason or "Paused by a curator."
-    return _move(run, "pause_run", by, reason, Run.Drawing.OPEN, drawing_state=Run.Drawing.PAUSED, paused_reason=said)
+    return _move(
+        run, Event.Verb.PAUSE_RUN, by, reason, Run.Drawing.OPEN, drawing_state=Run.Drawing.PAUSED, paused_reason=said
+    )
 
 
 def resume_run(run: Run, *, by: User = None, reason: str = "", budget: Budget | Literal["keep"] = "keep") -> bool:
@@ -223,7 +225,7 @@ def resume_run(run: Run, *, by: User = None, reason: str = "", budget: Budget | 
     refuse_frozen(run)
     fields: dict[str, Any] = {"drawing_state": Run.Drawing.OPEN, "paused_reason": "", **_cap(budget)}
     with transaction.atomic():
-        if not _move(run, "resume_run", by, reason, Run.Drawing.PAUSED, **fields):
+        if not _move(run, Event.Verb.RESUME_RUN, by, reason, Run.Drawing.PAUSED, **fields):
             return False
         _forget_failures(run)
         run.samples.filter(state=Sample.State.PENDING, next_at__gt=now()).update(next_at=now())
@@ -237,7 +239,7 @@ def cancel_run(run: Run, *, by: User = None, reason: str = "") -> bool:
         return False
     with transaction.atomic():
         fields = {"drawing_state": Run.Drawing.CANCELLED, "paused_reason": ""}
-        if not _move(run, "cancel_run", by, reason, run.drawing_state, **fields):
+        if not _move(run, Event.Verb.CANCEL_RUN, by, reason, run.drawing_state, **fields):
             raise RunError("The run changed in the meantime; look at it again.")
         run.samples.filter(state=Sample.State.PENDING).update(state=Sample.State.CANCELLED)
     return True
@@ -257,7 +259,7 @@ def retry_failed(run: Run, *, by: User = None, reason: str = "", codes: Sequence
         _forget_failures(run)
         run.models.exclude(refused_reason="").update(refused_reason="")
         facts = {"samples": again, "codes": list(codes)}
-        Event.objects.create(run=run, actor=by, verb="retry_failed", reason=reason, facts=facts)
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.RETRY_FAILED, reason=reason, facts=facts)
         enqueue_drawing()
     return again
 
@@ -266,7 +268,7 @@ def _forget_failures(run: Run) -> None:
     run.models.update(failures_in_row=0, open_until=None)
 
 
-def _move(run: Run, verb: str, by: User, reason: str, expected: str, **fields: Any) -> bool:
+def _move(run: Run, verb: Event.Verb, by: User, reason: str, expected: str, **fields: Any) -> bool:
     """Change an expected state into another, with its event; the row count says who was first."""
     with transaction.atomic():
         if Run.objects.filter(pk=run.pk, drawing_state=expected).update(**fields) != 1:

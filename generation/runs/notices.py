@@ -22,7 +22,7 @@ from benchsite.lib.text import visible
 from generation.models import Event, Notice
 
 log = structlog.get_logger(__name__)
-NEWS = {"finish_run": "finished", "pause_run": "paused"}
+NEWS = {Event.Verb.FINISH_RUN: "finished", Event.Verb.PAUSE_RUN: "paused"}
 STALE = timedelta(days=1)  # older news is no news: switching notices on does not send the past
 TIMEOUT = 5.0
 FIRST_WAIT = 30  # seconds; it doubles

@@ -14,21 +14,21 @@ from generation.runs.staleness import has_new_answers, mark_stale
 
 def publish_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
     """Show runs to everybody."""
-    return _show(runs, Run.Visibility.PUBLISHED, "publish_run", by, reason)
+    return _show(runs, Run.Visibility.PUBLISHED, Event.Verb.PUBLISH_RUN, by, reason)
 
 
 def unpublish_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
     """Show runs to curators only; also takes them out of the archive."""
-    return _show(runs, Run.Visibility.PRIVATE, "unpublish_run", by, reason)
+    return _show(runs, Run.Visibility.PRIVATE, Event.Verb.UNPUBLISH_RUN, by, reason)
 
 
 def archive_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
     """Put runs away instead of deleting them: not drawn, not judged, not shown; every row stays."""
-    return _show(runs, Run.Visibility.ARCHIVED, "archive_run", by, reason)
+    return _show(runs, Run.Visibility.ARCHIVED, Event.Verb.ARCHIVE_RUN, by, reason)
 
 
 @transaction.atomic
-def _show(runs: Iterable[Run], visibility: str, verb: str, by: AbstractBaseUser | None, reason: str) -> int:
+def _show(runs: Iterable[Run], visibility: str, verb: Event.Verb, by: AbstractBaseUser | None, reason: str) -> int:
     changed = [run for run in runs if run.visibility != visibility]
     for run in changed:
         if visibility == Run.Visibility.ARCHIVED:
@@ -50,7 +50,7 @@ def freeze_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str
         _stop(run, f"Frozen: {reason}")
         if has_new_answers(run):
             mark_stale(run.pk)
-        Event.objects.create(run=run, actor=by, verb="freeze_run", reason=reason)
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.FREEZE_RUN, reason=reason)
     # Last, because it is compared with the times of fits, and votes are let in until this commits.
     Run.objects.filter(pk__in=[run.pk for run in changed]).update(frozen_at=now())
     return len(changed)
@@ -63,7 +63,7 @@ def thaw_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) 
     for run in changed:
         Run.objects.filter(pk=run.pk).update(frozen_at=None)
         mark_stale(run.pk)  # for the answers that came in meanwhile
-        Event.objects.create(run=run, actor=by, verb="thaw_run", reason=reason)
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.THAW_RUN, reason=reason)
     return len(changed)
 
 

@@ -9,7 +9,7 @@ from django.db.models import Count, Max, Q, Sum
 from django.utils.timezone import now
 
 from generation.drawing.pricing import awaited
-from generation.models import Measurement, ProviderCall, Run, Sample
+from generation.models import Event, Measurement, ProviderCall, Run, Sample
 from generation.reading.backends import RETRIED_FOR, news_of_backend
 from generation.reading.measuring import unmeasured
 
@@ -174,7 +174,7 @@ def _switch(run: Run) -> Switch | None:
     if news is None or news.at < now() - RETRIED_FOR or news.subject in ("", run.measure_backend):
         return None
     measured = Measurement.objects.filter(sample__run=run, backend=news.subject).count()
-    return Switch(news.subject, measured, news.reason if news.verb == "measure_failed" else "")
+    return Switch(news.subject, measured, news.reason if news.verb == Event.Verb.MEASURE_FAILED else "")
 
 
 def run_progress(run: Run) -> RunProgress:

@@ -32,13 +32,13 @@ def create_invitations(
         Invitation(run=run, created_by=by, label=name, quota=quota, max_uses=max_uses, expires_at=expires)
         for name in names
     ]
-    Event.objects.create(run=run, actor=by, verb="invite", subject=f"{count} links", facts={"days": days})
+    Event.objects.create(run=run, actor=by, verb=Event.Verb.INVITE, subject=f"{count} links", facts={"days": days})
     return Invitation.objects.bulk_create(made)
 
 
 def revoke_invitation(*, invitation: Invitation, by: User, reason: str = "") -> None:
     if Invitation.objects.filter(pk=invitation.pk, revoked_at=None).update(revoked_at=now()):
-        facts = {"verb": "revoke invitation", "subject": str(invitation), "reason": reason}
+        facts = {"verb": Event.Verb.REVOKE_INVITATION, "subject": str(invitation), "reason": reason}
         Event.objects.create(run=invitation.run, actor=by, **facts)
 
 

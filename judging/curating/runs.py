@@ -15,6 +15,13 @@ from judging.models import GradeItem, GradeSheet, Report, Seat
 from judging.pairs.epochs import newest_epoch, refresh_epoch
 
 STATES = {"open": Run.Judging.OPEN, "pause": Run.Judging.PAUSED, "close": Run.Judging.CLOSED}
+SET_JUDGING = {
+    "open": Event.Verb.OPEN_JUDGING,
+    "pause": Event.Verb.PAUSE_JUDGING,
+    "close": Event.Verb.CLOSE_JUDGING,
+}
+WEIGHTS = {0: Event.Verb.SET_JUDGE_ASIDE, 1: Event.Verb.LET_JUDGE_IN}
+DECISIONS = {"excluded": Event.Verb.REPORT_EXCLUDED, "dismissed": Event.Verb.REPORT_DISMISSED}
 
 
 @transaction.atomic
@@ -26,7 +33,7 @@ def set_judging(*, run: Run, verb: str, by: User | None, reason: str = "") -> No
     run.save(update_fields=["judging_state"])
     if verb == "open":
         refresh_epoch(run)
-    Event.objects.create(run=run, actor=by, verb=f"{verb} judging", reason=reason)
+    Event.objects.create(run=run, actor=by, verb=SET_JUDGING[verb], reason=reason)
 
 
 @transaction.atomic
@@ -35,8 +42,9 @@ def weigh_judge(*, seat: Seat, weight: float, by: User, reason: str) -> None:
     refuse_frozen(seat.run)
     seat.weight, seat.excluded_reason = weight, "" if weight == 1 else reason
     seat.save(update_fields=["weight", "excluded_reason"])
-    verb = {0: "set judge aside", 1: "let judge in"}.get(weight, f"weigh judge at {weight:g}")
-    Event.objects.create(run=seat.run, actor=by, verb=verb, subject=str(seat), reason=reason)
+    verb = WEIGHTS.get(weight, Event.Verb.WEIGH_JUDGE)
+    subject = str(seat) if weight in WEIGHTS else f"{seat} at {weight:g}"
+    Event.objects.create(run=seat.run, actor=by, verb=verb, subject=subject, reason=reason)
     mark_stale(seat.run_id)
 
 
@@ -49,7 +57,7 @@ def decide_report(*, report: Report, exclude: bool, by: User, reason: str = "") 
     if undecided.update(decision=decision, decided_by=by, decided_at=now()) != 1:
         return False
     said = reason or f"reported by a judge: {report.reason}"
-    Event.objects.create(run=run, actor=by, verb=f"report {decision}", subject=str(matchup), reason=said)
+    Event.objects.create(run=run, actor=by, verb=DECISIONS[decision], subject=str(matchup), reason=said)
     if exclude:
         sides = {"left": [matchup.left_sample_id], "right": [matchup.right_sample_id]}
         samples = sides.get(report.side) or [matchup.left_sample_id, matchup.right_sample_id]
@@ -72,7 +80,7 @@ def decide_item(*, item: GradeItem, exclude: bool, by: User, reason: str = "") -
     item.refresh_from_db(fields=["reason", "note"])
     said = reason or ": ".join(filter(None, (item.reason, item.note)))
     Event.objects.create(
-        run=run, actor=by, verb=f"report {decision}", subject=f"drawing {item.sample.code}", reason=said
+        run=run, actor=by, verb=DECISIONS[decision], subject=f"drawing {item.sample.code}", reason=said
     )
     if exclude:
         reported = Sample.objects.filter(pk=item.sample_id)

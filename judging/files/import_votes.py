@@ -160,11 +160,13 @@ def import_votes(
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     run = run or _make_run(lines, clean_text(title or path.stem)[0])
-    if Event.objects.filter(run=run, verb="import votes", facts__digest=digest).exists():
+    if Event.objects.filter(run=run, verb=Event.Verb.IMPORT_VOTES, facts__digest=digest).exists():
         raise BadLine(path.name, 0, "", "it was imported into this run before")
     _store(run, lines, progress)
     facts = {"digest": digest, "votes": len(lines)}
-    Event.objects.create(run=run, actor=by, verb="import votes", subject=clean_text(path.name)[0][:200], facts=facts)
+    Event.objects.create(
+        run=run, actor=by, verb=Event.Verb.IMPORT_VOTES, subject=clean_text(path.name)[0][:200], facts=facts
+    )
     rebuild_tallies(run)
     mark_stale(run.pk)
     return run, len(lines)

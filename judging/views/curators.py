@@ -119,6 +119,6 @@ def weigh(request: HttpRequest, code: str, pk: int) -> HttpResponse:
 def reset_link(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     """A link for a judge who lost the password; staff are helped by a superuser in the admin, not here."""
     judge = get_object_or_404(User, seats__run__code=code, seats__pk=pk, is_staff=False, is_superuser=False)
-    Event.objects.create(run=_run(code), actor=request.user, verb="make reset link", subject=judge.username)
+    Event.objects.create(run=_run(code), actor=request.user, verb=Event.Verb.MAKE_RESET_LINK, subject=judge.username)
     link = request.build_absolute_uri(reset_path(judge))
     return render(request, "judging/reset_link.html", {"link": link, "judge": judge, "code": code})

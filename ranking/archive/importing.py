@@ -62,7 +62,7 @@ def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Prog
             "made_at": archive.manifest.get("made_at"),
             "file": clean_text(path.name)[0],
         }
-        Event.objects.create(run=run, actor=by, verb="import_run", facts=facts)
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_RUN, facts=facts)
     return run
 
 

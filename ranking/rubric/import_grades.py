@@ -53,7 +53,7 @@ def import_grades(*, path: Path, run: Run, by: User | None = None, progress: Pro
         elif stands != row.value:
             raise FileError(*where, "value", f"{seat} has given {stands:g} for {row.dimension} here already.")
     Grade.objects.bulk_create(made, batch_size=BATCH)
-    facts = {"verb": "import grades", "subject": f"{len(made)} grades", "reason": clean_text(path.name)[0]}
+    facts = {"verb": Event.Verb.IMPORT_GRADES, "subject": f"{len(made)} grades", "reason": clean_text(path.name)[0]}
     Event.objects.create(run=run, actor=by, **facts)
     mark_stale(run.pk)
     return len(made)

@@ -34,7 +34,7 @@ def simulate_grades(run: Run, *, judges: int = 5, seed: int = 1, progress: Progr
             progress(done, 0)
     Event.objects.create(
         run=run,
-        verb="simulate grades",
+        verb=Event.Verb.SIMULATE_GRADES,
         subject=f"{done} drawings graded by {judges} simulated judges",
         facts={
             "seed": seed,

@@ -70,7 +70,7 @@ def simulate_judges(
             progress(cast, votes)
     Event.objects.create(
         run=run,
-        verb="simulate judges",
+        verb=Event.Verb.SIMULATE_JUDGES,
         subject=f"{cast} votes by {judges} simulated judges",
         facts={
             "seed": seed,
