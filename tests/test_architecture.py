@@ -15,7 +15,7 @@ APPS = ["generation", "judging", "ranking"]
 
 # From the ground up: a room imports itself and what stands on lines before its own. Rooms on one line do not know each other.
 ORDER = """
-benchsite.environment benchsite.logs benchsite.addresses benchsite.request_ids
+benchsite.version benchsite.environment benchsite.logs benchsite.addresses benchsite.request_ids
 benchsite.lib benchsite.templatetags
 generation.formats
 generation.codes generation.money generation.protocols
@@ -147,3 +147,25 @@ def test_module_names_say_their_subject():
     named = [dotted(path) for app in [*APPS, "benchsite"] for path in modules(app) if path.stem in FORBIDDEN_NAMES]
 
     assert named == []
+
+
+def drawn(part: str) -> str:
+    """A fenced block of docs/architecture.md, by the comments around it."""
+    page = (ROOT / "docs/architecture.md").read_text()
+    return page.partition(f"<!-- {part} -->\n```\n")[2].partition("```\n<!-- /")[0]
+
+
+def test_the_drawn_order_is_the_one_enforced():
+    assert drawn("order").split("\n") == ORDER.lstrip().split("\n")
+
+
+def test_every_folder_is_drawn():
+    names, app = set(), ""
+    for line in drawn("tree").splitlines():
+        name = line.split()[0].rstrip("/")
+        app = app if line.startswith(" ") else name
+        names.add(app if app == name else f"{app}/{name}")
+
+    folders = {path.parent.relative_to(ROOT) for app in [*APPS, "benchsite"] for path in modules(app)}
+
+    assert names == {"/".join(folder.parts[:2]) for folder in folders}

@@ -73,10 +73,10 @@ def archive_rows() -> Reader:
 
 
 def backup() -> Reader:
-    from benchsite.operations.backups import FORMAT, PAYLOAD, VERSION, BackupError, Manifest, read_manifest
+    from benchsite.operations.backups import FORMAT, PAYLOAD, SCHEMA, BackupError, Manifest, read_manifest
 
     digest = sha256(b"rows").hexdigest()
-    manifest = Manifest(FORMAT, VERSION, "sqlite", "2026-05-01T12:00:00+00:00", digest, 4, ["generation.0001"], 1, 2)
+    manifest = Manifest(FORMAT, SCHEMA, "sqlite", "2026-05-01T12:00:00+00:00", digest, 4, ["generation.0001"], 1, 2)
     said = encoded(json.dumps(asdict(manifest)))
     whole = zipped({"manifest.json": said, PAYLOAD["sqlite"]: b"rows"})
 

@@ -26,10 +26,11 @@ from django.utils.timezone import now
 
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.snapshots import snapshot
+from benchsite.version import VERSION
 from generation.models import ProviderCall, Run
 
 FORMAT = "benchsite-backup"
-VERSION = 1
+SCHEMA = 1
 PAYLOAD = {"sqlite": "database.sqlite3", "postgresql": "database.pgdump"}
 BLOCK = 1 << 20
 # What a damaged zip, or a manifest that is none, raises; an encrypted member and JSON without end are RuntimeErrors.
@@ -54,6 +55,7 @@ class Manifest:
     migrations: list[str]
     runs: int
     calls: int
+    benchsite_version: str = ""  # none was written before 1.0.0
 
 
 def back_up(path: Path, *, overwrite: bool = False, progress: Progress = unwatched) -> Manifest:
@@ -69,7 +71,9 @@ def back_up(path: Path, *, overwrite: bool = False, progress: Progress = unwatch
         part.touch(mode=0o600)  # it holds e-mail addresses and password hashes
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive, _dumped(progress) as source:
             sha256, size = _copy_in(archive, source, progress)
-            manifest = Manifest(FORMAT, VERSION, connection.vendor, **facts, sha256=sha256, size=size)
+            manifest = Manifest(
+                FORMAT, SCHEMA, connection.vendor, **facts, sha256=sha256, size=size, benchsite_version=VERSION
+            )
             archive.writestr("manifest.json", json.dumps(asdict(manifest), indent=1))
         part.replace(path)
     except OSError as error:
@@ -179,8 +183,8 @@ def read_manifest(path: Path) -> Manifest:
             said = json.loads(archive.read("manifest.json"))
             if said.get("format") != FORMAT:
                 raise BackupError(f"{path} is not a backup of a site.")
-            if said.get("version") != VERSION:
-                raise BackupError(f"{path} is a backup of version {said.get('version')}; this release reads {VERSION}.")
+            if said.get("version") != SCHEMA:
+                raise BackupError(f"{path} is a backup of version {said.get('version')}; this release reads {SCHEMA}.")
             manifest = Manifest(**said)
             with archive.open(PAYLOAD[manifest.engine]) as payload:
                 digest = hashlib.file_digest(payload, "sha256")  # type: ignore[arg-type]  # zipfile's stubs forget readinto

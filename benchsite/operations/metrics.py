@@ -19,6 +19,8 @@ from redis import Redis
 from redis.exceptions import RedisError
 from rq import Worker
 
+from benchsite.version import VERSION
+from generation.heartbeat import seconds_since_beat
 from generation.models import NANO, Notice, ProviderCall, Run, Sample
 from generation.queue import queue_connection, seconds_since_beat
 from judging.models import JudgeTally
@@ -31,7 +33,13 @@ Series = Iterable[tuple[dict[str, str], float]]
 
 def metrics_text() -> str:
     began = time.monotonic()
-    lines = [*_queue_metrics(), *_drawing_metrics(), *_judging_metrics()]
+    about = {"version": VERSION}
+    lines = [
+        *_metric("build_info", "gauge", "1, with the release that is running.", [(about, 1)]),
+        *_queue_metrics(),
+        *_drawing_metrics(),
+        *_judging_metrics(),
+    ]
     lines += _metric(
         "scrape_seconds", "gauge", "How long it took to gather all this.", [({}, time.monotonic() - began)]
     )

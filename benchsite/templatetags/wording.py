@@ -10,8 +10,15 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime, now
 
+from benchsite.version import VERSION
+
 register = template.Library()
 THIN_SPACE = "\u202f"  # does not break
+
+
+@register.simple_tag
+def benchsite_version() -> str:
+    return VERSION
 
 
 @register.filter

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from benchsite.lib.text import markdown_cell
+from benchsite.version import VERSION
 
 FORMAT = "benchsite-run"
 SCHEMA = 1
@@ -299,7 +300,7 @@ def readme(title: str, *, written: list[str]) -> str:
         "",
         "Not in here: accounts, invitations, keys, judges' reports and the curators' log.",
         "",
-        f"`manifest.json` has the schema's version ({SCHEMA}) and the SHA-256 of every file.",
+        f"`manifest.json` was written by Benchsite {VERSION}; it has the schema's version ({SCHEMA}) and the SHA-256 of every file.",
         "",
     ]
     for name, says in {**PAPERS, **DOCUMENTS}.items():

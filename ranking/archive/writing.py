@@ -16,6 +16,7 @@ from django.utils.timezone import now
 
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.snapshots import snapshot
+from benchsite.version import VERSION, signed, stamped
 from generation.models import Run
 from generation.protocols import Protocol, load, protocols_of
 from ranking.archive.fields import FORMAT, MANIFEST, RUN, SCHEMA, readme
@@ -89,7 +90,14 @@ def _info(name: str, made: datetime) -> zipfile.ZipInfo:
 
 
 def _manifest(run: Run, made: datetime, told: dict[str, Any]) -> dict[str, Any]:
-    about = {"format": FORMAT, "schema": SCHEMA, "run": run.code, "suite": run.suite, "title": str(run)}
+    about = {
+        "format": FORMAT,
+        "benchsite_version": VERSION,
+        "schema": SCHEMA,
+        "run": run.code,
+        "suite": run.suite,
+        "title": str(run),
+    }
     return {**about, "made_at": made.isoformat(), "members": told}
 
 
@@ -136,9 +144,9 @@ def leaderboard_papers(run: Run) -> dict[str, str]:
         result, tail = leaderboard_result(run, name, entry), f"-{name}" if place else ""
         forms = result.get("run", {})
         papers[f"leaderboard{tail}.json"] = (
-            dumped({key: value for key, value in result.items() if key != "run"}, indent=1) + "\n"
+            dumped(stamped({key: value for key, value in result.items() if key != "run"}), indent=1) + "\n"
         )
-        papers |= {f"LEADERBOARD{tail}.md": forms["md"]} if forms.get("md") else {}
+        papers |= {f"LEADERBOARD{tail}.md": signed(forms["md"])} if forms.get("md") else {}
         papers |= {f"standings{tail}.csv": forms["csv"]} if forms.get("csv") else {}
     return papers
 

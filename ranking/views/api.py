@@ -12,6 +12,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.urls import reverse
 
+from benchsite.version import stamped
 from generation.models import Run, Sample
 from generation.protocols import protocols_of
 from judging.files.exports import grade_rows, vote_rows
@@ -104,7 +105,7 @@ def _page(request: HttpRequest, found: QuerySet[Any], rows: Callable[[QuerySet[A
 @endpoint
 def index(request: HttpRequest) -> dict[str, Any]:
     address = request.build_absolute_uri(reverse("ranking:api_runs"))
-    return {"version": 1, "runs": address}
+    return stamped({"version": 1, "runs": address})
 
 
 @endpoint
@@ -176,7 +177,8 @@ def standings(request: HttpRequest, code: str) -> dict[str, Any]:
 @endpoint
 def leaderboard(request: HttpRequest, code: str) -> dict[str, Any]:
     fit = _fit(request, code)
-    return {"fit": _about(fit), "leaderboard": {key: value for key, value in fit.result.items() if key != "run"}}
+    result = {key: value for key, value in fit.result.items() if key != "run"}
+    return {"fit": _about(fit), "leaderboard": stamped(result)}
 
 
 def nothing(request: HttpRequest, **path: str) -> HttpResponse:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchsite.lib.access import curator_required
 from benchsite.lib.json_pages import page_or_json
+from benchsite.version import signed, stamped
 from generation.models import Run, Sample
 from generation.pictures import picture_response
 from generation.protocols import load, protocol_of, protocols_of
@@ -133,11 +134,13 @@ def download(request: HttpRequest, run: Run, form: str) -> HttpResponse:
     if fit is None or form not in ("json", "md", "csv"):
         raise Http404
     if form == "json":
-        return JsonResponse(_document(request, fit, {}), json_dumps_params={"ensure_ascii": False})
+        return JsonResponse(stamped(_document(request, fit, {})), json_dumps_params={"ensure_ascii": False})
     text = fit.result.get("run", {}).get(form)
     if text is None:
         raise Http404
-    return _file(text, f"LEADERBOARD-{run.suite}.{form}" if form == "csv" else "LEADERBOARD.md", form)
+    if form == "md":
+        return _file(signed(text), "LEADERBOARD.md", form)
+    return _file(text, f"LEADERBOARD-{run.suite}.csv", form)
 
 
 def _document(request: HttpRequest, fit: Fit, shown: dict[str, Any]) -> dict[str, Any]:

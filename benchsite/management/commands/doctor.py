@@ -1,4 +1,4 @@
-"""`manage.py doctor`: what is wrong with this deployment, and the way out."""
+"""`manage.py doctor`: what is wrong with this deployment, and how to fix it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,27 @@ from django.core.management.base import BaseCommand
 
 from benchsite.lib.text import visible
 from benchsite.operations.doctor import examine
+from benchsite.version import VERSION
 
 
 class Command(BaseCommand):
-    """One line a finding; exit 1 where something is wrong."""
+    """One line per finding; exits with 1 if a check failed."""
 
-    help = "Look this deployment over: database, queue, workers, keys, suites, files, clocks. Exit 1 if something is wrong."
+    help = (
+        "Check this deployment: database, queue, workers, keys, suites, files, clocks. Exits with 1 if a check failed."
+    )
     requires_system_checks: list[str] = []
     requires_migrations_checks = False
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = []
+        self.stdout.write(f"Benchsite {VERSION}")
+        states = []
         for finding in examine():
-            found.append(finding)
+            states.append(finding.state)
             self.stdout.write(visible(str(finding)))
-        wrong = sum(finding.state == "BAD" for finding in found)
+        failed = states.count("BAD")
         self.stdout.write(
-            f"{wrong} of {len(found)} are wrong." if wrong else f"{len(found)} looked at, nothing is wrong."
+            f"{failed} of {len(states)} checks failed." if failed else f"All {len(states)} checks passed."
         )
-        if wrong:
+        if failed:
             sys.exit(1)

@@ -13,7 +13,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchsite.lib.progress_bar import Bar
 from benchsite.lib.times import parse_time
-from generation.protocols import load, protocols_of
+from benchsite.version import signed, stamped
+from generation.protocols import load
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.sample_files import read_samples
@@ -46,6 +47,7 @@ class Command(BaseCommand):
         try:
             with Bar(self.stderr, "Reading") as bar:
                 text = analyse_suite(options, bar) if options["suite"] else analyse_vote_file(options, bar)
+            text = named_release(text, options["format"])
             if options["out"]:
                 options["out"].write_text(text, encoding="utf-8")
             else:
@@ -85,6 +87,13 @@ def written(board: Leaderboard, form: str) -> str:
     if form == "csv":
         return leaderboard_csv(board)
     return json.dumps(leaderboard_dict(board), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def named_release(text: str, form: str) -> str:
+    """The document with the release that wrote it; a table of CSV has no place for it."""
+    if form == "json":
+        return json.dumps(stamped(json.loads(text)), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return signed(text) if form == "md" else text
 
 
 def read_until(text: str | None) -> float | None:

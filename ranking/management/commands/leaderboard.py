@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchsite.lib.progress_bar import Bar
 from benchsite.lib.times import parse_time
+from benchsite.version import signed, stamped
 from generation.management.run_commands import find_run
 from generation.protocols import load, protocol_of, protocols_of
 from ranking.fitting import fit_options
@@ -56,9 +57,9 @@ def written(result: dict[str, Any], form: str) -> str:
         text = result.get("run", {}).get(form)
         if text is None:
             raise CommandError(f"This protocol is not written as {form}.")
-        return text
+        return signed(text) if form == "md" else text
     return json.dumps(public(result), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def public(result: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in result.items() if key != "run"}
+    return stamped({key: value for key, value in result.items() if key != "run"})

@@ -59,7 +59,7 @@ def said(state="BAD"):
 def test_healthy_deployment_passes(healthy, capsys):
     call_command("doctor")
     out = capsys.readouterr().out
-    assert "nothing is wrong" in out and "BAD" not in out and "1 worker for draw" in out
+    assert "checks passed." in out and "BAD" not in out and "1 worker for draw" in out
 
 
 def test_anything_wrong_exits_1(healthy, settings, capsys):
