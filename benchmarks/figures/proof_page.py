@@ -1,4 +1,4 @@
-"""Makes docs/proof.md: what was thrown at the software, and the figures of the last run."""
+"""Writes docs/proof.md: how the software was tested under stress, and the figures of the last run."""
 
 from __future__ import annotations
 
@@ -12,58 +12,57 @@ FIGURES = PAGE.with_suffix(".json")
 VERSIONS = ("python", "django", "postgresql", "valkey", "numpy", "scipy", "choix")
 TOP = """# Proof
 
-What was thrown at the software, and what came of it. Make this page again with `script/bench all --write` (about a quarter of an
-hour on two quiet cores; `--full` takes hours), or one part with `script/bench NAME`. All figures, also those not shown here, are in
-[proof.json](proof.json); `script/bench all --from docs/proof.json --only NAME --full --write` measures one part again. Times are of
-the machine named below; ratios travel better. A figure that falls short says **no**, and the cause stands under *What falls short*.
+How the software behaves under stress, and how fast it is. `script/bench all --write` regenerates this page (about 15 minutes
+on two quiet cores; `--full` takes hours), and `script/bench NAME` measures one part. All figures, including those not shown here, are in
+[proof.json](proof.json); `script/bench all --from docs/proof.json --only NAME --full --write` updates one part. Times depend on
+the machine named below; ratios less so. A missed target is marked **no**, with the cause under *Missed targets*.
 """
 # In the order of the page: the bench, its title, and what it does.
 PARTS = {
     "chaos": (
-        "Pulled plugs",
-        "A run is drawn by three real workers while they, the child that draws, or both are killed with -9, stopped past their "
-        "lease, the queue is flushed or restarted empty, PostgreSQL is ended without a word, the sweeper is killed, and the "
-        "provider answers 429, 5xx, nothing, half a line, or a byte every half second. Afterwards: every sample is drawn or has "
-        "failed with a reason; at most one answer is stored; each request has a row from before it; known cost ≤ the provider's "
-        "bill ≤ known cost + what is held for calls of unknown cost, and equal in the gentle storm, which cuts no call off; the "
-        "provider's key, which it repeats in every error, is in no row and in no log.",
+        "Crashes",
+        "Three real workers draw a run while they, their drawing processes or both are killed with -9 or stopped past their "
+        "lease, the queue is flushed or restarted empty, PostgreSQL is terminated, the sweeper is killed, and the "
+        "provider answers 429, 5xx, nothing, half a line, or one byte every half second. Afterwards every sample is drawn or has "
+        "failed with a reason; at most one answer is stored; each request has a row written before it; known cost ≤ the provider's "
+        "bill ≤ known cost + reservations of calls of unknown cost, with equality in the gentle storm, which interrupts no call; and the "
+        "provider's key, which it repeats in every error, is in no row and no log.",
     ),
     "fire": (
-        "Votes under fire",
-        "Judges (two hundred unless said otherwise) vote over HTTP at a real gunicorn on PostgreSQL. They click twice, choose differently in two tabs at "
+        "Voting under load",
+        "Judges (200 unless stated otherwise) vote over HTTP on a real gunicorn with PostgreSQL. They click twice, choose differently in two tabs at "
         "the same moment, replay old votes, undo several at a time and try other judges' pairs, while curators pause, close and "
-        "open judging, set judges aside and switch accounts off, and workers refit. Every judge keeps a ledger of what the server "
-        "acknowledged; at the end it must be what the database holds.",
+        "open judging, set judges aside and disable accounts, and workers refit. Every judge keeps a ledger of what the server "
+        "acknowledged; at the end it must match the database.",
     ),
-    "judging": ("Judging", "Judges over HTTP against gunicorn, on PostgreSQL and on SQLite, among few votes and very many."),
+    "judging": ("Judging", "Judges over HTTP against gunicorn, on PostgreSQL and on SQLite, with few and with very many stored votes."),
     "generation": ("Drawing", "A crew of 64 calls at once against the local demo provider."),
     "ranking": (
         "Rankings",
-        "Speed and growth, against evalica, a plain bootstrap of it and choix on raw pairs, each measured in the same run.",
+        "Speed and growth, compared with evalica, its plain bootstrap and choix on raw pairs, all measured in the same run.",
     ),
     "coverage": (
-        "Statistical truth",
+        "Statistical accuracy",
         "Simulated votes whose truth is known; the tables are in [statistics.md](statistics.md).",
     ),
     "fuzz": (
         "Damaged input",
-        "Hypothesis invents and damages answers, suites, sample files and vote files for every reader, from any text, telling "
-        "fragments, and the hostile corpus cut and patched.",
+        "Hypothesis generates and damages answers, suites, sample files and vote files for every reader, from arbitrary text, "
+        "typical fragments, and cut and patched pieces of the hostile corpus.",
     ),
     "svg": ("SVG", "Drawings as models write them."),
-    "pixel": ("Pixel art", "Answers clean, fenced, ragged, wordy, cut off."),
+    "pixel": ("Pixel art", "Answers that are clean, fenced, ragged, wordy or cut off."),
     "birds": ("Science Birds", "Levels through reading, conversion, physics and classification."),
     "site": ("The site", "Exports and pages of large runs."),
 }  # fmt: skip
 # Lists among a bench's figures that the page shows, and which of their columns.
-STORM = "database seed gentle samples process_faults provider_faults drawn failed requests"
-STORM += " cost_unknown known_nano bill_nano known_and_held_nano held"
+STORM = "database seed gentle samples drawn failed held"
 TABLES = {"chaos": {"storms": STORM}, "fuzz": {"readers": "reader examples accepted growth held"}}
-ELSEWHERE = """## Proved by tests rather than benches
+ELSEWHERE = """## Covered by tests
 
 - **Hostile corpus**: all 120 cases in `tests/hostile/` go through their readers, both databases, the admin's lists, the judge's
   page and the exports, in Chromium with its network recorded (`script/test`).
-- **Security**: `docs/security.md` names each promise and its test.
+- **Security**: `docs/security.md` names each guarantee and its test.
 - **Blindness**: a pair rendered with the entrants swapped differs only in the art and random codes
   (`tests/judging/pairs/test_blindness.py`).
 """
@@ -81,22 +80,22 @@ def write_page(figures: Row) -> None:
 def machine_line(figures: Row) -> str:
     facts = figures["machine"]
     versions = ", ".join(f"{name} {facts[name]}" for name in VERSIONS if name in facts)
-    told = (
+    line = (
         f"Last run: {max(bench['at'] for bench in figures['benches'].values())[:16]} UTC, {facts['cores']} cores "
         f"({facts['processor']}, {facts['memory_gb']} GB), {versions}.\n"
     )
     if short := figures.get("short_seconds"):
-        told += f"All short forms one after the other took {short / 60:.1f} minutes (15 are promised).\n"
-    return told
+        line += f"All short forms in sequence took {short / 60:.1f} minutes (target: 15).\n"
+    return line
 
 
 def section(name: str, bench: Row) -> str:
     title, text = PARTS[name]
     rows = [judge(promise, bench["figures"]) for promise in PROMISES if promise.bench == name]
     form = "full form" if bench["full"] else "short form"
-    load = f"; load of the machine {bench['load'][0]} to {bench['load'][1]}" if bench["load"] else ""
+    load = f"; machine load {bench['load'][0]} to {bench['load'][1]}" if bench["load"] else ""
     tree = f", commit {bench['commit']}" if bench.get("commit") else ""
-    told = f"`script/bench {name}`, {form}, {bench['at'][:16]} UTC{tree}: {bench['seconds']:.0f} s{load}."
+    source = f"`script/bench {name}`, {form}, {bench['at'][:16]} UTC{tree}: {bench['seconds']:.0f} s{load}."
     tables = [markdown(rows)] if rows else []
     tables += [
         columns_of(bench["figures"][key], columns)
@@ -105,7 +104,7 @@ def section(name: str, bench: Row) -> str:
     ]
     failed = [] if not bench["exit"] else [f"The bench ended with code {bench['exit']}."]
     failed += [bench["note"]] if bench.get("note") else []  # how a record came about, where not by the command alone
-    return "\n\n".join([f"## {title}", text, told, *tables, *failed]) + "\n"
+    return "\n\n".join([f"## {title}", text, source, *tables, *failed]) + "\n"
 
 
 def columns_of(rows: list[Row], columns: str) -> str:
@@ -115,15 +114,15 @@ def columns_of(rows: list[Row], columns: str) -> str:
 def shortfalls(benches: dict[str, Row]) -> str:
     rows = [(p, judge(p, benches[p.bench]["figures"])) for p in PROMISES if p.bench in benches]
     short = [(p, row) for p, row in rows if row["holds"] in ("no", "**no**")]
-    lines = [f"- {p.bench}: {row['promise']}: {row['result']}, promised {row['limit']}. {p.cause}" for p, row in short]
+    lines = [f"- {p.bench}: {row['promise']}: {row['result']}, target {row['limit']}. {p.cause}" for p, row in short]
     lines += [
         f"- {name}: the bench ended with code {bench['exit']}."
         for name, bench in benches.items()
         if bench["exit"] and name not in {p.bench for p, _ in short}
     ]
     lines += [
-        f"- {name}: not measured in this run; `script/bench {name}` does it." for name in PARTS if name not in benches
+        f"- {name}: not measured in this run; use `script/bench {name}`." for name in PARTS if name not in benches
     ]
     short = [name for name in PARTS if name in benches and not benches[name]["full"]]
-    told = f"Only the short form was run of: {', '.join(short)}." if short else "Every bench was run in its full form."
-    return "\n".join(["## What falls short", "", *(lines or ["Nothing in this run."]), "", told, ""])
+    forms = f"Only the short form was run for: {', '.join(short)}." if short else "Every bench was run in its full form."
+    return "\n".join(["## Missed targets", "", *(lines or ["None in this run."]), "", forms, ""])
