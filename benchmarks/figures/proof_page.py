@@ -124,5 +124,7 @@ def shortfalls(benches: dict[str, Row]) -> str:
         f"- {name}: not measured in this run; use `script/bench {name}`." for name in PARTS if name not in benches
     ]
     short = [name for name in PARTS if name in benches and not benches[name]["full"]]
-    forms = f"Only the short form was run for: {', '.join(short)}." if short else "Every bench was run in its full form."
+    forms = (
+        f"Only the short form was run for: {', '.join(short)}." if short else "Every bench was run in its full form."
+    )
     return "\n".join(["## Missed targets", "", *(lines or ["None in this run."]), "", forms, ""])

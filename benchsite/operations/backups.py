@@ -55,7 +55,7 @@ class Manifest:
     migrations: list[str]
     runs: int
     calls: int
-    benchsite_version: str = ""  # none was written before 1.0.0
+    benchsite_version: str = ""  # older backups have none
 
 
 def back_up(path: Path, *, overwrite: bool = False, progress: Progress = unwatched) -> Manifest:

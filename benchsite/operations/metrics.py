@@ -20,7 +20,6 @@ from redis.exceptions import RedisError
 from rq import Worker
 
 from benchsite.version import VERSION
-from generation.heartbeat import seconds_since_beat
 from generation.models import NANO, Notice, ProviderCall, Run, Sample
 from generation.queue import queue_connection, seconds_since_beat
 from judging.models import JudgeTally

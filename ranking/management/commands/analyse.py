@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from benchsite.lib.progress_bar import Bar
 from benchsite.lib.times import parse_time
 from benchsite.version import signed, stamped
-from generation.protocols import load
+from generation.protocols import load, protocols_of
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.sample_files import read_samples
