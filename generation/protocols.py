@@ -44,6 +44,9 @@ class Protocol:
       slow parts where `slow` is true.
     - `template` shows it, with `fit`, `result`, `run` and what `page(fit, *, scope)` adds, if there is one.
     - `sentence(result, labels)` is the one line that lists of leaderboards show; `labels` are entrants' labels by name.
+    - `best_drawing(run, fit)` is the leader's best drawing for the home page, a `ranking.best.Best` or None.
+    - `entrant_page(fit, entrant)` adds to an entrant's page; without it the page shows the score and its categories.
+    - `has_ties`: curators choose how ties and fails count.
     - `needs_rubric`: a suite that names it must have a rubric.
     - `judging_room` and `ranking_room` are its folders. Their modules `models`, `urls` and `admin` are found there.
     - `analyse_file(path, *, out_format)` ranks a file of grades or answers; it may also take `suite`, `skip_bad`, `trials`.
@@ -56,6 +59,7 @@ class Protocol:
     - `import_page` and `import_label` are the curators' link to bring in what was judged elsewhere.
     - `judged_at` leads from a run to the time of the newest judgement, to find rankings that missed one.
     - `on_join(seat_id)` is called when a new judge may begin at once.
+    - `judge_demo(run)` lets simulated judges judge a demo run.
     - `home(seats)` gives what `home_runs` shows of a judge's runs, and `home_help` says how to judge; both see it as `part`.
     """
 
@@ -67,6 +71,9 @@ class Protocol:
     page: Function = ""
     sentence: Function = ""
     analyse_file: Function = ""
+    best_drawing: Function = ""
+    entrant_page: Function = ""
+    has_ties: bool = False
     slow: bool = False
     needs_rubric: bool = False
     by_format: Mapping[str, Protocol] = field(default_factory=dict)
@@ -78,6 +85,7 @@ class Protocol:
     import_label: Words = ""
     judged_at: str = ""
     on_join: Function = ""
+    judge_demo: Function = ""
     home: Function = ""
     home_runs: Template = ""
     home_help: Template = ""
@@ -93,6 +101,9 @@ PAIRWISE = Protocol(
     template="ranking/leaderboard_pairwise.html",
     page="ranking.pairwise.page.page_context",
     sentence="ranking.pairwise.sentences.leading_sentence",
+    best_drawing="ranking.pairwise.entrant_pages.best_drawing",
+    entrant_page="ranking.pairwise.entrant_pages.entrant_context",
+    has_ties=True,
     slow=True,
     judging_words="judges are voting",
     invitation="You see two drawings of one prompt, side by side, and say which is better, by four keys.",
@@ -102,6 +113,7 @@ PAIRWISE = Protocol(
     import_label="Import votes",
     judged_at="seats__last_vote_at",
     on_join="judging.pairs.serving.take_seat",
+    judge_demo="ranking.simulated.judges.judge_demo_run",
     home="judging.pairs.pages.home_part",
     home_runs="judging/_pair_runs.html",
     home_help="judging/_pair_help.html",
@@ -117,6 +129,7 @@ RUBRIC = Protocol(
     page="ranking.rubric.page.page_context",
     sentence="ranking.rubric.page.leading_sentence",
     analyse_file="ranking.rubric.scores.analyse_file",
+    best_drawing="ranking.rubric.page.best_drawing",
     needs_rubric=True,
     judging_words="judges are grading",
     invitation="You see one drawing at a time and grade it on a few dimensions, by keyboard or slider.",
@@ -125,6 +138,7 @@ RUBRIC = Protocol(
     import_page="ranking:import_grades",
     import_label="Import grades",
     judged_at="seats__sheet__last_graded_at",
+    judge_demo="ranking.simulated.grades.grade_demo_run",
     home="judging.grades.pages.home_part",
     home_runs="judging/_grade_runs.html",
     home_help="judging/_grade_help.html",
@@ -139,6 +153,7 @@ AUTOMATIC = Protocol(
     template="ranking/leaderboard_automatic.html",
     page="ranking.automatic.page.page_context",
     sentence="ranking.automatic.page.overall_sentence",
+    best_drawing="ranking.automatic.page.best_drawing",
     ranking_room="ranking.automatic",
     analyse_file="ranking.automatic.scores.analyse_file",
 )

@@ -130,9 +130,9 @@ def queue_full_fit(run: Run) -> None:
     enqueue("fit", "ranking.jobs.refit", run.pk)
 
 
-def queue_past_fit(run: Run, *, until: str) -> None:
+def queue_past_fit(run: Run, *, protocol: str, until: str) -> None:
     """Asks a worker for the leaderboard as it stood at a past moment."""
-    enqueue("fit", "ranking.jobs.fit_past", run.pk, until)
+    enqueue("fit", "ranking.jobs.fit_past", run.pk, protocol, until)
 
 
 @transaction.atomic

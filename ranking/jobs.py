@@ -11,8 +11,8 @@ def refit(run_id: int) -> None:
     refit_fully(run_id)
 
 
-def fit_past(run_id: int, until: str) -> None:
+def fit_past(run_id: int, protocol: str, until: str) -> None:
     """A past leaderboard, made again from the votes that stood then."""
     run = Run.objects.filter(pk=run_id).first()
     if run is not None:
-        fit_run(run, protocol="pairwise", until=until)
+        fit_run(run, protocol=protocol, until=until)

@@ -1,9 +1,10 @@
-"""Leaderboards, their downloads, galleries, and the API."""
+"""Leaderboards, their downloads, galleries, and the API; addresses of a protocol are in its room and come first."""
 
 from __future__ import annotations
 
 from django.urls import path
 
+from generation.protocols import ranking_modules
 from ranking.views import api as api_views
 from ranking.views import files as file_views
 from ranking.views import gallery as gallery_views
@@ -20,10 +21,6 @@ run_urls = [  # /runs/<code>/
     path("runs/<slug:code>/leaderboard.png", share_views.share_picture, name="share_picture"),
     path("runs/<slug:code>/leaderboard.<str:form>", views.download, name="download"),
     path("runs/<slug:code>/leaderboard/", views.leaderboard, name="leaderboard"),
-    path("runs/<slug:code>/leaderboard/judges/", views.judges, name="judges"),
-    path("runs/<slug:code>/leaderboard/history/", views.history, name="history"),
-    path("runs/<slug:code>/leaderboard/versus/", views.versus, name="versus"),
-    path("runs/<slug:code>/leaderboard/charts/<slug:name>.<str:form>", views.chart, name="chart"),
     path("runs/<slug:code>/leaderboard/counting/", views.count, name="count"),
     path("runs/<slug:code>/leaderboard/publish/", views.publish, name="publish"),
     path("runs/<slug:code>/leaderboard/fits/<slug:fit>/", views.past, name="past"),
@@ -44,6 +41,7 @@ api_urls = [  # /api/v1/
     path("api/<path:rest>", api_views.nothing, name="api_nothing"),
 ]
 urlpatterns = [
+    *(route for urls in ranking_modules("urls") for route in urls.urlpatterns),
     path("analysts/", token_views.tokens, name="tokens"),
     path("analysts/<slug:code>/revoke/", token_views.revoke, name="revoke_token"),
     *api_urls,

@@ -38,7 +38,7 @@ judging.views
 judging.urls judging.account_urls judging.admin judging.management
 ranking.statistics ranking.charts ranking.words
 ranking.models
-ranking.people ranking.tokens
+ranking.best ranking.people ranking.tokens
 ranking.pairwise ranking.rubric
 ranking.automatic
 ranking.competition

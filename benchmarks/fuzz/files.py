@@ -25,8 +25,8 @@ from generation.suites.suite import Suite
 from generation.suites.yaml_source import SuiteError
 from ranking.automatic.files import read_samples as read_answers
 from ranking.competition.files import read_trials
-from ranking.pairwise.sample_files import read_samples
-from ranking.pairwise.vote_files import read_votes
+from ranking.pairwise.files.samples import read_samples
+from ranking.pairwise.files.votes import read_votes
 from ranking.rubric.files import NAMES, read_grades
 from tests.generation.suites.suite_files import PROGRAMS, PROVIDERS, write_suite
 

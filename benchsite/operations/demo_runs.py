@@ -8,7 +8,7 @@ from django.conf import settings
 
 from benchsite.operations.accounts import first_judges
 from generation.models import Event, Run
-from generation.protocols import protocols_of
+from generation.protocols import load, protocols_of
 from generation.runs.lifecycle import start_run
 from generation.runs.publishing import publish_runs
 from generation.suites.loading import load_suites
@@ -16,10 +16,7 @@ from generation.suites.suite import Suite
 from judging.curating.invitations import seat_judge
 from judging.curating.runs import set_judging
 from ranking.fitting import fit_run
-from ranking.simulated.grades import simulate_grades
-from ranking.simulated.judges import simulate_judges
 
-JUDGES, VOTES, GRADERS = 10, 400, 5
 REASON = "A demo run, shown to everybody from the first start."
 
 
@@ -40,13 +37,10 @@ def show_demo_run(run: Run) -> bool:
         return False
     if run.judging_state == Run.Judging.NOT_OPEN and not run.is_measured:
         set_judging(run=run, verb="open", by=None, reason=REASON)
-    if "pairwise" in run.protocols and run.judging_state == Run.Judging.OPEN:
-        missing = VOTES - run.votes.standing().filter(seat__is_simulated=True).count()
-        if missing > 0:
-            simulate_judges(run, judges=JUDGES, votes=missing)
-    if "rubric" in run.protocols and run.judging_state == Run.Judging.OPEN:
-        simulate_grades(run, judges=GRADERS)
     if run.judging_state == Run.Judging.OPEN:
+        for entry in run.judged_by:
+            if entry.judge_demo:
+                load(entry.judge_demo)(run)
         for judge in first_judges():
             seat_judge(run=run, judge=judge)
     for protocol in protocols_of(run):

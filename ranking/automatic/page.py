@@ -7,8 +7,9 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from generation.formats.base import ScorePart
-from generation.models import Entrant, Run
+from generation.models import Entrant, Measurement, Run
 from judging.disclosure import drawings_are_open
+from ranking.best import Best, find_sample
 from ranking.charts.intervals import Interval, Scale, Svg, interval_axis, interval_row, tag
 from ranking.models import Fit
 from ranking.words import joined, label, number_word, rank_words
@@ -211,3 +212,17 @@ AGREEMENT = (
     (-0.2, "The score says little about the order people find."),
     (-2.0, "People find the opposite order."),
 )
+
+
+def best_drawing(run: Run, fit: Fit) -> Best | None:
+    """The drawing of the leader with the best score."""
+    leader = next((row["entrant"] for row in fit.result["overall"] if row["score"] is not None), None)
+    drawings = run.samples.judgeable().filter(entrant__name=leader)
+    measured = Measurement.objects.filter(sample__in=drawings, backend=run.measure_backend)
+    scores = {pk: run.drawing_format.score(values) for pk, values in measured.values_list("sample_id", "values")}
+    known = {pk: score for pk, score in scores.items() if score is not None}
+    if not known:
+        return None
+    best = min(known, key=lambda pk: (-known[pk], pk))
+    sample = find_sample(run, pk=best)
+    return Best(sample, f"score {known[best]:.2f} of 1") if sample else None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from generation.models import Entrant, Run, Sample
+from ranking.best import Best, find_sample
 from ranking.charts.intervals import interval_axis, interval_row
 from ranking.models import Fit
 from ranking.pairwise.chart_files import as_interval, scale_of, win_cell, win_table
@@ -113,3 +114,15 @@ def with_samples(run: Run, entrant: Entrant, rows: Iterable[list[Any]]) -> list[
         for row in rows
         if (row[0], row[1]) in found
     ]
+
+
+def best_drawing(run: Run, fit: Fit) -> Best | None:
+    """The drawing of the leader that did best by votes."""
+    full = full_of(fit)
+    if full is None or not full.result["overall"]:
+        return None
+    leader = full.result["overall"][0]["entrant"]
+    for text, attempt, points, votes, _ in full.result["run"].get("entrants", {}).get(leader, {}).get("best", []):
+        if sample := find_sample(run, entrant__name=leader, prompt__text=text, attempt=attempt):
+            return Best(sample, f"{points:g} points from {votes} vote{'' if votes == 1 else 's'}")
+    return None

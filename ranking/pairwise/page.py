@@ -23,7 +23,7 @@ from ranking.pairwise.chart_files import (
     win_table,
     wins_svg,
 )
-from ranking.pairwise.result import full_of, scope_rows
+from ranking.pairwise.result import category_tabs, full_of, scope_rows
 from ranking.pairwise.sentences import (
     agreement_sentence,
     best_sentence,
@@ -74,6 +74,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     sentence = leading_sentence(result, labels, scope=scope)
     return {
         "scope": scope,
+        "categories": category_tabs(fit),
         "scope_votes": sum(row["votes"] for row in standings) // 2,
         "sentence": sentence,
         "stability": stability_sentence(result, told=sentence) if not scope else "",

@@ -10,6 +10,7 @@ from django.urls import reverse
 from generation.models import Entrant, Run
 from judging.disclosure import drawings_are_open
 from judging.grades.sheets import rubric_of
+from ranking.best import Best, find_sample
 from ranking.charts.intervals import Interval, Scale, interval_axis, interval_row
 from ranking.charts.quadrants import Dot, medians, quadrant_chart, quadrant_of
 from ranking.models import Fit
@@ -172,3 +173,12 @@ def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[
         "middle": (anchors, visual),
         "linked": linked,
     }
+
+
+def best_drawing(run: Run, fit: Fit) -> Best | None:
+    """The drawing with the best grades."""
+    points = sorted(fit.result["run"].get("points", []), key=lambda point: -point["visual"])
+    for point in points[:1]:
+        if sample := find_sample(run, code=point["code"]):
+            return Best(sample, f"{point['visual']:.0f} of 100 points by its grades")
+    return None

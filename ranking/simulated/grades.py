@@ -11,6 +11,7 @@ from judging.grades.sheets import next_item, open_sheet, rubric_of, stage_of
 from judging.models import GradeItem, Seat
 from ranking.simulated.judges import Truth, names_of, rounded, seat_simulated
 
+DEMO_JUDGES = 5
 BEST, WORST = 0.8, 0.35  # shares of the scale for the first and the last entrant
 SPREAD = {"drawing": 0.08, "subject": 0.06, "dimension": 0.05, "severity": 0.06, "luck": 0.05}
 
@@ -68,3 +69,8 @@ def choose(item: GradeItem, truth: Truth, severity: float) -> dict[str, float]:
         share = min(max(level + own + luck, 0.0), 1.0)
         values[dimension.key] = rubric.low + rubric.step * round(share * steps)
     return values
+
+
+def grade_demo_run(run: Run) -> None:
+    """The grades of a demo run."""
+    simulate_grades(run, judges=DEMO_JUDGES)

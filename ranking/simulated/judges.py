@@ -18,6 +18,7 @@ from judging.pairs.serving import take_seat
 from judging.pairs.voting import Ballot, cast_vote
 
 NAME = "simulated-judge-"
+DEMO_JUDGES, DEMO_VOTES = 10, 400
 TOP, BOTTOM = 1.8, -1.8  # log-odds of the first and the last entrant
 SPREAD = {"drawing": 0.3, "prompt": 0.1, "taste": 0.15}  # how much drawings, prompts and judges differ, in log-odds
 TIES, FAILS = 0.12, 0.06
@@ -133,3 +134,10 @@ def choose(seat: Seat, matchup: Matchup, truth: Truth, luck: random.Random) -> s
 
 def rounded(value: float) -> float:
     return round(value, 4)
+
+
+def judge_demo_run(run: Run) -> None:
+    """The votes of a demo run; what an earlier start left undone is completed."""
+    missing = DEMO_VOTES - run.votes.standing().filter(seat__is_simulated=True).count()
+    if missing > 0:
+        simulate_judges(run, judges=DEMO_JUDGES, votes=missing)

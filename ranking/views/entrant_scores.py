@@ -1,4 +1,4 @@
-"""What an entrant's page says of scores that are no votes: grades, automatic scores, a competition."""
+"""What an entrant's page says of scores by any protocol without a part of its own there."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ranking.models import Fit
 
 
 def scores_of(run: Run, entrant: Entrant) -> list[dict[str, Any]]:
-    """A line for each protocol but the pairwise one that has scored this entrant, with its categories."""
+    """A line for each protocol that has scored this entrant and has no part of its own on the page, with its categories."""
     fits = Fit.objects.newest_of([run])
     labels = {row["key"]: row["label"] for row in run.config.get("categories", [])}
     found = []
     for name, entry in protocols_of(run).items():
         fit = fits.get((run.pk, name))
-        row = _row_of(fit.result["overall"], entrant) if fit and name != "pairwise" else None
+        row = _row_of(fit.result["overall"], entrant) if fit and not entry.entrant_page else None
         if row is None or row.get("score") is None:
             continue
         scopes = [(labels.get(key, key), _row_of(rows, entrant)) for key, rows in _categories(fit).items()]

@@ -12,6 +12,7 @@ from benchsite.lib.json_pages import page_or_json
 from benchsite.lib.text import visible
 from generation.models import Run, Sample
 from generation.pictures import picture_response
+from generation.protocols import protocols_of
 from judging.disclosure import may_see_drawings
 from ranking.competition.level_files import level_name, zip_levels
 from ranking.models import Fit
@@ -105,7 +106,8 @@ def program(request: HttpRequest, code: str, entrant: str) -> HttpResponse:
     found = get_object_or_404(run.entrants.filter(model=None), code=entrant)
     models = list(run.models.all())
     model = next((m for m in models if m.model_id == request.GET.get("model")), models[0] if models else None)
-    fit = Fit.objects.newest(run, "automatic")
+    formula = next((name for name, entry in protocols_of(run).items() if not entry.by_people), "")
+    fit = Fit.objects.newest(run, formula)
     standing = next((row for row in fit.result["overall"] if row["entrant"] == found.name), None) if fit else None
     context = {
         "run": run,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from generation.models import Entrant, Run
-from generation.protocols import load, protocols_of
+from generation.protocols import Protocol, load, protocols_of
 from ranking.models import Fit
 from ranking.people import hidden_from
 
@@ -24,16 +24,16 @@ def overview(runs: Iterable[Run], user: Any) -> list[dict[str, Any]]:
             tells = fit is not None and entry.sentence and run.pk not in hidden
             said = load(entry.sentence)(fit.result, labels[run.pk]) if tells else ""
             line = {"run": run, "protocol": name, "entry": entry, "fit": fit, "said": said, "hidden": run.pk in hidden}
-            lines.append(line | {"state": state_words(run, name)})
+            lines.append(line | {"state": state_words(run, entry)})
     return lines
 
 
-def state_words(run: Run, protocol: str) -> str:
+def state_words(run: Run, entry: Protocol) -> str:
     """Whether more is to come; empty where the run says nothing of it."""
     if run.frozen_at:
         return "final"
-    if run.judging_state == Run.Judging.OPEN and protocol != "automatic":
-        return "judges are grading" if protocol == "rubric" else "judges are voting"
+    if run.judging_state == Run.Judging.OPEN and entry.by_people:
+        return entry.judging_words
     if run.drawing_state == Run.Drawing.OPEN and run.finished_at is None:
         return "drawing"
     return "closed" if run.judging_state == Run.Judging.CLOSED else ""

@@ -10,7 +10,7 @@ from generation.models import Run
 from generation.protocols import load, protocol_of, protocols_of
 from ranking.charts.share_picture import Row, draw_share_picture
 from ranking.models import Fit, Publication
-from ranking.views.leaderboards import ranking_page
+from ranking.views.pages import ranking_page
 
 
 @require_safe

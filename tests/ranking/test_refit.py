@@ -70,8 +70,8 @@ def test_the_worker_makes_a_past_leaderboard():
     run = make_voted_run(votes=30)
     moment = run.votes.order_by("voted_at")[10].voted_at
 
-    fit_past(run.pk, moment.isoformat())
-    fit_past(run.pk + 1, moment.isoformat())
+    fit_past(run.pk, "pairwise", moment.isoformat())
+    fit_past(run.pk + 1, "pairwise", moment.isoformat())
 
     fit = Fit.objects.get()
     assert fit.until == moment and fit.votes <= 11

@@ -17,8 +17,8 @@ from benchsite.version import signed, stamped
 from generation.protocols import load, protocols_of
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
-from ranking.pairwise.sample_files import read_samples
-from ranking.pairwise.vote_files import read_votes
+from ranking.pairwise.files.samples import read_samples
+from ranking.pairwise.files.votes import read_votes
 from ranking.statistics.leaderboard import Leaderboard, Settings, analyse_votes
 from ranking.statistics.votes import standing_votes
 

@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, run: str, judges: int, seed: int, **options: Any) -> None:
         found = find_run(run)
-        if "rubric" not in found.protocols:
+        if not any(entry.needs_rubric for entry in found.judged_by):
             raise CommandError(f"Run {found.code} is not graded by a rubric.")
         try:
             with Bar(self.stderr, "Grading") as bar:

@@ -11,9 +11,9 @@ import pytest
 from benchsite.lib.file_errors import FileError
 from benchsite.lib.times import parse_time
 from judging.files.exports import write_records
-from ranking.pairwise import vote_files
-from ranking.pairwise.sample_files import read_samples
-from ranking.pairwise.vote_files import read_votes
+from ranking.pairwise.files import votes as vote_files
+from ranking.pairwise.files.samples import read_samples
+from ranking.pairwise.files.votes import read_votes
 from ranking.statistics.votes import standing_votes
 from tests.ranking.pairwise.vote_lines import FIELDS, vote_rows, write_lines
 from tests.ranking.statistics.make_votes import simulate

@@ -15,7 +15,7 @@ from benchsite.lib.file_errors import FileError
 from benchsite.lib.json_lines import FAST, JsonError, json_type, read_json, read_object
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import csv_uncell
-from ranking.pairwise.vote_columns import (
+from ranking.pairwise.files.vote_columns import (
     KIND_NUMBERS,
     Names,
     columns_of,

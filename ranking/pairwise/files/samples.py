@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchsite.lib.file_errors import FileError
-from ranking.pairwise.vote_files import json_chunks, name_fault
+from ranking.pairwise.files.votes import json_chunks, name_fault
 from ranking.statistics.samples import SampleRate, sample_rate
 
 

@@ -1,0 +1,61 @@
+"""What every page of a leaderboard shares: who may see it, its tabs, and what it says before there is a score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from benchsite.lib.json_pages import page_or_json
+from generation.models import Run
+from generation.protocols import protocol_of, protocols_of
+from judging.disclosure import may_see_drawings
+from ranking.models import Fit
+from ranking.people import is_hidden_from
+from ranking.views import page_json
+
+FORMS = {"json": "application/json", "md": "text/markdown", "csv": "text/csv", "svg": "image/svg+xml"}
+
+
+def ranking_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The run instead of its code: of those the visitor may see, and not while the visitor judges it."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, code: str, **rest: Any) -> HttpResponse:
+        run = get_object_or_404(Run.objects.visible_to(request.user), code=code)
+        if is_hidden_from(run, request.user):
+            return render(request, "ranking/hidden.html", {"run": run}, status=403)
+        return view(request, run, **rest)
+
+    return guarded
+
+
+def newest_fit(run: Run, protocol: str) -> Fit | None:
+    """The newest fit of a protocol of the run; 404 where the run has no such protocol."""
+    if protocol_of(run, protocol) is None:
+        raise Http404
+    return Fit.objects.newest(run, protocol)
+
+
+def tabs_of(request: HttpRequest, fit: Fit) -> dict[str, Any]:
+    return {
+        "run": fit.run,
+        "drawings_open": may_see_drawings(fit.run, request.user),
+        "fit": fit,
+        "protocols": protocols_of(fit.run),
+    }
+
+
+def nothing_yet(request: HttpRequest, run: Run) -> HttpResponse:
+    about = page_json.about_run(run) | {"overall": []}
+    context = {"run": run, "measured_only": not run.judged_by}
+    return page_or_json(request, "ranking/empty.html", context, lambda shown: about)
+
+
+def as_file(text: str, name: str, form: str) -> HttpResponse:
+    response = HttpResponse(text, content_type=f"{FORMS[form]}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
