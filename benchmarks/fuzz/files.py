@@ -6,7 +6,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from generation.suites.profiles import load_profiles
 from generation.suites.program_files import read_programs
 from generation.suites.suite import Suite
 from generation.suites.yaml_source import SuiteError
+from judging.files.vote_lines import read_vote_lines
 from ranking.automatic.files import read_samples as read_answers
 from ranking.competition.files import read_trials
 from ranking.pairwise.files.samples import read_samples
@@ -99,15 +100,12 @@ def set_up_django() -> None:
 
 def vote_importer() -> Reader:
     """The database's importer up to the rows it would store."""
-    set_up_django()
-    from judging.files.import_votes import read_lines
-
     path = FOLDER / "imported-votes.jsonl"
 
     def read(raw: bytes) -> Any:
         path.write_bytes(raw)
         try:
-            return read_lines(path)
+            return read_vote_lines(path)
         except FileError as refused:
             assert str(refused)
             return None
@@ -119,10 +117,8 @@ def vote_importer() -> Reader:
         for line in lines:
             if line.voted_at is not None:
                 line.voted_at.astimezone(UTC)  # as databases do
-        rows = [{**asdict(line), "voted_at": line.voted_at and line.voted_at.isoformat()} for line in lines]
-        assert read(b"".join(json.dumps(row).encode() + b"\n" for row in rows)) == lines, (
-            "a vote does not read as itself"
-        )
+        rows = [json.dumps(asdict(line), default=datetime.isoformat) for line in lines]
+        assert read("\n".join(rows).encode()) == lines, "a vote does not read as itself"
         return True
 
     return Reader("vote importer", damaged(votes()) | ANY.map(encoded), read, check, ['{"a":', "[", "{}\n", '"'])

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from itertools import islice
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+from benchsite.lib.file_errors import FileError
 
 _BRACKETS = re.compile(r'["\\{}\[\]\n]')
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+CHUNK = 250  # lines read at a time: many enough for columns to pay, few enough to stay in the processor's cache
+LONGEST_LINE = 1 << 20
 
 
 class JsonError(ValueError):
@@ -80,6 +88,43 @@ def read_object(text: str, *, decoder: json.JSONDecoder = STRICT) -> dict[str, A
 def json_type(value: Any) -> str:
     names = {dict: "an object", list: "a list", bool: "true or false", type(None): "null", str: "text"}
     return names.get(type(value), "a number")
+
+
+def text_file(path: Path) -> TextIO:
+    """A file of anybody's making as text: bytes that are no UTF-8 become surrogates, for the line to be named."""
+    return path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+
+
+def json_chunks(lines: Iterable[str], file: str) -> Iterator[tuple[list[int], list[Any]]]:
+    """Lists of line numbers and parsed lines, blank lines left out; a line that is no JSON object may be its FileError.
+
+    Fast where all is well: only a chunk with a line that is no JSON is read line by line.
+    """
+    scan, lines = FAST.scan_once, iter(lines)
+    first = 1
+    while chunk := list(islice(lines, CHUNK)):
+        numbers, rows = list(range(first, first + len(chunk))), []
+        try:
+            for line in chunk:
+                row, end = scan(line, 0)
+                if line[end:] != "\n" and line[end:].strip():
+                    raise ValueError("more than one value")
+                rows.append(row)
+        except (ValueError, StopIteration, RecursionError):
+            pairs = [(n, _parsed(line, n, file)) for n, line in zip(numbers, chunk, strict=True) if line.strip()]
+            numbers, rows = [n for n, _ in pairs], [row for _, row in pairs]
+        first += len(chunk)
+        yield numbers, rows
+
+
+def _parsed(line: str, number: int, file: str) -> dict[str, Any] | FileError:
+    try:
+        return read_object(line, decoder=FAST)
+    except JsonError as error:
+        if len(line) > LONGEST_LINE:
+            return FileError(file, number, "", f"is over {LONGEST_LINE} characters")
+        is_text = not _SURROGATES.search(line)  # they stand for bytes that are no UTF-8
+        return FileError(file, number, "", str(error) if is_text else "is not UTF-8 text")
 
 
 def _limited(text: str, limits: Limits, decoder: json.JSONDecoder) -> json.JSONDecoder:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -18,135 +13,20 @@ from django.utils.timezone import now
 from benchsite.lib.file_errors import BadLine
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
-from benchsite.lib.times import parse_stored_time
 from generation.formats import WITHOUT_DRAWINGS
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.runs.errors import refuse_frozen
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Category, Generation, ModelEntry, PromptEntry, Suite
-from judging.models import Kind, Matchup, Outcome, Seat, Vote
+from judging.files.vote_lines import VoteLine, read_vote_lines
+from judging.models import Matchup, Seat, Vote
 from judging.pairs.tallies import rebuild_tallies
 
 BATCH = 500
-LONGEST_LINE = 1 << 20
 SHOWN = ("left_id", "right_id", "prompt_id", "left_sample_id", "right_sample_id")
 IMPORTED = " (imported)"  # a judge of a file who has the name of one with an account
 # By text and category, and by text alone (then the category is None).
 Prompts = dict[tuple[str | None, str | None], Prompt]
-LONGEST = {"left_model": 200, "right_model": 200, "judge": 100, "category": 80, "prompt_text": 20_000}
-
-
-@dataclass(frozen=True)
-class Line:
-    """One vote of a file; only the two entrants and the outcome are sure to be there."""
-
-    left_model: str
-    right_model: str
-    outcome: str
-    judge: str | None = None
-    prompt_text: str | None = None
-    category: str = ""
-    left_attempt: int | None = None
-    right_attempt: int | None = None
-    voted_at: datetime | None = None
-    response_ms: int | None = None
-    kind: str = "regular"
-    withdrawn: bool = False
-    file: str = field(default="", compare=False)
-    number: int = field(default=0, compare=False)
-
-    @property
-    def where(self) -> str:
-        return f"{self.file}:{self.number}"
-
-    def bad(self, problem: str) -> BadLine:
-        return BadLine(self.file, self.number, "", problem)
-
-
-def read_lines(path: Path, *, progress: Progress = unwatched) -> list[Line]:
-    """Every vote of a JSONL file; the first bad line refuses the file, by number.
-
-    One judge's vote on the same drawings at the same moment is one vote: the second line with it refuses the file too.
-    """
-    found: list[Line] = []
-    seen: dict[Line, str] = {}
-    size = path.stat().st_size
-    with path.open("rb") as stream:
-        for number, raw in enumerate(_raw_lines(stream), start=1):
-            try:
-                if text := _decoded(raw, first=number == 1):
-                    found.append(replace(_line(text), file=path.name, number=number))
-                    _refuse_twins(seen, found[-1])
-            except ValueError as error:
-                raise BadLine(path.name, number, "", str(error)) from None
-            progress(stream.tell(), size)
-    if not found:
-        raise BadLine(path.name, 0, "", "it holds no votes")
-    return found
-
-
-def _raw_lines(stream: BinaryIO) -> Iterator[bytes]:
-    while raw := stream.readline(LONGEST_LINE + 1):
-        yield raw
-
-
-def _decoded(raw: bytes, *, first: bool) -> str:
-    if len(raw) > LONGEST_LINE:
-        raise ValueError(f"the line is over {LONGEST_LINE} bytes")
-    try:
-        return raw.decode("utf-8-sig" if first else "utf-8").strip()
-    except UnicodeDecodeError:
-        raise ValueError("this is not UTF-8 text") from None
-
-
-def _refuse_twins(seen: dict[Line, str], line: Line) -> None:
-    if line.judge and line.voted_at and (first := seen.setdefault(line, line.where)) != line.where:
-        raise ValueError(f"this is the vote of {first} again")
-
-
-def _line(text: str) -> Line:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError("this is not JSON") from None
-    if not isinstance(found, dict):
-        raise ValueError("a vote is one JSON object")
-    texts = {name: _text(found.get(name), name) for name in LONGEST}
-    if not texts["left_model"] or not texts["right_model"]:
-        raise ValueError("left_model and right_model are required")
-    if texts["left_model"] == texts["right_model"]:
-        raise ValueError("left_model and right_model are the same")
-    if found.get("outcome") not in Outcome.values:
-        raise ValueError("outcome must be left, right, tie or fail")
-    if found.get("kind", "regular") not in Kind.values:
-        raise ValueError("kind must be regular, shared or repeat")
-    numbers = {name: _number(found.get(name), name) for name in ("left_attempt", "right_attempt", "response_ms")}
-    return Line(
-        **{**texts, "category": texts["category"] or ""},
-        **numbers,
-        outcome=found["outcome"],
-        kind=found.get("kind", "regular"),
-        voted_at=parse_stored_time(found.get("voted_at"), "voted_at"),
-        withdrawn=found.get("withdrawn") is True,
-    )
-
-
-def _text(value: Any, name: str) -> str | None:
-    if value is None or value == "":
-        return None
-    if not isinstance(value, str):
-        raise ValueError(f"{name} must be text")
-    if len(value) > LONGEST[name]:
-        raise ValueError(f"{name} is longer than {LONGEST[name]} characters")
-    return clean_text(value)[0]
-
-
-def _number(value: Any, name: str) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
-        raise ValueError(f"{name} must be a whole number")
-    return value
 
 
 @transaction.atomic
@@ -156,7 +36,7 @@ def import_votes(
     """Import a file into a run, or into a new one made of the names in it. The same file never counts twice in a run."""
     if run is not None:
         refuse_frozen(run)
-    lines = read_lines(path, progress=progress)
+    lines = read_vote_lines(path, progress=progress)
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     run = run or _make_run(lines, clean_text(title or path.stem)[0])
@@ -172,7 +52,7 @@ def import_votes(
     return run, len(lines)
 
 
-def _make_run(lines: list[Line], title: str) -> Run:
+def _make_run(lines: list[VoteLine], title: str) -> Run:
     names = sorted({name for line in lines for name in (line.left_model, line.right_model)})
     prompts = dict.fromkeys((line.prompt_text, line.category) for line in lines if line.prompt_text)
     categories = sorted({line.category for line in lines if line.category})
@@ -209,7 +89,7 @@ def _make_run(lines: list[Line], title: str) -> Run:
     return run
 
 
-def _store(run: Run, lines: list[Line], progress: Progress) -> None:
+def _store(run: Run, lines: list[VoteLine], progress: Progress) -> None:
     entrants = {entrant.name: entrant for entrant in run.entrants.all()}
     prompts: Prompts = {}
     for prompt in run.prompts.all():
@@ -238,7 +118,7 @@ def _store(run: Run, lines: list[Line], progress: Progress) -> None:
         seat.save(update_fields=["made", "voted"])
 
 
-def _refuse_known(votes: QuerySet[Vote], pairs: list[tuple[Line, Matchup]]) -> None:
+def _refuse_known(votes: QuerySet[Vote], pairs: list[tuple[VoteLine, Matchup]]) -> None:
     """A run's own votes, exported and brought back, must not count twice: one judge, one moment, the same drawings."""
     moments = [line.voted_at for line, _ in pairs if line.judge and line.voted_at]
     columns = [f"matchup__{name}" for name in SHOWN]
@@ -260,7 +140,7 @@ def _seat(run: Run, judge: str | None) -> Seat:
 def _matchup(
     run: Run,
     seat: Seat,
-    line: Line,
+    line: VoteLine,
     entrants: dict[str, Entrant],
     prompts: Prompts,
     samples: dict[tuple[int, int, int], int],
@@ -292,7 +172,7 @@ def _matchup(
     )
 
 
-def _vote(run: Run, line: Line, matchup: Matchup) -> Vote:
+def _vote(run: Run, line: VoteLine, matchup: Matchup) -> Vote:
     moment = line.voted_at or now()
     return Vote(
         matchup=matchup,
@@ -302,5 +182,5 @@ def _vote(run: Run, line: Line, matchup: Matchup) -> Vote:
         voted_at=moment,
         response_ms=line.response_ms,
         imported=True,
-        withdrawn_at=moment if line.withdrawn else None,
+        withdrawn_at=moment if line.withdrawn is True else line.withdrawn or None,
     )

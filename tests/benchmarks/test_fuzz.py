@@ -39,7 +39,7 @@ def readers_of_files() -> set[str]:
 def test_nothing_that_reads_is_left_out():
     fuzzed = {name for path in (ROOT / "benchmarks" / "fuzz").glob("*.py") for name in imports(path)}
 
-    assert readers_of_files() >= {"judging.files.import_votes.read_lines", "ranking.pairwise.files.votes.read_votes"}
+    assert readers_of_files() >= {"judging.files.vote_lines.read_vote_lines", "ranking.pairwise.files.votes.read_votes"}
     assert readers_of_files() - WITH_SUITES - fuzzed == set()
     assert set(format_names()) - {reader.name for reader in READERS} == set()
 

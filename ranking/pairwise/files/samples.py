@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from benchsite.lib.file_errors import FileError
-from ranking.pairwise.files.votes import json_chunks, name_fault
+from benchsite.lib.json_lines import json_chunks, text_file
+from judging.files.vote_lines import name_fault
 from ranking.statistics.samples import SampleRate, sample_rate
 
 
@@ -14,8 +15,8 @@ def read_samples(path: Path) -> dict[str, SampleRate]:
     """Rates by entrant (the program's name where one is given, else `model_id`)."""
     seen: dict[str, list[Any]] = {}
     try:
-        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            for numbers, rows in json_chunks(file, path):
+        with text_file(path) as file:
+            for numbers, rows in json_chunks(file, str(path)):
                 for line, row in zip(numbers, rows, strict=True):
                     entrant, valid, measures = _sample(row, line, path)
                     counts = seen.setdefault(entrant, [0, 0, []])

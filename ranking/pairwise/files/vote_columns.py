@@ -10,30 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from benchsite.lib.json_lines import json_type
 from benchsite.lib.times import parse_time
+from judging.files import vote_lines
+from judging.files.vote_lines import OPTIONAL, REQUIRED, name_fault
 from ranking.statistics.votes import KINDS, OUTCOME_NUMBERS
 
-MAX_NAME = 10_000
 KIND_NUMBERS = {None: 0, "": 0} | {name: number for number, name in enumerate(KINDS)}
-WITHDRAWN = {None: math.inf, False: math.inf, True: -math.inf, "": math.inf}
-WITHDRAWN |= dict.fromkeys(("false", "False"), math.inf) | dict.fromkeys(("true", "True"), -math.inf)
-FIELDS = [
-    "left_model",
-    "right_model",
-    "outcome",
-    "judge",
-    "prompt_text",
-    "category",
-    "left_attempt",
-    "right_attempt",
-    "voted_at",
-    "response_ms",
-    "kind",
-    "withdrawn",
-]
+WITHDRAWN = {None: math.inf, False: math.inf, True: -math.inf}
+WITHDRAWN |= {word: WITHDRAWN[meant] for word, meant in vote_lines.WITHDRAWN.items()}
+FIELDS = (*REQUIRED, *OPTIONAL)
 PICK = itemgetter(*FIELDS)
-UNKNOWN = dict.fromkeys(FIELDS[3:])
+UNKNOWN = dict.fromkeys(OPTIONAL)
 NAMED = (  # column, field, name table
     ("left", "left_model", "left_model"),
     ("right", "right_model", "left_model"),
@@ -63,20 +50,6 @@ class Names(dict[Any, int]):
         for name in self.names[kept:]:
             del self[name]
         del self.names[kept:]
-
-
-def name_fault(name: Any) -> str:
-    if not isinstance(name, str):
-        return f"must be text, not {json_type(name)}"
-    if not name.strip():
-        return "is empty"
-    if len(name) > MAX_NAME:
-        return f"is longer than {MAX_NAME} characters"
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return "is not valid UTF-8"
-    return ""
 
 
 def columns_of(rows: list[Any], tables: dict[str, Names]) -> dict[str, Any]:
@@ -140,7 +113,7 @@ def times_of(values: Sequence[Any]) -> Any:
             return np.fromiter(map(datetime.timestamp, moments), np.float64, len(moments))
     except (TypeError, ValueError):
         pass
-    known = [parse_time(value).timestamp() if value or value == 0 else math.nan for value in values]
+    known = [parse_time(value).timestamp() if value not in (None, "") else math.nan for value in values]
     return np.array(known, np.float64)
 
 

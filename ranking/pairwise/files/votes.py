@@ -5,37 +5,18 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchsite.lib.file_errors import FileError
-from benchsite.lib.json_lines import FAST, JsonError, json_type, read_json, read_object
+from benchsite.lib.json_lines import CHUNK, JsonError, json_chunks, read_json, text_file
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import csv_uncell
-from ranking.pairwise.files.vote_columns import (
-    KIND_NUMBERS,
-    Names,
-    columns_of,
-    durations,
-    name_fault,
-    times_of,
-    whole_numbers,
-    withdrawals,
-)
-from ranking.statistics.votes import KINDS, OUTCOMES, Votes, make_votes
-
-__all__ = [
-    "ReadVotes",
-    "json_chunks",
-    "name_fault",
-    "read_votes",
-    "row_fault",
-]
-
-CHUNK = 250  # lines read at a time: many enough for columns to pay, few enough to stay in the processor's cache
+from judging.files.vote_lines import REQUIRED, vote_fault
+from ranking.pairwise.files.vote_columns import Names, columns_of
+from ranking.statistics.votes import Votes, make_votes
 
 
 @dataclass(frozen=True)
@@ -49,38 +30,12 @@ class ReadVotes:
 def read_votes(path: Path, *, skip_bad: bool = False, progress: Progress = unwatched) -> ReadVotes:
     """Votes of a .jsonl or .csv file; raises FileError at the first bad line, or counts them with `skip_bad`."""
     try:
-        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            chunks = csv_chunks(file, path) if path.suffix.lower() == ".csv" else json_chunks(file, path)
+        with text_file(path) as file:
+            chunks = csv_chunks(file, path) if path.suffix.lower() == ".csv" else json_chunks(file, str(path))
             size = path.stat().st_size
             return _collect(chunks, path, skip_bad=skip_bad, chunk_read=lambda: progress(file.buffer.tell(), size))
     except OSError as error:
         raise FileError(str(path), 0, "", error.strerror or "cannot be read") from error
-
-
-def json_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
-    """Lists of line numbers and parsed lines; a line that is no JSON object becomes its FileError."""
-    scan = FAST.scan_once
-    first = 1
-    while lines := list(islice(file, CHUNK)):
-        numbers, rows = list(range(first, first + len(lines))), []
-        try:
-            for line in lines:
-                row, end = scan(line, 0)
-                if line[end:] != "\n" and line[end:].strip():
-                    raise ValueError("more than one value")
-                rows.append(row)
-        except (ValueError, StopIteration, RecursionError):
-            pairs = [(n, _parse_line(line, n, path)) for n, line in zip(numbers, lines, strict=True) if line.strip()]
-            numbers, rows = [n for n, _ in pairs], [row for _, row in pairs]
-        first += len(lines)
-        yield numbers, rows
-
-
-def _parse_line(line: str, number: int, path: Path) -> Any:
-    try:
-        return read_object(line, decoder=FAST)
-    except JsonError as error:
-        return FileError(str(path), number, "", str(error))
 
 
 def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
@@ -90,7 +45,7 @@ def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
         header = reader.fieldnames or []
     except csv.Error as error:
         raise FileError(str(path), 1, "", str(error)) from error
-    missing = [name for name in ("left_model", "right_model", "outcome") if name not in header]
+    missing = [name for name in REQUIRED if name not in header]
     if header and missing:
         raise FileError(str(path), 1, missing[0], "is missing from the header")
     numbers: list[int] = []
@@ -153,58 +108,8 @@ def row_fault(row: Any, line: int, path: Path) -> FileError | None:
     """The first thing wrong with one row, in words; None for a good row."""
     if isinstance(row, FileError):
         return row
-    for field, fault in _faults(row):
-        if fault:
-            return FileError(str(path), line, field, fault)
-    return None
-
-
-def _faults(row: Any) -> Iterator[tuple[str, str]]:
-    if not isinstance(row, dict):
-        yield "", f"is {json_type(row)}, not a JSON object"
-        return
-    for field in ("left_model", "right_model"):
-        yield field, name_fault(row[field]) if field in row else "is missing"
-    if row["left_model"] == row["right_model"]:
-        yield "right_model", f"{row['left_model']!r} cannot be compared with itself"
-    yield "outcome", _choice_fault(row, "outcome", OUTCOMES) if "outcome" in row else "is missing"
-    if row.get("kind"):
-        yield "kind", _choice_fault(row, "kind", KINDS)
-    for field in ("judge", "prompt_text", "category"):
-        yield field, name_fault(row[field]) if row.get(field) not in (None, "") else ""
-    for field, check in (
-        ("kind", lambda value: KIND_NUMBERS[value]),
-        ("left_attempt", lambda value: whole_numbers([value])),
-        ("right_attempt", lambda value: whole_numbers([value])),
-        ("response_ms", lambda value: durations([value])),
-        ("voted_at", lambda value: times_of([value])),
-        ("withdrawn", lambda value: withdrawals([value])),
-    ):
-        yield field, _try(check, row.get(field), EXPECTED[field])
-
-
-EXPECTED = {
-    "kind": f"must be one of {', '.join(KINDS)}",
-    "left_attempt": "must be a whole number, 0 or more",
-    "right_attempt": "must be a whole number, 0 or more",
-    "response_ms": "must be a number of milliseconds, 0 or more",
-    "voted_at": "must be a time such as 2026-05-01T12:00:00Z",
-    "withdrawn": "must be true, false, or the time of withdrawal",
-}
-
-
-def _try(check: Any, value: Any, expected: str) -> str:
-    try:
-        check(value)
-    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
-        return f"{expected}, not {str(value)[:40]!r}"
-    return ""
-
-
-def _choice_fault(row: dict[str, Any], field: str, choices: tuple[str, ...]) -> str:
-    value = row[field]
-    known = isinstance(value, str) and value in choices
-    return "" if known else f"must be one of {', '.join(choices)}, not {str(value)[:40]!r}"
+    fault = vote_fault(row)
+    return FileError(str(path), line, fault.field, fault.message) if fault else None
 
 
 def _join(parts: list[dict[str, Any]], tables: dict[str, Names]) -> Votes:

@@ -48,8 +48,11 @@ def test_the_judging_page_leads_to_the_upload(client, curator):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (line() + line(outcome="won"), "votes.jsonl:2: outcome must be left, right, tie or fail."),
-        (line() + "{", "votes.jsonl:2: this is not JSON."),
+        (
+            line() + line(outcome="won"),
+            "votes.jsonl:2: outcome must be one of left, right, tie, fail, not &#x27;won&#x27;.",
+        ),
+        (line() + "{", "votes.jsonl:2: the line is not JSON ("),
         (line() + line(left_model="who"), "is no entrant of this run"),
         (line(judge="ada", voted_at="2026-05-01T12:00:00Z") * 2, "votes.jsonl:2: this is the vote of votes.jsonl:1"),
         ("\n", "votes.jsonl: it holds no votes."),
@@ -103,7 +106,7 @@ def test_a_large_upload_is_read_where_it_lies_and_under_its_own_name(client, cur
     settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 0
 
     assert "1 vote imported." in upload(client, make_run(), line()).text
-    assert "ü.jsonl:1: this is not JSON." in upload(client, None, "{", name="ü" * 200 + ".jsonl").text
+    assert "ü.jsonl:1: the line is not JSON (" in upload(client, None, "{", name="ü" * 200 + ".jsonl").text
 
 
 @pytest.mark.parametrize("data", [{}, {"file": ""}, {"file": SimpleUploadedFile("empty.jsonl", b"")}])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from benchsite.lib.file_errors import FileError
+from benchsite.lib.json_lines import CHUNK
 from benchsite.lib.times import parse_time
 from judging.files.exports import write_records
-from ranking.pairwise.files import votes as vote_files
 from ranking.pairwise.files.samples import read_samples
 from ranking.pairwise.files.votes import read_votes
 from ranking.statistics.votes import standing_votes
@@ -113,13 +113,13 @@ def test_blank_lines_crlf_and_a_byte_order_mark_are_no_fault(tmp_path):
     assert len(read_votes(path).votes) == 2
 
 
-def test_line_numbers_hold_across_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr(vote_files, "CHUNK", 3)
-    path = write_lines(tmp_path / "votes.jsonl", [GOOD] * 7 + [{**GOOD, "outcome": "x"}] + [GOOD] * 3)
+def test_line_numbers_hold_across_chunks(tmp_path):
+    before = 2 * CHUNK + 1
+    path = write_lines(tmp_path / "votes.jsonl", [GOOD] * before + [{**GOOD, "outcome": "x"}] + [GOOD] * CHUNK)
     with pytest.raises(FileError) as caught:
         read_votes(path)
-    assert caught.value.line == 8
-    assert len(read_votes(path, skip_bad=True).votes) == 10
+    assert caught.value.line == before + 1
+    assert len(read_votes(path, skip_bad=True).votes) == before + CHUNK
 
 
 def test_a_missing_file_says_so(tmp_path):

@@ -1,0 +1,194 @@
+"""The lines of votes.jsonl: what each field may hold, and a vote made of it. `analyse` and the import of votes share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from benchsite.lib.file_errors import BadField, BadLine, FileError
+from benchsite.lib.json_lines import LONGEST_LINE, json_chunks, json_type, text_file
+from benchsite.lib.progress_bar import Progress, unwatched
+from benchsite.lib.text import clean_text
+from benchsite.lib.times import EXPECTED as A_TIME
+from benchsite.lib.times import parse_stored_time, parse_time
+
+REQUIRED = ("left_model", "right_model", "outcome")
+OPTIONAL = (
+    *("judge", "prompt_text", "category", "left_attempt", "right_attempt"),
+    *("voted_at", "response_ms", "kind", "withdrawn"),
+)
+OUTCOMES = ("left", "right", "tie", "fail")
+KINDS = ("regular", "shared", "repeat")
+WITHDRAWN = {"true": True, "True": True, "false": False, "False": False, "": False}
+MAX_NAME = 10_000
+# Characters that the database has room for.
+STORED = {"left_model": 200, "right_model": 200, "judge": 100, "category": 80, "prompt_text": 20_000}
+
+
+def name_fault(name: Any) -> str:
+    if not isinstance(name, str):
+        return f"must be text, not {json_type(name)}"
+    if not name.strip():
+        return "is empty"
+    if len(name) > MAX_NAME:
+        return f"is longer than {MAX_NAME} characters"
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "is not valid UTF-8"
+    return ""
+
+
+def vote_fault(row: Any) -> BadField | None:
+    """The first field of a parsed line that no vote has so; None for a vote."""
+    return next((BadField(name, fault) for name, fault in _faults(row) if fault), None)
+
+
+def _faults(row: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(row, dict):
+        yield "", f"is {json_type(row)}, not a JSON object"
+        return
+    for name in ("left_model", "right_model"):
+        yield name, name_fault(row[name]) if name in row else "is missing"
+    if row["left_model"] == row["right_model"]:
+        yield "right_model", f"{row['left_model']!r} cannot be compared with itself"
+    if "outcome" not in row:
+        yield "outcome", "is missing"
+    for name in ("judge", "prompt_text", "category"):
+        yield name, name_fault(row[name]) if row.get(name) not in (None, "") else ""
+    for name, (holds, expected) in CHECKS.items():
+        value = row.get(name)
+        yield name, "" if holds(value) else f"{expected}, not {str(value)[:40]!r}"
+
+
+def _is_attempt(value: Any) -> bool:
+    return value is None or (type(value) is int and 0 <= value < 2**31)
+
+
+def _is_duration(value: Any) -> bool:
+    return value is None or (type(value) in (int, float) and 0 <= value <= 1e12)
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return value in (None, "") or bool(parse_time(value))
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_withdrawal(value: Any) -> bool:
+    return isinstance(value, bool) or (isinstance(value, str) and value in WITHDRAWN) or _is_time(value)
+
+
+CHECKS = {
+    "outcome": (lambda value: value in OUTCOMES, f"must be one of {', '.join(OUTCOMES)}"),
+    "kind": (lambda value: value in (None, "", *KINDS), f"must be one of {', '.join(KINDS)}"),
+    "left_attempt": (_is_attempt, "must be a whole number, 0 or more"),
+    "right_attempt": (_is_attempt, "must be a whole number, 0 or more"),
+    "response_ms": (_is_duration, "must be a number of milliseconds, 0 or more"),
+    "voted_at": (_is_time, A_TIME),
+    "withdrawn": (_is_withdrawal, "must be true, false, or the time of withdrawal"),
+}
+
+
+@dataclass(frozen=True)
+class VoteLine:
+    """One vote of a file, as a database can hold it; only the two entrants and the outcome are sure to be there."""
+
+    left_model: str
+    right_model: str
+    outcome: str
+    judge: str | None = None
+    prompt_text: str | None = None
+    category: str = ""
+    left_attempt: int | None = None
+    right_attempt: int | None = None
+    voted_at: datetime | None = None
+    response_ms: int | None = None
+    kind: str = "regular"
+    withdrawn: bool | datetime = False
+    file: str = field(default="", compare=False)
+    number: int = field(default=0, compare=False)
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.number}"
+
+    def bad(self, problem: str) -> BadLine:
+        return BadLine(self.file, self.number, "", problem)
+
+
+def read_vote_lines(path: Path, *, progress: Progress = unwatched) -> list[VoteLine]:
+    """Every vote of a JSONL file; the first bad line refuses the file, by number.
+
+    One judge's vote on the same drawings at the same moment is one vote: the second line with it refuses the file too.
+    """
+    lines: list[VoteLine] = []
+    seen: dict[VoteLine, str] = {}
+    size = path.stat().st_size
+    with text_file(path) as stream:
+        for numbers, rows in json_chunks(_bounded(stream), path.name):
+            progress(stream.buffer.tell(), size)
+            for number, row in zip(numbers, rows, strict=True):
+                line = _vote_line(row, path.name, number)
+                if line.judge and line.voted_at and (first := seen.setdefault(line, line.where)) != line.where:
+                    raise line.bad(f"this is the vote of {first} again")
+                lines.append(line)
+    if not lines:
+        raise BadLine(path.name, 0, "", "it holds no votes")
+    return lines
+
+
+def _bounded(stream: TextIO) -> Iterator[str]:
+    """Lines, of which none can fill the memory: what is cut off is refused as too long."""
+    while line := stream.readline(LONGEST_LINE + 1):
+        yield line
+
+
+def _vote_line(row: Any, file: str, number: int) -> VoteLine:
+    try:
+        if fault := row if isinstance(row, FileError) else vote_fault(row):
+            raise BadField(fault.field, fault.message)
+        return VoteLine(**_stored(row), file=file, number=number)
+    except BadField as bad:
+        raise BadLine(file, number, bad.field or "the line", bad.message) from None
+
+
+def _stored(row: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a vote as a database holds them; raises BadField for what it cannot."""
+    names = {name: _stored_name(row.get(name), name) for name in STORED}
+    if names["left_model"] == names["right_model"]:
+        raise BadField("right_model", "is left_model, once characters are replaced that no database can hold")
+    duration = row.get("response_ms")
+    if not _is_attempt(duration):
+        raise BadField("response_ms", "must be a whole number below 2147483648")
+    withdrawn = row.get("withdrawn") or False
+    if isinstance(withdrawn, str):
+        withdrawn = WITHDRAWN[withdrawn] if withdrawn in WITHDRAWN else _stored_time(withdrawn, "withdrawn")
+    return {
+        **names,
+        "category": names["category"] or "",
+        "left_attempt": row.get("left_attempt"),
+        "right_attempt": row.get("right_attempt"),
+        "response_ms": duration,
+        "outcome": row["outcome"],
+        "kind": row.get("kind") or "regular",
+        "voted_at": _stored_time(row.get("voted_at") or None, "voted_at"),
+        "withdrawn": withdrawn,
+    }
+
+
+def _stored_name(value: str | None, name: str) -> str | None:
+    if value and len(value) > STORED[name]:
+        raise BadField(name, f"is longer than {STORED[name]} characters")
+    return clean_text(value)[0] if value else None
+
+
+def _stored_time(value: str | None, name: str) -> datetime | None:
+    try:
+        return parse_stored_time(value, name)
+    except ValueError:
+        raise BadField(name, A_TIME) from None
