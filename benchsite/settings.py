@@ -9,6 +9,7 @@ from csp.constants import NONE, SELF
 from django.contrib.messages import constants as messages
 
 from benchsite.environment import env_bool, env_database, env_int, env_list, env_str, left_behind, secret_key
+from benchsite.lib.progress_bar import Pace
 from benchsite.logs import logging_config
 
 # Two BLAS threads on a busy machine cost 20 to 40 times for matrices of our size.
@@ -158,6 +159,7 @@ if SITE_URL.startswith("https://"):
 
 LOGGING_CONFIG = None
 LOGGING = logging_config(level=env_str("LOG_LEVEL", "INFO"), as_json=env_bool("LOG_JSON", False))
+PROGRESS_PACE = Pace()
 # The demo profile in config/providers.yaml reads this variable; no Django there.
 if not os.environ.get("DEMO_PROVIDER_URL"):
     os.environ["DEMO_PROVIDER_URL"] = left_behind("DEMO_PROVIDER_URL", VAR_DIR / "demo_url", "http://127.0.0.1:8765/v1")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import secrets
 from random import Random
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-from benchsite.lib import progress_bar
+from benchsite.lib.progress_bar import Pace
 from generation.demo.server import start
 from judging.pairs import voting
 from tests.judging.make import make_curator
@@ -73,13 +72,9 @@ def demo(monkeypatch):
 
 
 @pytest.fixture
-def eager(monkeypatch):
+def eager(settings):
     """Progress bars are drawn at every step, however quick the work or slow the machine."""
-    monkeypatch.setattr(progress_bar, "PATIENCE", 0)
-    monkeypatch.setattr(progress_bar, "EVERY", 0)
-    monkeypatch.setattr(progress_bar, "SELDOM", 0)
-    monkeypatch.setattr(progress_bar, "time", SimpleNamespace(monotonic=lambda: 0.0))
-    monkeypatch.setattr(progress_bar.Bar, "_tick", lambda self: None)
+    settings.PROGRESS_PACE = Pace(patience=0, every=0, seldom=0)
 
 
 @pytest.fixture

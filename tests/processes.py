@@ -15,6 +15,9 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from django.db import connection
+from redis import Redis
+
+from generation.queue import seconds_since_beat
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0
@@ -76,6 +79,13 @@ class Floor:
             self.revive()
             assert time.monotonic() < end, f"{what} did not happen within {PATIENCE} s\n{self.told()}"
             time.sleep(0.05)
+
+    def wait_for_sweeps(self, count: int) -> None:
+        """Until the sweeper has gone round this often: each time it rings for whatever it thinks is due."""
+        client = Redis.from_url(self.environment["REDIS_URL"])
+        for _ in range(count):
+            asked = time.time()
+            self.wait_until(lambda asked=asked: time.time() - (seconds_since_beat(client) or 1e9) > asked, "a sweep")
 
     def told(self) -> str:
         self.log.flush()

@@ -6,20 +6,29 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TextIO
+
+from django.conf import settings
 
 if TYPE_CHECKING:
     from django.core.management.base import OutputWrapper
 
 WIDTH = 24
-PATIENCE = 0.5  # seconds before anything is shown: most work is over by then
-EVERY = 0.2  # seconds between two drawings of the bar
-SELDOM = 30.0  # seconds between two lines where no terminal is watching
 Progress = Callable[[int, int], None]
 
 
 def unwatched(done: int, total: int) -> None:
     """The progress of work that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How often a bar is drawn, in seconds; PROGRESS_PACE of the settings."""
+
+    patience: float = 0.5  # before anything is shown: most work is over by then
+    every: float = 0.2  # between two drawings; with 0 each step is drawn, and nothing between them
+    seldom: float = 30.0  # between two lines where no terminal is watching
 
 
 class Bar:
@@ -30,28 +39,38 @@ class Bar:
     - With `wanted=False` it is silent, for commands whose own output is on the same screen.
     """
 
-    def __init__(self, stream: TextIO | OutputWrapper, label: str, *, wanted: bool = True) -> None:
+    def __init__(
+        self,
+        stream: TextIO | OutputWrapper,
+        label: str,
+        *,
+        wanted: bool = True,
+        pace: Pace | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         # Django's wrapper ends every line and paints errors red; a bar wants neither.
         self.stream: Any = getattr(stream, "_out", stream)
         self.live, self.wanted = self.stream.isatty(), wanted
         self.label, self.note, self.count, self.total = label, "", 0, 0
-        self.began = time.monotonic()
-        self.drawn_at, self.longest = self.began + PATIENCE - EVERY if self.live else self.began, 0
+        self.pace, self.clock, self.began = pace or settings.PROGRESS_PACE, clock, clock()
+        self.drawn_at, self.longest = self.began, 0
+        if self.live:
+            self.drawn_at += self.pace.patience - self.pace.every
         self.ended, self.lock = threading.Event(), threading.Lock()
         self.ticker = threading.Thread(target=self._tick, name="progress bar", daemon=True)
 
     @property
     def pause(self) -> float:
-        return EVERY if self.live else SELDOM
+        return self.pace.every if self.live else self.pace.seldom
 
     def __enter__(self) -> Self:
-        if self.wanted:
+        if self.wanted and self.pace.every:
             self.ticker.start()
         return self
 
     def __exit__(self, *problem: Any) -> None:
         self.ended.set()
-        if self.wanted:
+        if self.ticker.is_alive():
             self.ticker.join()
         if self.longest and self.live:
             self._write("\r" + " " * self.longest + "\r")
@@ -73,7 +92,7 @@ class Bar:
             self.longest = 0
 
     def text(self) -> str:
-        seconds = f"{time.monotonic() - self.began:.0f} s"
+        seconds = f"{self.clock() - self.began:.0f} s"
         count, total = self.count, self.total  # the next part may begin while the ticker draws
         if total:
             share = min(1.0, count / total)
@@ -86,7 +105,7 @@ class Bar:
 
     def _draw_when_due(self) -> None:
         with self.lock:
-            moment = time.monotonic()
+            moment = self.clock()
             if not self.wanted or moment - self.drawn_at < self.pause:
                 return
             self.drawn_at = moment
@@ -95,7 +114,7 @@ class Bar:
             self.longest = len(text)
 
     def _tick(self) -> None:
-        while not self.ended.wait(EVERY):
+        while not self.ended.wait(self.pace.every):
             self._draw_when_due()
 
     def _write(self, text: str) -> None:

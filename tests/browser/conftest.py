@@ -74,6 +74,12 @@ def complaints(request, answered, context):
 
 
 @pytest.fixture
+def two_frames(page):
+    """Waits until the page was drawn twice: what its scripts began at once has happened."""
+    return lambda: page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+
+
+@pytest.fixture
 def log_in(page, live_server, client):
     """Logs a user in by cookie: the login page has tests of its own."""
 

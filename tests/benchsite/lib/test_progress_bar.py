@@ -9,14 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import OutputWrapper
 
-from benchsite.lib import progress_bar
-from benchsite.lib.progress_bar import Bar
+from benchsite.lib.progress_bar import Bar, Pace
 from generation.models import Run
 from generation.runs.lifecycle import start_run
 from judging.curating.runs import set_judging
@@ -28,6 +26,11 @@ ROOT = Path(__file__).resolve().parents[3]
 QUICK = {"cancel_run", "pause_run", "resume_run", "retry_failed", "first_logins", "suites", "doctor", "sweep", "work"}
 
 
+def still():
+    """A clock that stands still."""
+    return 0.0
+
+
 class Screen(io.StringIO):
     """A stream that says it is a terminal."""
 
@@ -37,7 +40,7 @@ class Screen(io.StringIO):
 
 def test_bar_moves_on_one_line_and_leaves_it_clean(eager):
     screen = Screen()
-    with Bar(screen, "Reading") as bar:
+    with Bar(screen, "Reading", clock=still) as bar:
         bar.to(1, 4)
         bar.to(4, 4)
     drawn = screen.getvalue().split("\r")
@@ -49,7 +52,7 @@ def test_bar_moves_on_one_line_and_leaves_it_clean(eager):
 
 def test_bar_without_a_total_counts_and_a_part_has_its_own_name(eager):
     screen = Screen()
-    with Bar(screen, "Sending") as bar:
+    with Bar(screen, "Sending", clock=still) as bar:
         bar.bytes_to(1_234_567)
         bar.begin("Fitting")
         bar._draw_when_due()
@@ -67,7 +70,7 @@ def test_djangos_wrapper_neither_ends_the_line_nor_paints_it(eager):
 
 def test_a_line_is_said_above_the_bar(eager):
     screen = Screen()
-    with Bar(screen, "Reading") as bar:
+    with Bar(screen, "Reading", clock=still) as bar:
         bar.to(1, 2)
         bar.say("votes.jsonl:3: is bad")
         bar.to(2, 2)
@@ -75,11 +78,9 @@ def test_a_line_is_said_above_the_bar(eager):
     assert said.split("\r")[-1].rstrip() == "votes.jsonl:3: is bad"
 
 
-def test_seconds_count_while_nothing_is_told(monkeypatch):
-    monkeypatch.setattr(progress_bar, "PATIENCE", 0)
-    monkeypatch.setattr(progress_bar, "EVERY", 0.01)
+def test_seconds_count_while_nothing_is_told():
     screen = Screen()
-    with Bar(screen, "Fitting"):
+    with Bar(screen, "Fitting", pace=Pace(patience=0, every=0.01)):
         for _ in range(500):
             if screen.getvalue().count("\rFitting, 0 s") > 2:
                 break
@@ -88,21 +89,20 @@ def test_seconds_count_while_nothing_is_told(monkeypatch):
 
 
 @pytest.mark.parametrize(("stream", "patience"), [(Screen(), 0.5), (io.StringIO(), 30)])
-def test_quick_work_shows_nothing(monkeypatch, stream, patience):
-    clock = SimpleNamespace(monotonic=lambda: 100.0)
-    monkeypatch.setattr(progress_bar, "time", clock)
-    with Bar(stream, "Reading") as bar:
-        clock.monotonic = lambda: 99.9 + patience
+def test_quick_work_shows_nothing(stream, patience):
+    times = [100.0]
+    with Bar(stream, "Reading", clock=lambda: times[-1]) as bar:
+        times.append(99.9 + patience)
         bar.to(1, 2)
         assert stream.getvalue() == ""
-        clock.monotonic = lambda: 100.1 + patience
+        times.append(100.1 + patience)
         bar.to(2, 2)
         assert "Reading" in stream.getvalue()
 
 
 def test_elsewhere_a_plain_line_comes_now_and_then(eager):
     file = io.StringIO()
-    with Bar(file, "Reading") as bar:
+    with Bar(file, "Reading", clock=still) as bar:
         bar.to(1, 4)
     assert file.getvalue().splitlines()[0] == "Reading 25 % (1 of 4), 0 s" and "\r" not in file.getvalue()
 

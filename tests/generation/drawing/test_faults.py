@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -227,7 +226,7 @@ def test_pause_with_calls_in_flight(site, provider, gate):
     counts = run.samples.progress()
     assert counts["drawn"] == asked, "what was in flight counts"
     assert counts["asking"] == 0 < counts["pending"]
-    time.sleep(2.5)  # two sweeps: if anything still asked a paused run, it would now
+    site.wait_for_sweeps(3)  # if anything still asked a paused run, it would by now
     assert provider.bill.requests == asked
     resume_run(run)
     site.wait_until(is_done(run), "the end of the run")

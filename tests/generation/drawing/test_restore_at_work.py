@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
-from redis import Redis
 
 from benchsite.operations.backups import back_up
 from benchsite.operations.restoring import restore
 from generation.models import ProviderCall, Run, Sample
-from generation.queue import enqueue_drawing, seconds_since_beat
+from generation.queue import enqueue_drawing
 from generation.runs.lifecycle import resume_run
 from tests.generation.drawing.test_faults import AT_ONCE, is_done, new_run
 from tests.generation.drawing_room import assert_all_drawn
-from tests.processes import Floor
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 
-def wait_for_sweeps(site: Floor, client: Redis, count: int) -> None:
-    """Until the sweeper has gone round this often: each time it rings for whatever it thinks is due."""
-    for _ in range(count):
-        asked = time.time()
-        site.wait_until(lambda asked=asked: time.time() - (seconds_since_beat(client) or 1e9) > asked, "a sweep")
-
-
-def test_restore_while_workers_draw_pays_for_nothing_twice(site, provider, queue, tmp_path):
+def test_restore_while_workers_draw_pays_for_nothing_twice(site, provider, tmp_path):
     run, done, file = new_run(80), new_run(2), tmp_path / "site.zip"
     for _ in range(2):
         site.keep("work", "draw")
@@ -47,7 +36,7 @@ def test_restore_while_workers_draw_pays_for_nothing_twice(site, provider, queue
     site.wait_until(lambda: provider.bill.in_flight == 0, "the end of the calls in flight")
     asked = provider.bill.requests
     enqueue_drawing()
-    wait_for_sweeps(site, Redis.from_url(queue.url), 3)
+    site.wait_for_sweeps(3)
     assert provider.bill.requests == asked, "workers that run on ask nothing by themselves"
 
     kept = set(run.samples.filter(state="drawn").values_list("pk", flat=True))
