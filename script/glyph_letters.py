@@ -136,9 +136,11 @@ def pieces_and_holes(grid: np.ndarray) -> tuple[int, int]:
     return pieces, ndimage.label(~np.pad(grid, 1))[1] - 1
 
 
-def on_grid(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
+def on_grid(
+    mask: np.ndarray, rng: np.random.Generator, *, least: int = MIN_ROWS, most: int = MAX_ROWS
+) -> np.ndarray | None:
     """The glyph on a random grid, or None where the grid is too coarse to keep its pieces, holes and shape."""
-    rows = int(rng.integers(MIN_ROWS, MAX_ROWS + 1))
+    rows = int(rng.integers(least, most + 1))
     columns = round(rows * mask.shape[1] / mask.shape[0] * rng.uniform(0.75, 1.4))
     columns = int(np.clip(columns, 1 if mask.shape[1] * 3 < mask.shape[0] else 3, MAX_COLUMNS))
     thick = int(rng.integers(-3, 7))

@@ -58,7 +58,7 @@ class Manifest:
     benchsite_version: str = ""  # older backups have none
 
 
-def back_up(path: Path, *, overwrite: bool = False, progress: Progress = unwatched) -> Manifest:
+def back_up(path: Path, *, overwrite: bool = False, progress: Progress = unwatched, pages: int = PAGES) -> Manifest:
     """Write a backup to `path`, whole or not at all, while the site runs."""
     if path.exists() and not overwrite:
         raise BackupError(f"{path} exists; name another file, or add --yes to replace it.")
@@ -69,7 +69,10 @@ def back_up(path: Path, *, overwrite: bool = False, progress: Progress = unwatch
     try:
         part.unlink(missing_ok=True)
         part.touch(mode=0o600)  # it holds e-mail addresses and password hashes
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive, _dumped(progress) as source:
+        with (
+            zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive,
+            _dumped(progress, pages) as source,
+        ):
             sha256, size = _copy_in(archive, source, progress)
             manifest = Manifest(
                 FORMAT, SCHEMA, connection.vendor, **facts, sha256=sha256, size=size, benchsite_version=VERSION
@@ -106,7 +109,7 @@ def _copy_in(archive: zipfile.ZipFile, source: IO[bytes], progress: Progress) ->
 
 
 @contextmanager
-def _dumped(progress: Progress) -> Iterator[IO[bytes]]:
+def _dumped(progress: Progress, pages: int) -> Iterator[IO[bytes]]:
     if connection.vendor == "sqlite":
         with tempfile.TemporaryDirectory(prefix="benchsite-backup-") as folder:
             copy = Path(folder) / "copy.sqlite3"
@@ -114,7 +117,7 @@ def _dumped(progress: Progress) -> Iterator[IO[bytes]]:
             # SQLite's online backup begins anew at each write of others between two steps, unless one moment is held.
             with closing(sqlite3.connect(copy)) as target, snapshot():
                 MigrationRecorder.Migration.objects.exists()  # a deferred transaction begins with what it reads
-                copy_pages(connection.connection, target, progress)
+                copy_pages(connection.connection, target, progress, pages=pages)
             with copy.open("rb") as file:
                 yield file
         return
@@ -125,8 +128,10 @@ def _dumped(progress: Progress) -> Iterator[IO[bytes]]:
             raise BackupError(f"pg_dump failed: {complaint(said)}")
 
 
-def copy_pages(source: sqlite3.Connection, target: sqlite3.Connection, progress: Progress) -> None:
-    source.backup(target, pages=PAGES, progress=lambda _status, left, total: progress(total - left, total), sleep=0.05)
+def copy_pages(
+    source: sqlite3.Connection, target: sqlite3.Connection, progress: Progress, *, pages: int = PAGES
+) -> None:
+    source.backup(target, pages=pages, progress=lambda _status, left, total: progress(total - left, total), sleep=0.05)
 
 
 @contextmanager

@@ -232,9 +232,9 @@ def check_notices() -> Iterator[Finding]:
         yield warn("E-mail goes to a mail server on this machine.", "Set EMAIL_HOST if there is none here.")
 
 
-def check_machine() -> Iterator[Finding]:
+def check_machine(*, little: int = LITTLE_SPACE) -> Iterator[Finding]:
     free = shutil.disk_usage(settings.VAR_DIR).free
-    if free < LITTLE_SPACE:
+    if free < little:
         yield bad(
             f"Only {free / 1e9:.1f} GB are free where {settings.VAR_DIR} is.",
             "Make room: a full disk stops everything.",

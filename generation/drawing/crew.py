@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import structlog
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 
 from generation.drawing import pricing
@@ -36,8 +37,6 @@ T = TypeVar("T")
 
 TURN_SIZE = 8  # a turn is short, so that calls are sent again while the next answers are read
 GATHER_SECONDS = 0.01  # answers that arrive this close together share a turn at the database
-IDLE_SECONDS = 1.0  # how often a run with nothing due is looked at again
-RELOAD_SECONDS = 15.0  # how soon a crew notices a run that was started, extended or given another budget
 GRACE_SECONDS = 8.0  # how long calls in flight may go on after we were asked to stop
 
 
@@ -152,7 +151,7 @@ class Crew:
     async def _reload(self) -> None:
         if time.monotonic() < self.reload_at:
             return
-        self.reload_at = time.monotonic() + RELOAD_SECONDS
+        self.reload_at = time.monotonic() + settings.DRAW_RELOAD_SECONDS
         due = await self._database(runs_to_draw, self.run_id)
         for run_id in await self._database(pricing.runs_to_price, self.run_id):
             if run_id not in due:
@@ -188,7 +187,7 @@ class Crew:
         full = wanted == self._room(active)
         turn = await self._take_turn(active, ended, wanted)
         if len(turn.questions) < wanted:
-            active.look_at = 0.0 if ended or active.ended else time.monotonic() + IDLE_SECONDS
+            active.look_at = 0.0 if ended or active.ended else time.monotonic() + settings.DRAW_IDLE_SECONDS
         elif wanted:
             self.more |= not full
             if full and self.on_backlog is not None:
@@ -256,7 +255,9 @@ class Crew:
         wait = await self._database(seconds_to_due, self.run_id)
         if wait is None or wait > patience:
             return False
-        await self._wait_for_change(IDLE_SECONDS if self.unpriced else min(max(wait, 0.25), IDLE_SECONDS))
+        await self._wait_for_change(
+            settings.DRAW_IDLE_SECONDS if self.unpriced else min(max(wait, 0.25), settings.DRAW_IDLE_SECONDS)
+        )
         self.changed.clear()
         if not self.unpriced:
             self.reload_at = 0.0
@@ -267,7 +268,7 @@ class Crew:
     async def _pause_for_change(self) -> None:
         if self.more or not self._busy():
             return
-        await self._wait_for_change(IDLE_SECONDS)
+        await self._wait_for_change(settings.DRAW_IDLE_SECONDS)
         if sum(len(active.flying) for active in self.runs.values()) > 1:
             await asyncio.sleep(GATHER_SECONDS)
         self.changed.clear()

@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from django.conf import settings
+
 from generation.drawing import pricing
 from generation.drawing.active import ActiveRun
 from generation.providers.client import Client
 from generation.runs.loaded import LoadedRun
 
 COST_SECONDS = 15.0  # how soon a provider is asked again what calls cost
-PRICE_SECONDS = 60.0  # and for prices that it did not tell
 
 Work = Callable[[Client, LoadedRun, pricing.Database], Coroutine[Any, Any, None]]
 
@@ -37,7 +38,7 @@ class Lookups:
         if loaded.run.budget_nano is not None or ("prices", loaded.run.pk) not in self.again_at:
             active.unpriced = {model.pk for model in missing}
         if missing:
-            self._start("prices", pricing.price_models, loaded, PRICE_SECONDS, self.on_prices)
+            self._start("prices", pricing.price_models, loaded, settings.PRICE_SECONDS, self.on_prices)
 
     def _start(
         self, kind: str, work: Work, loaded: LoadedRun, seconds: float, then: Callable[[], None] | None = None

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
@@ -23,7 +24,6 @@ from generation.runs.expansion import models_without_price
 from generation.runs.loaded import LoadedRun, load_run
 
 log = structlog.get_logger(__name__)
-MOST_CHECKS = 5
 CHECKS_AT_ONCE = 20
 LATELY = timedelta(days=1)  # longer than an outage
 NAMED = 5  # models in one sentence
@@ -125,7 +125,7 @@ def _names(model_ids: list[str]) -> str:
 
 def _without_cost() -> QuerySet[ProviderCall]:
     ended = [outcome for outcome in ProviderCall.Outcome.values if outcome != ProviderCall.Outcome.OPEN]
-    calls = ProviderCall.objects.filter(outcome__in=ended, cost_nano=None, cost_checks__lt=MOST_CHECKS)
+    calls = ProviderCall.objects.filter(outcome__in=ended, cost_nano=None, cost_checks__lt=settings.MOST_COST_CHECKS)
     return calls.exclude(generation_id="")
 
 

@@ -35,7 +35,12 @@ class _Names:
 
 
 def read_prompts(
-    path: Path, *, seed: int, categories: tuple[Category, ...] = (), rubric: Rubric | None = None
+    path: Path,
+    *,
+    seed: int,
+    categories: tuple[Category, ...] = (),
+    rubric: Rubric | None = None,
+    most: int = MOST_PROMPTS,
 ) -> tuple[PromptEntry, ...]:
     """Every prompt of a suite, each text and key once; under a rubric each belongs to a stage."""
     root = load_yaml(path)
@@ -49,7 +54,7 @@ def read_prompts(
         raise root.error("there are no prompts", hint, reason="missing_key", key="prompts")
     fields = read.mapping(root, SHAPES[shape])
     if shape == "templates":
-        nodes, prompts = _from_templates(root, fields, seed, names)
+        nodes, prompts = _from_templates(root, fields, seed, names, most)
     else:
         nodes, prompts = _from_rows(root, fields, shape, names)
     read.unique(nodes, [prompt.key for prompt in prompts], "prompt key")
@@ -63,7 +68,7 @@ def _category(node: Node, names: _Names) -> str:
 
 
 def _from_templates(
-    root: Node, fields: dict[str, Node], seed: int, names: _Names
+    root: Node, fields: dict[str, Node], seed: int, names: _Names, most: int
 ) -> tuple[list[Node], list[PromptEntry]]:
     read.mapping(root, SHAPES["templates"], SHAPES["templates"])
     count = read.integer(fields["prompts_per_template"], 1, 1000)
@@ -81,8 +86,8 @@ def _from_templates(
         start = sum(prompt.category == category for prompt in prompts) + 1
         prompts.extend(_filled_entry(item, category, number) for number, item in enumerate(filled, start))
         nodes.extend([row["template"]] * count)
-        if len(prompts) > MOST_PROMPTS:
-            hint = f"use fewer templates or a smaller prompts_per_template: at most {MOST_PROMPTS} prompts"
+        if len(prompts) > most:
+            hint = f"use fewer templates or a smaller prompts_per_template: at most {most} prompts"
             raise row["template"].error("the templates make too many prompts", hint, reason="wrong_length")
     return nodes, prompts
 

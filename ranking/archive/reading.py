@@ -42,10 +42,10 @@ class Archive:
                 yield number, _row(line, LINES[member], member, number)
 
 
-def open_archive(path: Path) -> Archive:
+def open_archive(path: Path, *, largest: int = LARGEST_SMALL) -> Archive:
     """Raises BadLine; nothing of an archive is ever written to a file by its own name."""
     with _opened(path) as archive:
-        _check_names(archive, path)
+        _check_names(archive, path, largest)
         manifest = _check_manifest(_document(archive, MANIFEST))
         _check_members(archive, manifest)
         run, suite = (_document(archive, name) for name in DOCUMENTS)
@@ -71,7 +71,7 @@ def _broken(path: Path, error: BaseException) -> BadLine:
     return BadLine(path.name, 0, "", "is not a whole zip; it may be cut short or damaged")
 
 
-def _check_names(archive: zipfile.ZipFile, path: Path) -> None:
+def _check_names(archive: zipfile.ZipFile, path: Path, largest: int) -> None:
     names = [info.filename for info in archive.infolist()]
     seen = Counter(names)
     for name in seen:
@@ -82,7 +82,7 @@ def _check_names(archive: zipfile.ZipFile, path: Path) -> None:
     if MANIFEST not in names:
         raise BadLine(path.name, 0, "", "has no manifest.json, so it is not a run's archive")
     whole = sum(info.file_size for info in archive.infolist())
-    if whole > max(LARGEST_SMALL, LARGEST_RATIO * path.stat().st_size):
+    if whole > max(largest, LARGEST_RATIO * path.stat().st_size):
         raise BadLine(path.name, 0, "", f"would unpack to {whole} bytes, which no run's archive of its size does")
 
 

@@ -23,15 +23,7 @@ def training():
     return module
 
 
-class NoDropout:
-    """Random numbers that keep every unit: the mask is then the same constant in loss and gradient."""
-
-    def random(self, shape, dtype):
-        return np.ones(shape, dtype)
-
-
-def test_gradient_equals_the_slope_of_the_loss(training, monkeypatch):
-    monkeypatch.setattr(training, "DROPOUT", 0.0)
+def test_gradient_equals_the_slope_of_the_loss(training):
     rng = np.random.default_rng(1)
     weights = {name: array.astype(np.float64) for name, array in training.start_weights(rng).items()}
     images, labels = rng.random((3, 32, 32)), np.array([0, 7, 25])
@@ -42,7 +34,7 @@ def test_gradient_equals_the_slope_of_the_loss(training, monkeypatch):
         chances = softmax(logits_of(images, weights | {"temperature": np.float64(1)}))
         return float(-(wanted * np.log(chances)).sum() / 3)
 
-    slopes = training.gradients(images, labels, weights, NoDropout())
+    slopes = training.gradients(images, labels, weights, rng, dropout=0.0)
 
     for name, slope in slopes.items():
         place = np.unravel_index(np.abs(slope).argmax(), slope.shape)
@@ -82,7 +74,7 @@ def test_blocks_cover_the_grid_exactly():
         assert (covered == grid).all()
 
 
-def test_grid_too_coarse_for_a_letter_is_thrown_away(monkeypatch):
+def test_grid_too_coarse_for_a_letter_is_thrown_away():
     ring = np.ones((96, 80), bool)
     ring[12:84, 12:68] = False
     assert glyph_letters.pieces_and_holes(ring) == (1, 1)
@@ -91,9 +83,7 @@ def test_grid_too_coarse_for_a_letter_is_thrown_away(monkeypatch):
     grids = [glyph_letters.on_grid(ring, rng) for _ in range(40)]
     assert all(glyph_letters.pieces_and_holes(grid) == (1, 1) for grid in grids if grid is not None)
 
-    monkeypatch.setattr(glyph_letters, "MIN_ROWS", 2)
-    monkeypatch.setattr(glyph_letters, "MAX_ROWS", 2)
-    assert all(glyph_letters.on_grid(ring, rng) is None for _ in range(10))
+    assert all(glyph_letters.on_grid(ring, rng, least=2, most=2) is None for _ in range(10))
 
 
 def test_no_family_is_on_two_sides_of_the_split():

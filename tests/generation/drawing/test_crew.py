@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db import OperationalError, connection
 
 from generation.demo.server import Scripted
-from generation.drawing import crew, lookups, pricing
+from generation.drawing import crew, pricing
 from generation.drawing import turns as drawing
 from generation.drawing.active import ActiveRun
 from generation.drawing.pricing import runs_to_price
@@ -240,7 +240,7 @@ def test_a_provider_that_is_slow_to_list_prices_keeps_no_other_run_waiting(demo,
     assert waiting.drawing_state == "paused"
 
 
-def test_a_run_with_a_budget_waits_for_prices_through_an_outage(demo, monkeypatch):
+def test_a_run_with_a_budget_waits_for_prices_through_an_outage(demo, monkeypatch, settings):
     server, real, tries = demo(), Client.list_models, []
 
     async def flaky(*arguments, **named):
@@ -250,7 +250,7 @@ def test_a_run_with_a_budget_waits_for_prices_through_an_outage(demo, monkeypatc
         return await real(*arguments, **named)
 
     monkeypatch.setattr(Client, "list_models", flaky)
-    monkeypatch.setattr(lookups, "PRICE_SECONDS", 0.0)
+    settings.PRICE_SECONDS = 0.0
     run = start_run(make_suite(models=[replace(MASTER, price_in=None, price_out=None)], prompts=1), budget=5)
 
     draw(run)
@@ -292,7 +292,7 @@ def test_a_run_without_a_budget_waits_for_no_price(demo, monkeypatch):
     assert not run.events.filter(verb="prices_not_listed").exists()
 
 
-def test_the_draw_command_says_that_it_waits_for_prices(demo, monkeypatch):
+def test_the_draw_command_says_that_it_waits_for_prices(demo, monkeypatch, settings):
     demo()
     real, tries, screen = Client.list_models, [], io.StringIO()
 
@@ -303,7 +303,7 @@ def test_the_draw_command_says_that_it_waits_for_prices(demo, monkeypatch):
         return await real(*arguments, **named)
 
     monkeypatch.setattr(Client, "list_models", flaky)
-    monkeypatch.setattr(lookups, "PRICE_SECONDS", 0.0)
+    settings.PRICE_SECONDS = 0.0
     run = start_run(make_suite(models=[unpriced()], prompts=1), budget=5)
 
     call_command("draw", run.code, stderr=screen)
@@ -355,10 +355,10 @@ def test_a_missing_key_is_not_called_an_unknown_price(demo, monkeypatch):
     assert run.events.get(verb="pause_run").facts == {"code": "bad_credentials"}
 
 
-def test_a_crew_that_only_waits_for_a_price_does_not_load_the_run_again_and_again(demo, monkeypatch):
+def test_a_crew_that_only_waits_for_a_price_does_not_load_the_run_again_and_again(demo, monkeypatch, settings):
     demo()
-    monkeypatch.setattr(crew, "IDLE_SECONDS", 0.01)
-    monkeypatch.setattr(crew, "RELOAD_SECONDS", 3600.0)
+    settings.DRAW_IDLE_SECONDS = 0.01
+    settings.DRAW_RELOAD_SECONDS = 3600.0
     looks, loads, asked = [], [], Client.list_models
     look, load = crew.seconds_to_due, crew.load_run
     monkeypatch.setattr(crew, "seconds_to_due", lambda run_id: looks.append(1) or look(run_id))
@@ -458,8 +458,8 @@ def test_what_the_last_call_cost_is_found_out_after_the_run_has_ended(demo):
         (ProviderError("fatal_model", "model_unavailable", "No such generation."), 1),
     ],
 )
-def test_an_outage_does_not_use_up_the_checks_for_a_cost(demo, monkeypatch, error, checks):
-    monkeypatch.setattr(pricing, "MOST_CHECKS", 1)
+def test_an_outage_does_not_use_up_the_checks_for_a_cost(demo, monkeypatch, error, checks, settings):
+    settings.MOST_COST_CHECKS = 1
     body = {"choices": [{"message": {"content": "```\n/\\\n```"}, "finish_reason": "stop"}], "usage": {"cost": "NaN"}}
     demo(plan=[Scripted(200, body, cost_nano=1234)])
     run = start_run(make_suite(models=[MASTER], prompts=1, attempts=1))

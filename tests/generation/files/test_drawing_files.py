@@ -11,8 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
 from benchsite.lib.file_errors import BadLines
-from generation.files import drawing_files
-from generation.files.drawing_files import read_zip
+from generation.files.drawing_files import LARGEST_FILE, LARGEST_ZIP, read_zip
 from generation.files.import_samples import import_file
 from generation.models import LanguageModel
 from generation.runs.lifecycle import start_run
@@ -100,15 +99,14 @@ def test_a_link_in_a_zip_is_not_a_drawing(tmp_path, run):
     assert told(tmp_path / "a.zip", run) == ["lab/cat.svg: this is not a plain file."]
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, run, monkeypatch):
-    monkeypatch.setattr(drawing_files, "LARGEST_FILE", 1000)
-    monkeypatch.setattr(drawing_files, "LARGEST_ZIP", 3000)
+def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, run):
+    text, names = " " * (LARGEST_FILE + 1), [f"{number}/cat.svg" for number in range(LARGEST_ZIP // LARGEST_FILE)]
 
-    one = told(write(tmp_path / "one.zip", packed("lab/cat.svg", text=" " * 1001)), run)
-    many = told(write(tmp_path / "many.zip", packed("a/cat.svg", "b/cat.svg", "c/cat.svg", text=" " * 1001)), run)
+    one = told(write(tmp_path / "one.zip", packed("lab/cat.svg", text=text)), run)
+    many = told(write(tmp_path / "many.zip", packed(*names, text=text)), run)
 
-    assert one == ["lab/cat.svg: the file is over 1000 bytes."]
-    assert many == ["many.zip: its drawings would unpack to 3003 bytes, over 3000."]
+    assert one == [f"lab/cat.svg: the file is over {LARGEST_FILE} bytes."]
+    assert many == [f"many.zip: its drawings would unpack to {LARGEST_ZIP + len(names)} bytes, over {LARGEST_ZIP}."]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from generation.suites.loading import read_models
+from generation.suites.prompt_files import read_prompts
 from generation.suites.yaml_source import SuiteError
 from tests.generation.suites.suite_files import CONFIG, MODELS, PROGRAMS, PROMPTS, refusal, write_suite
 from tests.hostile import FOLDER, cases
@@ -241,3 +242,15 @@ def test_program_that_does_not_qualify_is_refused_with_reasons(tmp_path):
 
     assert (error.reason, error.line, error.key) == ("unqualified", 5, "programs[0].turns")
     assert "No turn has the placeholder {{target}}" in str(error)
+
+
+def test_templates_make_no_more_prompts_than_a_list_may_have(tmp_path):
+    many = "".join(f"  - {{category: s1, template: 'Draw {n} [OBJECT]'}}\n" for n in range(3))
+    path = tmp_path / "prompts.yaml"
+    path.write_text(f"prompts_per_template: 2\nwords: {{OBJECT: [cup, key]}}\ntemplates:\n{many}")
+
+    assert len(read_prompts(path, seed=1, most=6)) == 6
+    with pytest.raises(SuiteError, match="the templates make too many prompts") as caught:
+        read_prompts(path, seed=1, most=5)
+
+    assert (caught.value.reason, caught.value.line) == ("wrong_length", 6)

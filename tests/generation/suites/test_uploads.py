@@ -14,7 +14,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from generation.models import LanguageModel, Run
 from generation.runs.lifecycle import start_run
-from generation.suites import prompt_files
 from generation.suites.loading import load_suite
 from generation.suites.uploads import read_more_models, read_suite, seal, unseal
 from generation.suites.yaml_source import SuiteError
@@ -192,19 +191,6 @@ def test_an_uploaded_suite_needs_a_budget_and_a_reasonable_size(client, curator)
     assert "This field is required." in poor
     assert f"That is 240000 drawings; a run of an uploaded suite has at most {MOST_SAMPLES}." in vast
     assert not Run.objects.exists()
-
-
-@pytest.mark.parametrize("templates", [2, 3])
-def test_templates_make_no_more_prompts_than_a_list_may_have(templates, monkeypatch):
-    monkeypatch.setattr(prompt_files, "MOST_PROMPTS", 40)
-    many = "".join(f"  - {{category: s1, template: 'Draw {n} [OBJECT]'}}\n" for n in range(templates))
-    words = ", ".join(f"w{n}" for n in range(20))
-    sent = files(prompts=f"prompts_per_template: 20\nwords: {{OBJECT: [{words}]}}\ntemplates:\n{many}", programs=None)
-
-    if templates == 2:
-        assert len(read_suite(sent, name="mine").prompts) == 40
-    else:
-        assert "the templates make too many prompts" in str(refusal(sent))
 
 
 def test_a_suite_too_large_for_a_form_is_refused(curator):
