@@ -16,28 +16,6 @@ from ranking.statistics.votes import Tallies, Votes, make_votes, tally_votes
 from tests.ranking.statistics.make_votes import simulate
 
 QUICK = Settings(draws=200)
-STANDING_KEYS = {
-    "entrant",
-    "rating",
-    "se",
-    "low",
-    "high",
-    "iid_low",
-    "iid_high",
-    "rank",
-    "rank_low",
-    "rank_high",
-    "arena_rank",
-    "p_best",
-    "votes",
-    "wins",
-    "losses",
-    "ties",
-    "fails",
-    "fail_rate",
-    "unbounded",
-    "component",
-}
 
 
 def document(votes: Votes, settings: Settings = QUICK) -> dict:
@@ -57,24 +35,18 @@ def test_it_works():
     found = document(simulate(1500, judge_sd=0.2, prompt_sd=0.2, seed=1))
     assert found["votes"] == 1500
     assert (found["judges_count"], found["prompts_count"]) == (8, 8)
-    assert set(found["overall"][0]) >= STANDING_KEYS
     assert [row["rating"] for row in found["overall"]] == sorted(ratings(found).values(), reverse=True)
-    assert found["overall"][0]["entrant"] == "model/000"
+    first = found["overall"][0]
+    assert first["entrant"] == "model/000"
+    assert first["low"] < first["rating"] < first["high"]
+    assert first["rank_low"] <= first["rank"] <= first["rank_high"]
+    assert first["wins"] + first["losses"] + first["ties"] + first["fails"] == first["votes"]
     assert set(found["categories"]) == {"category-0", "category-1", "category-2", "category-3"}
-    assert "raw_rating" in found["categories"]["category-0"][0]
-    assert set(found["agreement"]) >= {"units", "alpha_nominal", "alpha_interval", "ac1", "raw", "cohen"}
-    assert set(found["side_bias"]) == {"logit", "low", "high"}
-    assert set(found["consistency"]["model/000"]) >= {"variance", "sd", "low", "high"}
+    assert found["agreement"]["raw"]["value"] > found["agreement"]["alpha_nominal"]["value"]
+    assert found["side_bias"]["low"] < found["side_bias"]["logit"] < found["side_bias"]["high"]
+    assert found["consistency"]["model/000"]["variance"] >= 0
     assert found["connectivity"]["components"] == [[f"model/00{i}" for i in range(6)]]
-    assert set(found["judges"]["judge-000"]) >= {
-        "votes",
-        "shown",
-        "reason",
-        "reliability",
-        "left_share",
-        "repeat_agreement",
-        "standings",
-    }
+    assert sum(judge["votes"] for judge in found["judges"].values()) == 1500
 
 
 def test_category_tables_differ_where_their_votes_differ():
