@@ -1,4 +1,4 @@
-"""`database.jsonl`: a run's answers in the seed's fields, and a few of ours; what `import_samples` reads."""
+"""The one writer of `database.jsonl`: a run's answers in the seed's fields, and a few of ours."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""A file of answers, line by line: what each line says, or what is wrong with it."""
+"""The one reader of `database.jsonl`: what each line says, or what is wrong with it."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from benchsite.lib.file_errors import BadField, BadLine
@@ -38,16 +39,70 @@ class Line:
         return BadLine(self.source, number, field, problem)
 
 
-def read_lines(stream: Iterable[bytes], source: str) -> tuple[list[Line], list[BadLine]]:
-    """Every line that can be read and every one that cannot; blank lines are neither."""
-    lines, bad = [], []
+@dataclass(frozen=True)
+class SampleRow:
+    """One line as it was read; its fields are checked as they are asked for, and a bad one raises BadLine."""
+
+    source: str
+    number: int
+    fields: dict[str, Any]
+
+    def bad(self, field: str, problem: str) -> BadLine:
+        return BadLine(self.source, self.number, field, problem)
+
+    def text(self, name: str) -> str:
+        if name not in self.fields:
+            raise self.bad(name, "is missing")
+        value = self.fields[name]
+        if not isinstance(value, str):
+            raise self.bad(name, f"is {type(value).__name__}, not text")
+        return value
+
+    def optional_text(self, name: str) -> str | None:
+        return None if self.fields.get(name) is None else self.text(name)
+
+    def whole_number(self, name: str, *, least: int, most: int) -> int:
+        if name not in self.fields:
+            raise self.bad(name, "is missing")
+        value = self.fields[name]
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise self.bad(name, f"is not a whole number from {least} to {most}")
+        return value
+
+
+def read_rows(stream: Iterable[bytes], source: str) -> Iterator[SampleRow | BadLine]:
+    """Every line that is a JSON object, and what is wrong with every other; blank lines are neither."""
     for number, raw in enumerate(stream, start=1):
-        if not raw.strip():
-            continue
+        if raw.strip():
+            try:
+                yield SampleRow(source, number, _object(raw, first=number == 1))
+            except BadField as error:
+                yield BadLine(source, number, error.field, error.message)
+
+
+def read_file(path: Path) -> Iterator[SampleRow]:
+    """The rows of a file; raises BadLine at the first line that is none."""
+    try:
+        with path.open("rb") as stream:
+            for row in read_rows(stream, path.name):
+                if isinstance(row, BadLine):
+                    raise row
+                yield row
+    except OSError as error:
+        raise BadLine(path.name, 0, "", f"it cannot be read ({error.strerror})") from None
+
+
+def read_lines(stream: Iterable[bytes], source: str) -> tuple[list[Line], list[BadLine]]:
+    """Every line that can be imported and every one that cannot."""
+    lines: list[Line] = []
+    bad: list[BadLine] = []
+    for row in read_rows(stream, source):
         try:
-            lines.append(_line(_object(raw, first=number == 1), number, source))
-        except BadField as error:
-            bad.append(BadLine(source, number, error.field, error.message))
+            if isinstance(row, BadLine):
+                raise row
+            lines.append(_line(row))
+        except BadLine as error:
+            bad.append(error)
     if not lines and not bad:
         bad.append(BadLine(source, 0, "", "the file is empty"))
     return lines, bad
@@ -64,49 +119,27 @@ def _object(raw: bytes, *, first: bool) -> dict[str, Any]:
         raise BadField("", f"the line {error}") from None
 
 
-def _line(found: dict[str, Any], number: int, source: str) -> Line:
-    model_id = _text(found, "model_id")
+def _line(row: SampleRow) -> Line:
+    model_id = row.text("model_id")
     if not is_model_name(model_id):
-        raise BadField("model_id", NO_MODEL_NAME)
+        raise row.bad("model_id", NO_MODEL_NAME)
+    counted = row.fields.get("completion_tokens") is not None
     return Line(
-        number=number,
+        number=row.number,
         model_id=model_id,
-        prompt_text=_text(found, "prompt_text"),
-        attempt=_number(found, "attempt_number", least=1, most=MOST_ATTEMPTS),
-        text=_text(found, "raw_output"),
-        category=_text(found, "category") if found.get("category") is not None else None,
-        program=_text(found, "program") if found.get("program") is not None else "",
-        finish_reason=(
-            clean_text(_text(found, "finish_reason"))[0][:40] if found.get("finish_reason") is not None else ""
-        ),
-        completion_tokens=(
-            _number(found, "completion_tokens", least=0, most=10**9)
-            if found.get("completion_tokens") is not None
-            else None
-        ),
-        source=source,
+        prompt_text=row.text("prompt_text"),
+        attempt=row.whole_number("attempt_number", least=1, most=MOST_ATTEMPTS),
+        text=row.text("raw_output"),
+        category=row.optional_text("category"),
+        program=row.optional_text("program") or "",
+        finish_reason=clean_text(row.optional_text("finish_reason") or "")[0][:40],
+        completion_tokens=row.whole_number("completion_tokens", least=0, most=10**9) if counted else None,
+        source=row.source,
     )
 
 
 def is_model_name(text: str) -> bool:
     return 0 < len(text) <= 200 and text.isprintable() and text == text.strip()
-
-
-def _text(found: dict[str, Any], name: str) -> str:
-    if name not in found:
-        raise BadField(name, "is missing")
-    if not isinstance(found[name], str):
-        raise BadField(name, f"is {type(found[name]).__name__}, not text")
-    return found[name]
-
-
-def _number(found: dict[str, Any], name: str, *, least: int, most: int) -> int:
-    value = found.get(name)
-    if name not in found:
-        raise BadField(name, "is missing")
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise BadField(name, f"is not a whole number from {least} to {most}")
-    return value
 
 
 def slug(name: str) -> str:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from benchsite.lib.file_errors import FileError
-from benchsite.lib.json_lines import JsonError, read_object
-from benchsite.lib.text import clean_text, csv_cell, decode, markdown_cell
+from benchsite.lib.file_errors import BadLine
+from benchsite.lib.text import clean_text, csv_cell, markdown_cell
+from generation.files.sample_lines import SampleRow, read_file
 from generation.suites.suite import Suite
 
 if TYPE_CHECKING:
     from ranking.automatic.scores import Scores
 
-NEEDED = {"model_id": str, "prompt_text": str, "attempt_number": int, "raw_output": str}
+MOST_ATTEMPTS = 10**6
 
 
 def read_samples(path: Path, *, suite: Suite) -> Iterator[dict[str, Any]]:
@@ -31,55 +31,32 @@ def read_samples(path: Path, *, suite: Suite) -> Iterator[dict[str, Any]]:
     """
     known = {_plain(prompt.text): prompt for prompt in suite.prompts}
     seen: set[tuple[str, str, int]] = set()
-    for line, raw in enumerate(_lines(path), start=1):
-        text, _ = decode(raw)
-        if not text.strip():
-            continue
-        row = _row(path.name, line, text)
-        prompt = known.get(_plain(row["prompt_text"]))
-        key = (row["model_id"], prompt.key if prompt else row["prompt_text"], row["attempt_number"])
+    for row in read_file(path):
+        model, text = (clean_text(row.text(name))[0] for name in ("model_id", "prompt_text"))  # as a run stores them
+        attempt = row.whole_number("attempt_number", least=0, most=MOST_ATTEMPTS)
+        prompt = known.get(_plain(text))
+        key = (model, prompt.key if prompt else text, attempt)
         if key in seen:
-            raise FileError(path.name, line, "attempt_number", "this model's attempt at this prompt came before.")
+            raise row.bad("attempt_number", "repeats this model's attempt at this prompt")
         seen.add(key)
-        category = prompt.category if prompt else row.get("category") or ""
-        reason = row.get("finish_reason")
+        category = prompt.category if prompt else row.fields.get("category") or ""
+        reason = row.fields.get("finish_reason")
         yield {
-            "model": key[0],
+            "model": model,
             "prompt": key[1],
             "category": clean_text(str(category))[0],
-            "attempt": key[2],
-            "raw_output": row["raw_output"],
+            "attempt": attempt,
+            "raw_output": _answer(row),
             "finish_reason": clean_text(reason)[0] if isinstance(reason, str) else "",
         }
     if not seen:
-        raise FileError(path.name, 0, "", "there is no answer in it.")
+        raise BadLine(path.name, 0, "", "there is no answer in it")
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    try:
-        with path.open("rb") as file:
-            yield from file
-    except OSError as error:
-        raise FileError(path.name, 0, "", f"it cannot be read ({error.strerror}).") from None
-
-
-def _row(file: str, line: int, text: str) -> dict[str, Any]:
-    try:
-        row = read_object(text)
-    except JsonError as error:
-        raise FileError(file, line, "", f"this {error}.") from None
-    for field, kind in NEEDED.items():
-        if row.get(field) is None:
-            # A model that said nothing at all has still been asked.
-            if field == "raw_output" and field in row:
-                row[field] = ""
-                continue
-            raise FileError(file, line, field, "is missing.")
-        if type(row[field]) is not kind:
-            raise FileError(file, line, field, f"must be {'text' if kind is str else 'a whole number'}.")
-        if kind is str:
-            row[field] = clean_text(row[field])[0]  # as a run stores it
-    return row
+def _answer(row: SampleRow) -> str:
+    """A model that said nothing at all has still been asked."""
+    asked = "raw_output" in row.fields and row.fields["raw_output"] is None
+    return "" if asked else clean_text(row.text("raw_output"))[0]
 
 
 def _plain(text: str) -> str:

@@ -12,8 +12,10 @@ from generation.formats import format_names
 from tests.test_architecture import ROOT, imports, modules
 
 APPS = ("benchsite", "generation", "judging", "ranking")
-# What the suite loader reads by, or what reads by it.
-WITH_SUITES = {
+# What fuzzed readers read by, or what reads by them.
+WITHIN = {
+    "generation.files.sample_lines.read_file",
+    "generation.files.sample_lines.read_rows",
     "generation.suites.loading.load_suites",
     "generation.suites.loading.read_models",
     "generation.suites.prompt_files.read_prompts",
@@ -40,7 +42,7 @@ def test_nothing_that_reads_is_left_out():
     fuzzed = {name for path in (ROOT / "benchmarks" / "fuzz").glob("*.py") for name in imports(path)}
 
     assert readers_of_files() >= {"judging.files.vote_lines.read_vote_lines", "ranking.pairwise.files.votes.read_votes"}
-    assert readers_of_files() - WITH_SUITES - fuzzed == set()
+    assert readers_of_files() - WITHIN - fuzzed == set()
     assert set(format_names()) - {reader.name for reader in READERS} == set()
 
 

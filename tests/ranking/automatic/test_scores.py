@@ -206,13 +206,15 @@ def test_analyse_file_as_csv_neutralises_formulas(tmp_path):
     [
         (
             [line(), "{"],
-            "a.jsonl, line 2: this is not JSON (Expecting property name enclosed in double quotes at character 2).",
+            "a.jsonl:2: the line is not JSON (Expecting property name enclosed in double quotes at character 2).",
         ),
-        (["[" * 100_000], "a.jsonl, line 1: this is not JSON that can be read (it nests too deep)."),
-        (["[]"], "a.jsonl, line 1: this is a list, not a JSON object."),
-        ([{"model_id": "m"}], "a.jsonl, line 1, prompt_text: is missing."),
-        ([line(attempt=True)], "a.jsonl, line 1, attempt_number: must be a whole number."),
-        ([line(), line()], "a.jsonl, line 2, attempt_number: this model's attempt at this prompt came before."),
+        (["[" * 100_000], "a.jsonl:1: the line is not JSON that can be read (it nests too deep)."),
+        (["[]"], "a.jsonl:1: the line is a list, not a JSON object."),
+        ([{"model_id": "m"}], "a.jsonl:1: prompt_text is missing."),
+        ([line(attempt=True)], "a.jsonl:1: attempt_number is not a whole number from 0 to 1000000."),
+        ([line(), line()], "a.jsonl:2: attempt_number repeats this model's attempt at this prompt."),
+        ([line(attempt=-1)], "a.jsonl:1: attempt_number is not a whole number from 0 to 1000000."),
+        ([{**line(), "raw_output": 7}], "a.jsonl:1: raw_output is int, not text."),
         ([""], "a.jsonl: there is no answer in it."),
     ],
 )

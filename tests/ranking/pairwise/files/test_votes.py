@@ -216,5 +216,24 @@ def test_samples_give_valid_rates_and_robustness(tmp_path):
     assert (rates["a"].measured, rates["a"].fonts) == (2, {"dejavu": 1.0, "fira": 0.75})
     assert (rates["b"].valid_rate, rates["b"].robustness, rates["b"].fonts) == (2 / 3, None, {})
     assert rates["a"].low < 2 / 3 < rates["a"].high
-    with pytest.raises(FileError, match=", line 1, model_id: is missing"):
-        read_samples(write_lines(tmp_path / "bad.jsonl", [{"valid": True}]))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"valid": True}, "bad.jsonl:1: model_id is missing."),
+        ({"model_id": "a", "valid": "yes"}, "bad.jsonl:1: valid must be true or false."),
+        ({"model_id": "a", "program": 7}, "bad.jsonl:1: program must be text, not a number."),
+        ([], "bad.jsonl:1: the line is a list, not a JSON object."),
+    ],
+)
+def test_bad_sample_is_named_by_file_line_and_field(tmp_path, row, message):
+    with pytest.raises(FileError) as error:
+        read_samples(write_lines(tmp_path / "bad.jsonl", [row]))
+
+    assert str(error.value) == message
+
+
+def test_samples_that_are_not_there(tmp_path):
+    with pytest.raises(FileError, match="cannot be read"):
+        read_samples(tmp_path / "none.jsonl")
