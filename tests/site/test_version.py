@@ -72,6 +72,7 @@ def test_doctor_begins_with_it(capsys):
     assert capsys.readouterr().out.startswith(f"Benchsite {VERSION}\n")
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_backup_names_it_and_one_without_is_read(tmp_path):
     path, older = tmp_path / "site.zip", tmp_path / "older.zip"
     back_up(path)
