@@ -16,7 +16,6 @@ from benchsite.lib.access import curator_required
 from benchsite.lib.reasons import reason_of
 from benchsite.lib.text import visible
 from generation.files.export_samples import sample_lines
-from generation.formats import get_format
 from generation.models import Run, Sample
 from generation.pictures import picture_response
 from generation.reading.backends import ask_backend
@@ -76,7 +75,7 @@ def _offered(run: Run) -> list[tuple[str, str, str]]:
 
 def _can_switch(run: Run) -> bool:
     """Whether a formula scores the run, and could go by another backend."""
-    return run.is_measured and len(get_format(run.format).measure_backends) > 1
+    return run.is_measured and len(run.drawing_format.measure_backends) > 1
 
 
 @curator_required

@@ -16,7 +16,7 @@ class Haiku(Format):
 
     name = "haiku"
     shown_as = "text"
-    example = "an old silent pond\na frog jumps into the pond\nsplash silence again"
+    example = "an old silent pond\na frog jumps into the pond\nsplash then silence"
 
     def extract(self, answer: Answer) -> Extraction:
         lines = [line.strip() for line in answer.text.lower().splitlines() if line.strip()]

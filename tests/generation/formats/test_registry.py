@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -15,6 +18,7 @@ from generation.formats import find_faults, format_names, format_to_show, get_fo
 from generation.formats.base import Answer, Extraction, Format, FormatError, Picture
 from tests.generation.formats.packages import install
 
+FORMATS, DEMO = (settings.BASE_DIR / "generation" / room for room in ("formats", "demo"))
 HAIKU = "tests.generation.formats.haiku:FORMAT"
 HEAD = "from generation.formats.base import Extraction, Format\n\n"
 
@@ -181,3 +185,45 @@ def test_start_up_names_a_broken_package(tmp_path, kind):
     assert "The format 'broken'" in done.stderr
     assert "the package haiku-format 1.0 (broken_format:FORMAT)" in done.stderr
     assert fault in done.stderr
+
+
+def names_in(path: Path) -> set[str]:
+    """Formats that a module asks for: by import, by a string, or by what it compares a `.format` with.
+
+    `svg` alone says nothing: it is also the name of an element and of a file's form.
+    """
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.ImportFrom(module=str(module)) if module.startswith("generation.formats."):
+                found.add(module.split(".")[2])
+            case ast.Constant(value=str(text)) if text != "svg":
+                found.add(text)
+            case ast.Compare() if any(getattr(part, "attr", "") == "format" for part in ast.walk(node)):
+                found |= {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
+    return found & set(format_names())
+
+
+def test_no_module_outside_the_rooms_asks_for_a_format_by_name():
+    paths = [
+        path
+        for app in ("benchsite", "generation", "judging", "ranking")
+        for path in (settings.BASE_DIR / app).rglob("*.py")
+    ]
+    outside = [path for path in paths if not path.is_relative_to(FORMATS) and not path.is_relative_to(DEMO)]
+    outside = [path for path in outside if "migrations" not in path.parts]
+
+    asking = {str(path): names for path in outside if (names := names_in(path))}
+
+    assert len(outside) > 100
+    assert asking == {}
+
+
+def test_no_template_asks_for_a_format_by_name():
+    pages = sorted((settings.BASE_DIR / "templates").rglob("*.html"))
+    by_name = re.compile(r"""\.format\s*(==|!=|in)\s|["'](ascii_art|pixel_art|science_birds)["']""")
+
+    asking = [str(page) for page in pages if by_name.search(page.read_text())]
+
+    assert len(pages) > 50
+    assert asking == []
