@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+
+from benchsite.templatetags.wording import thousands
+from generation.models import Entrant
+from ranking.results import EntrantRow
 
 LISTED = 4  # names a sentence can hold
 ALPHA_WORDS = (
@@ -15,19 +18,28 @@ ALPHA_WORDS = (
 )
 
 
+def labels_of(entrants: Iterable[Entrant]) -> dict[str, str]:
+    return {entrant.name: entrant.label for entrant in entrants}
+
+
 def label(name: str, labels: Mapping[str, str]) -> str:
     return labels.get(name, name)
 
 
-def named(row: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+def named(row: EntrantRow, labels: Mapping[str, str]) -> str:
     return label(row["entrant"], labels)
 
 
-def joined(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
+def joined(rows: Iterable[EntrantRow], labels: Mapping[str, str]) -> str:
     names = [named(row, labels) for row in rows]
     if len(names) > LISTED:
         return f"{', '.join(names[: LISTED - 1])} and {len(names) - LISTED + 1} more"
     return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def counted(n: int, noun: str) -> str:
+    """1 vote, 2 votes."""
+    return f"{thousands(n)} {noun}{'' if n == 1 else 's'}"
 
 
 def number_word(n: int) -> str:
@@ -35,6 +47,5 @@ def number_word(n: int) -> str:
     return words[n] if n < len(words) else str(n)
 
 
-def rank_words(row: Mapping[str, Any]) -> str:
-    low, high = row["rank_low"], row["rank_high"]
+def rank_words(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}–{high}"

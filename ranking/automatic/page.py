@@ -88,7 +88,7 @@ def make_row(row: dict[str, Any], entrants: Mapping[str, Entrant], parts: Sequen
         "entrant": entrant,
         "label": name,
         "standing": row,
-        "ranks": rank_words(row),
+        "ranks": rank_words(row["rank_low"], row["rank_high"]),
         "interval": interval_row(interval, UNIT),
         "parts": [(part.label, row[part.key]) for part in parts if part.key in row],
         "bar": stacked_bar(row, parts, name) if parts and parts[0].key in row else "",

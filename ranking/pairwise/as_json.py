@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchsite.lib.text import csv_cell
-from ranking.statistics.agreement.coefficients import Estimate
+from ranking.pairwise.result import PairwiseDocument
 from ranking.statistics.agreement.shared_items import Agreement
 from ranking.statistics.leaderboard import CountsFit, JudgeReport, Leaderboard, is_stable, notes, votes_still_needed
 from ranking.statistics.ratings.bradley_terry import ELO, RIDGE, to_elo
@@ -18,10 +18,10 @@ from ranking.statistics.rounding import rounded
 from ranking.statistics.standings import Standing
 
 
-def leaderboard_dict(board: Leaderboard) -> dict[str, Any]:
+def leaderboard_dict(board: Leaderboard) -> PairwiseDocument:
     """JSON-able, with null where a number does not exist; never NaN or infinity."""
     fit = board.fit
-    document = {
+    document: dict[str, Any] = {
         "votes": fit.votes,
         "judges_count": len(board.judge_reports),
         "prompts_count": min(int(fit.overall_fit.spread.prompts), len(fit.prompts)),
@@ -89,12 +89,8 @@ def _agreement(agreement: Agreement | None) -> dict[str, Any]:
         return {"units": 0}
     values = {name: asdict(getattr(agreement, name)) for name in ("alpha_nominal", "alpha_interval", "ac1", "raw")}
     cohen = [{"judges": [a, b], "units": n, "kappa": kappa} for a, b, n, kappa in agreement.cohen]
-    repeats = _estimate(agreement.repeats) | {"repeats": agreement.repeats_seen}
+    repeats = asdict(agreement.repeats) | {"repeats": agreement.repeats_seen}
     return {"units": agreement.units, **values, "cohen": cohen, "self": repeats}
-
-
-def _estimate(estimate: Estimate) -> dict[str, Any]:
-    return asdict(estimate)
 
 
 def _ties(fit: CountsFit) -> dict[str, Any]:

@@ -120,9 +120,9 @@ def tallies_of(run: Run, *, weights: Mapping[str, float]) -> Tallies:
     weighed = {pk: weights[name] for pk, name in named.items() if weights.get(name, 1) < 1}
     left_out = [pk for pk, weight in weighed.items() if weight == 0]
     counted = JudgeTally.objects.filter(run=run, is_repeat=False, votes__gt=0).exclude(seat__in=left_out)
-    by_judge = list(counted.values_list("seat_id", "category", "left_id", "right_id", "outcome", "votes"))
+    rows = counted.values_list("seat_id", "category", "left_id", "right_id", "outcome", "votes")
     away = excluded_votes(run, "seat_id", "matchup__category")
-    by_judge = [(*key, left) for *key, votes in by_judge if (left := votes - away.get(tuple(key), 0)) > 0]
+    by_judge = [(*row[:-1], left) for row in rows if (left := row[-1] - away.get(row[:-1], 0)) > 0]
     by_prompt = prompt_rows(run, weighed=weighed, by_judge=by_judge, names=names)
     return without_unseen(names, by_judge, by_prompt, weights)
 
@@ -145,10 +145,10 @@ def prompt_rows(run: Run, *, weighed: Mapping[int, float], by_judge: list[Any], 
     missing: dict[tuple[Any, ...], float] = defaultdict(float)
     for seat, *key, votes in by_judge:
         missing[tuple(key)] += votes * weighed.get(seat, 1)
-    for (_, *key), votes in found.items():
-        missing[tuple(key)] -= votes
-    rows = [*found.items(), *(((None, *key), n) for key, n in missing.items())]
-    return [(*key, n) for key, n in rows if n > ROUNDING]
+    for (_, *key), listed in found.items():
+        missing[tuple(key)] -= listed
+    both = [*found.items(), *(((None, *key), n) for key, n in missing.items())]
+    return [(*key, n) for key, n in both if n > ROUNDING]
 
 
 def excluded_votes(run: Run, *by: str, between: Sequence[Entrant] = ()) -> dict[tuple[Any, ...], int]:
@@ -181,7 +181,7 @@ def counts_of_pair(run: Run, one: Entrant, other: Entrant) -> Counter[tuple[Any,
 
 def votes_of_seats(run: Run, seats: Iterable[int]) -> QuerySet[Any]:
     votes = run.votes.standing().without_repeats().filter(seat__in=seats)
-    grouped = votes.exclude(matchup__prompt_id=None).order_by()
+    grouped = votes.exclude(matchup__prompt=None).order_by()
     columns = ("matchup__prompt_id", "seat_id", "matchup__left_id", "matchup__right_id", "outcome")
     return grouped.values_list(*columns).annotate(Count("id"))
 
@@ -263,8 +263,8 @@ class Cost:
 
 def costs_of(run: Run) -> dict[str, Cost]:
     unknown = Count("id", filter=Q(cost_nano=None) & ~Q(outcome=ProviderCall.Outcome.OPEN))
-    rows = run.calls.order_by().values_list("sample__entrant__name")
-    rows = rows.annotate(nano=Sum("cost_nano", default=0), unknown=unknown)
+    grouped = run.calls.order_by().values_list("sample__entrant__name")
+    rows = grouped.annotate(nano=Sum("cost_nano", default=0), unknown=unknown)
     drawn = run.samples.filter(state=Sample.State.DRAWN, imported=False).order_by().values_list("entrant__name")
     answers = dict(drawn.annotate(Count("id")))
     return {name: Cost(nano, answers.get(name, 0), unknown) for name, nano, unknown in rows}

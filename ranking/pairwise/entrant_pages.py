@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from generation.models import Entrant, Run, Sample
@@ -11,7 +10,7 @@ from ranking.charts.intervals import interval_axis, interval_row
 from ranking.models import Fit
 from ranking.pairwise.chart_files import as_interval, scale_of, win_cell, win_table
 from ranking.pairwise.columns import counts_of_pair
-from ranking.pairwise.result import category_tabs, full_of, scope_rows
+from ranking.pairwise.result import StandingRow, category_tabs, full_of, result_of, scope_rows
 from ranking.words import rank_words
 
 PAIRS_SHOWN = 8
@@ -21,19 +20,20 @@ def versus_context(fit: Fit, first: str, second: str) -> dict[str, Any] | None:
     """Two entrants by their codes; by default the two at the top."""
     entrants = {entrant.code: entrant for entrant in fit.run.entrants.all()}
     by_name = {entrant.name: entrant for entrant in entrants.values()}
-    top = [by_name[row["entrant"]] for row in fit.result["overall"] if row["entrant"] in by_name]
+    result = result_of(fit)
+    top = [by_name[row["entrant"]] for row in result["overall"] if row["entrant"] in by_name]
     if len(top) < 2 or first not in {"", *entrants} or second not in {"", *entrants}:
         return None
     one = entrants.get(first) or next(e for e in top if e.code != second)
     other = entrants.get(second) or next(e for e in top if e != one)
-    rows = {row["entrant"]: row for row in fit.result["overall"]}
-    pairs = fit.result["run"]["pairs"]
+    rows = {row["entrant"]: row for row in result["overall"]}
+    pairs = result["run"]["pairs"]
     number = {name: i for i, name in enumerate(pairs["entrants"])}
     cell = None
     if one != other and one.name in rows and other.name in rows:
         i, j = number[one.name], number[other.name]
-        cell = win_cell(rows[one.name], rows[other.name], pairs, number)
-        cell |= {"ties": pairs["ties"][i][j], "fails": pairs["fails"][i][j]}
+        chance = win_cell(rows[one.name], rows[other.name], pairs, number)
+        cell = {**chance, "ties": pairs["ties"][i][j], "fails": pairs["fails"][i][j]} if chance else None
     return {
         "one": one,
         "other": other,
@@ -47,17 +47,17 @@ def versus_context(fit: Fit, first: str, second: str) -> dict[str, Any] | None:
 
 def category_records(fit: Fit, one: Entrant, other: Entrant) -> list[dict[str, Any]]:
     """Wins of each, ties and fails in each category, from the tallies of the judges who count."""
-    found: dict[str, dict[str, int]] = {}
+    records: dict[str, dict[str, int]] = {}
     for (category, left, _, outcome), votes in counts_of_pair(fit.run, one, other).items():
-        record = found.setdefault(category, dict.fromkeys(("one", "other", "tie", "fail"), 0))
+        record = records.setdefault(category, dict.fromkeys(("one", "other", "tie", "fail"), 0))
         if outcome in ("left", "right"):
             record["one" if (left == one.pk) == (outcome == "left") else "other"] += votes
         else:
             record[outcome] += votes
     labels = {key: label for key, label, _ in category_tabs(fit)}
     return [
-        {"label": labels.get(key, key) or "none", **found[key], "votes": sum(found[key].values())}
-        for key in sorted(found)
+        {"label": labels.get(key, key) or "none", **records[key], "votes": sum(records[key].values())}
+        for key in sorted(records)
     ]
 
 
@@ -67,28 +67,28 @@ def drawings_of_both(run: Run, one: Entrant, other: Entrant) -> list[dict[str, A
     by_prompt: dict[int, dict[int, Sample]] = {}
     for sample in samples.order_by("prompt__position", "attempt").defer("raw", "answer"):
         by_prompt.setdefault(sample.prompt_id, {}).setdefault(sample.entrant_id, sample)
-    both = [found for found in by_prompt.values() if len(found) == 2]
+    both = [drawings for drawings in by_prompt.values() if len(drawings) == 2]
     return [{"prompt": s[one.pk].prompt, "one": s[one.pk], "other": s[other.pk]} for s in both[:PAIRS_SHOWN]]
 
 
 def entrant_context(fit: Fit, entrant: Entrant) -> dict[str, Any]:
-    full = full_of(fit)
-    facts = full.result["run"].get("entrants", {}).get(entrant.name, {}) if full else {}
-    standing = next((row for row in fit.result["overall"] if row["entrant"] == entrant.name), None)
+    full, result = full_of(fit), result_of(fit)
+    facts = result_of(full)["run"].get("entrants", {}).get(entrant.name) if full else None
+    standing = next((row for row in result["overall"] if row["entrant"] == entrant.name), None)
     scopes = [("Overall", standing)] + [(label, find(fit, key, entrant)) for key, label, _ in category_tabs(fit)]
     known = [(label, row) for label, row in scopes if row]
     scale = scale_of([row for _, row in known])
     return {
         "standing": standing,
-        "ranks": rank_words(standing) if standing else "",
+        "ranks": rank_words(standing["rank_low"], standing["rank_high"]) if standing else "",
         "scopes": [(label, row, interval_row(as_interval(row, label), scale)) for label, row in known],
         "axis": interval_axis(scale),
-        "rate": fit.result["samples"].get(entrant.name),
-        "cost": fit.result["run"]["costs"].get(entrant.name),
-        "consistency": full.result["consistency"].get(entrant.name) if full else None,
-        "best": with_samples(fit.run, entrant, facts.get("best", [])),
-        "worst": with_samples(fit.run, entrant, facts.get("worst", [])),
-        "prompts": facts.get("prompts", []),
+        "rate": result["samples"].get(entrant.name),
+        "cost": result["run"]["costs"].get(entrant.name),
+        "consistency": result_of(full)["consistency"].get(entrant.name) if full else None,
+        "best": with_samples(fit.run, entrant, facts["best"] if facts else []),
+        "worst": with_samples(fit.run, entrant, facts["worst"] if facts else []),
+        "prompts": facts["prompts"] if facts else [],
         "others": others_of(fit, entrant),
     }
 
@@ -96,23 +96,22 @@ def entrant_context(fit: Fit, entrant: Entrant) -> dict[str, Any]:
 def others_of(fit: Fit, entrant: Entrant) -> list[dict[str, Any]]:
     """Every other entrant, best first, with the chance against it and the votes between the two."""
     others = {other.name: other for other in fit.run.entrants.all()}
-    line = next((row for row in win_table(fit.result) if row["entrant"] == entrant.name), {"cells": []})
-    return [{"entrant": others[cell["other"]], "cell": cell} for cell in line["cells"] if cell]
+    cells = next((row["cells"] for row in win_table(result_of(fit)) if row["entrant"] == entrant.name), [])
+    return [{"entrant": others[cell["other"]], "cell": cell} for cell in cells if cell]
 
 
-def find(fit: Fit, category: str, entrant: Entrant) -> dict[str, Any] | None:
-    return next((row for row in scope_rows(fit.result, category) if row["entrant"] == entrant.name), None)
+def find(fit: Fit, category: str, entrant: Entrant) -> StandingRow | None:
+    return next((row for row in scope_rows(result_of(fit), category) if row["entrant"] == entrant.name), None)
 
 
-def with_samples(run: Run, entrant: Entrant, rows: Iterable[list[Any]]) -> list[dict[str, Any]]:
+def with_samples(run: Run, entrant: Entrant, rows: list[tuple[str, int, float, int, float]]) -> list[dict[str, Any]]:
     """The drawings that votes speak of, still to be shown."""
-    rows = list(rows)
     wanted = run.samples.judgeable().filter(entrant=entrant, prompt__text__in={row[0] for row in rows})
-    found = {(s.prompt.text, s.attempt): s for s in wanted.select_related("prompt", "run").defer("raw", "answer")}
+    samples = {(s.prompt.text, s.attempt): s for s in wanted.select_related("prompt", "run").defer("raw", "answer")}
     return [
-        {"sample": found[row[0], row[1]], "points": row[2], "votes": row[3], "strength": row[4]}
+        {"sample": samples[row[0], row[1]], "points": row[2], "votes": row[3], "strength": row[4]}
         for row in rows
-        if (row[0], row[1]) in found
+        if (row[0], row[1]) in samples
     ]
 
 

@@ -7,19 +7,21 @@ from typing import Any
 
 from ranking.models import Fit, Publication
 from ranking.pairwise.chart_files import history_of, history_svg
+from ranking.pairwise.result import result_of
+from ranking.words import labels_of, named
 
 
 def history_context(fit: Fit) -> dict[str, Any]:
-    labels = dict(fit.run.entrants.values_list("name", "label"))
+    labels, overall = labels_of(fit.run.entrants.all()), result_of(fit)["overall"]
     points = history_of(fit)
     return {
         "chart": history_svg(fit, labels) if points else "",
-        "heads": [labels.get(row["entrant"], row["entrant"]) for row in fit.result["overall"]],
+        "heads": [named(row, labels) for row in overall],
         "points": [
             {
                 "votes": point["votes"],
                 "at": datetime.fromtimestamp(point["at"], UTC),
-                "ratings": [point["ratings"].get(row["entrant"]) for row in fit.result["overall"]],
+                "ratings": [point["ratings"].get(row["entrant"]) for row in overall],
             }
             for point in points[::-1]
         ],

@@ -23,7 +23,17 @@ from ranking.pairwise.chart_files import (
     win_table,
     wins_svg,
 )
-from ranking.pairwise.result import category_tabs, full_of, scope_rows
+from ranking.pairwise.result import (
+    CostResult,
+    EveryoneResult,
+    PairwiseResult,
+    SampleRateResult,
+    StandingRow,
+    category_tabs,
+    full_of,
+    result_of,
+    scope_rows,
+)
 from ranking.pairwise.sentences import (
     agreement_sentence,
     best_sentence,
@@ -34,25 +44,26 @@ from ranking.pairwise.sentences import (
     tie_bands,
     ties_sentence,
 )
-from ranking.words import rank_words
+from ranking.results import ConsistencyResult
+from ranking.words import labels_of, named, rank_words
 
 FACES = {"courier": "Courier", "dejavu": "DejaVu", "fira": "Fira"}  # in the order of the judge's keys 1, 2, 3
 LANES = 6  # brackets side by side; more would say nothing
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """One line of the table that is the chart."""
 
     entrant: Entrant | None
     label: str
-    standing: dict[str, Any]
+    standing: StandingRow
     ranks: str
     marks: list[tuple[int, str]]  # (lane, start | middle | end) of each bracket that passes this line
     interval: Svg
-    sample: dict[str, Any] | None
-    cost: dict[str, Any] | None
-    consistency: dict[str, Any] | None
+    sample: SampleRateResult | None
+    cost: CostResult | None
+    consistency: ConsistencyResult | None
 
     @property
     def low(self) -> str:
@@ -65,9 +76,10 @@ class Row:
 
 def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     """All of the leaderboard's page; `scope` is a category's key or empty for the whole."""
-    result, facts = fit.result, fit.result.get("run", {})
+    result = result_of(fit)
+    facts = result["run"]
     entrants = {entrant.name: entrant for entrant in fit.run.entrants.all()}
-    labels = {name: entrant.label for name, entrant in entrants.items()}
+    labels = labels_of(entrants.values())
     full = full_of(fit)
     rows = make_rows(fit, scope, entrants)
     standings = [row.standing for row in rows]
@@ -77,11 +89,11 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "categories": category_tabs(fit),
         "scope_votes": sum(row["votes"] for row in standings) // 2,
         "sentence": sentence,
-        "stability": stability_sentence(result, told=sentence) if not scope else "",
+        "stability": stability_sentence(result, before=sentence) if not scope else "",
         "rows": rows,
         "axis": interval_axis(scale_of(standings)),
         "unvoted": [entrant for name, entrant in entrants.items() if name not in {s["entrant"] for s in standings}],
-        "agreement": agreement_sentence(full.result.get("agreement", {}) if full else {}),
+        "agreement": agreement_sentence(result_of(full)["agreement"] if full else {"units": 0}),
         "side": side_sentence(result["side_bias"]),
         "best": best_sentence(standings, labels) if not scope else "",
         "even": ties_sentence(result["ties"]),
@@ -95,47 +107,47 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     }
 
 
-def make_rows(fit: Fit, scope: str, entrants: dict[str, Entrant]) -> list[Row]:
-    result, facts = fit.result, fit.result.get("run", {})
-    found = scope_rows(result, scope)
-    scale, marks = scale_of(found), bracket_marks(found)
+def make_rows(fit: Fit, scope: str, entrants: dict[str, Entrant]) -> list[BoardRow]:
+    result = result_of(fit)
+    standings = scope_rows(result, scope)
+    scale, marks = scale_of(standings), bracket_marks(standings)
     full = full_of(fit)
-    steady = full.result.get("consistency", {}) if full else {}
+    steady = result_of(full)["consistency"] if full else {}
     rows = []
-    for place, row in enumerate(found):
+    for place, row in enumerate(standings):
         entrant = entrants.get(row["entrant"])
         label = entrant.label if entrant else row["entrant"]
         rows.append(
-            Row(
+            BoardRow(
                 entrant=entrant,
                 label=label,
                 standing=row,
-                ranks=rank_words(row),
+                ranks=rank_words(row["rank_low"], row["rank_high"]),
                 marks=marks[place],
                 interval=interval_row(as_interval(row, label), scale),
                 sample=result["samples"].get(row["entrant"]),
-                cost=facts.get("costs", {}).get(row["entrant"]),
+                cost=result["run"]["costs"].get(row["entrant"]),
                 consistency=steady.get(row["entrant"]),
             )
         )
     return rows
 
 
-def font_table(rows: list[Row], full: Fit | None) -> dict[str, Any]:
+def font_table(rows: list[BoardRow], full: Fit | None) -> dict[str, Any]:
     """How drawings hold up in each font: measured shares and judges' marks; empty where a format has no fonts."""
-    measured = [row for row in rows if row.sample and row.sample.get("fonts")]
+    measured = [(row, row.sample) for row in rows if row.sample and row.sample["fonts"]]
     if not measured:
         return {}
-    marks = full.result.get("run", {}).get("font_marks", {}) if full else {}
+    marks = result_of(full)["run"].get("font_marks", {}) if full else {}
     lines = []
-    for row in measured:
+    for row, sample in measured:
         marked = marks.get(row.standing["entrant"], [0, 0, 0])
-        cells = [(row.sample["fonts"].get(font), count) for font, count in zip(FACES, marked, strict=True)]
-        lines.append({"label": row.label, "sample": row.sample, "votes": row.standing["votes"], "cells": cells})
+        cells = [(sample["fonts"].get(font), count) for font, count in zip(FACES, marked, strict=True)]
+        lines.append({"label": row.label, "sample": sample, "votes": row.standing["votes"], "cells": cells})
     return {"heads": list(FACES.values()), "lines": lines}
 
 
-def bracket_marks(rows: list[dict[str, Any]]) -> list[list[tuple[int, str]]]:
+def bracket_marks(rows: list[StandingRow]) -> list[list[tuple[int, str]]]:
     """For each line the brackets that pass it; a bracket takes the first lane that is free again."""
     marks: list[list[tuple[int, str]]] = [[] for _ in rows]
     ends: list[int] = []
@@ -150,23 +162,20 @@ def bracket_marks(rows: list[dict[str, Any]]) -> list[list[tuple[int, str]]]:
 
 
 def other_version(
-    result: dict[str, Any], everyone: dict[str, Any] | None, labels: dict[str, str]
+    result: PairwiseResult, everyone: EveryoneResult | None, labels: dict[str, str]
 ) -> list[dict[str, Any]]:
     """As it is and had every judge counted fully, side by side; empty where all do."""
     if not everyone:
         return []
     other = {row["entrant"]: row for row in everyone["overall"]}
-    return [
-        {"label": labels.get(row["entrant"], row["entrant"]), "now": row, "then": other.get(row["entrant"])}
-        for row in result["overall"]
-    ]
+    return [{"label": named(row, labels), "now": row, "then": other.get(row["entrant"])} for row in result["overall"]]
 
 
 def charts(fit: Fit, labels: dict[str, str], *, scope: str) -> dict[str, Any]:
     """The pictures under the table; in a category only the table differs."""
     if scope:
         return {}
-    wins = [row | {"label": labels.get(row["entrant"], row["entrant"])} for row in win_table(fit.result)]
+    wins = [{**row, "label": named(row, labels)} for row in win_table(result_of(fit))]
     made = {"wins": wins, "wins_chart": wins_svg(fit, labels) if wins else ""}
     points = cost_points(fit, labels)
     history = history_of(fit)
@@ -174,5 +183,5 @@ def charts(fit: Fit, labels: dict[str, str], *, scope: str) -> dict[str, Any]:
         "cost_chart": cost_svg(points) if len(points) > 1 else "",
         "costs": points,
         "history_chart": history_svg(fit, labels) if history else "",
-        "history_lines": LINES if len(fit.result["overall"]) > LINES else 0,
+        "history_lines": LINES if len(result_of(fit)["overall"]) > LINES else 0,
     }

@@ -1,10 +1,262 @@
-"""A stored pairwise fit and what its pages read from it."""
+"""The document of a pairwise fit, and what its pages read from it. docs/statistics.md explains every key."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, NotRequired, TypedDict
 
+from judging.rules import rules_of
 from ranking.models import Fit
+from ranking.results import ConsistencyResult, EntrantRow, EstimateResult, RunFacts
+
+
+class StandingRow(EntrantRow):
+    """One entrant in one scope; null where a bound does not exist."""
+
+    rating: float
+    se: float
+    low: float | None
+    high: float | None
+    iid_low: float | None
+    iid_high: float | None
+    rank: int
+    rank_low: int
+    rank_high: int
+    arena_rank: int
+    p_best: float | None
+    votes: int
+    wins: int
+    losses: int
+    ties: int
+    fails: int
+    fail_rate: float | None
+    fail_low: float | None
+    fail_high: float | None
+    unbounded: bool
+    component: int
+    raw_rating: NotRequired[float | None]  # in categories
+
+
+class OwnStanding(EntrantRow):
+    """One entrant in one judge's own ranking."""
+
+    rating: float
+    se: float
+    low: float
+    high: float
+    rank: int
+    votes: int
+    wins: int
+    losses: int
+    ties: int
+    fails: int
+
+
+class JudgeResult(TypedDict):
+    votes: int
+    shown: bool
+    reason: str
+    weight: float
+    reliability: float
+    reliability_low: float
+    reliability_high: float
+    left_share: float | None
+    tie_share: float | None
+    repeat_agreement: float | None
+    repeats: int
+    median_ms: float | None
+    p5_ms: float | None
+    longest_run: int | None
+    flags: list[str]
+    standings: list[OwnStanding]
+
+
+class SettingsResult(TypedDict):
+    method: str
+    ties: str
+    fails: str
+    weights: dict[str, float]
+    until: str | None
+    level: float
+    margin: float
+    judge_minimum: int
+    seed: int
+    draws: int
+    ridge: float
+    category_strength: float | None
+    judge_strength: float | None
+    votes: int
+    skipped_lines: int
+
+
+class IntervalsResult(TypedDict):
+    method: Literal["two-way", "judge", "prompt", "iid"]
+    df: float | None
+    quantile: float | None
+    design_effect: float | None
+
+
+class CohenResult(TypedDict):
+    judges: list[str]
+    units: int
+    kappa: float | None
+
+
+class RepeatsResult(EstimateResult):
+    repeats: int
+
+
+# "self" is no name for an attribute.
+class AgreementResult(TypedDict):
+    units: int
+    alpha_nominal: NotRequired[EstimateResult]
+    alpha_interval: NotRequired[EstimateResult]
+    ac1: NotRequired[EstimateResult]
+    raw: NotRequired[EstimateResult]
+    cohen: NotRequired[list[CohenResult]]
+    self: NotRequired[RepeatsResult]
+
+
+class SideBiasResult(TypedDict):
+    logit: float | None
+    low: float | None
+    high: float | None
+
+
+class TiesResult(TypedDict):
+    nu: float | None
+    ratings: dict[str, float]
+
+
+class ConnectivityResult(TypedDict):
+    connected: bool
+    components: list[list[str]]
+    islands: list[list[str]]
+
+
+class NeighboursResult(TypedDict):
+    upper: str
+    lower: str
+    gap: float
+    half_width: float | None
+    status: Literal["separated", "tied", "open"]
+    votes_needed: int | None
+
+
+class StabilityResult(TypedDict):
+    stable: bool
+    votes_needed: int | None
+    pairs: list[NeighboursResult]
+
+
+class WithoutJudgeResult(TypedDict):
+    judge: str
+    first: str
+    ranks_moved: int
+    largest_move: int
+    mover: str | None
+    largest_change: float
+
+
+class FewestVotesResult(TypedDict):
+    votes: int
+    share: float
+    first: str
+    instead: str
+
+
+class RobustnessResult(TypedDict):
+    first: str | None
+    leave_one_judge_out: list[WithoutJudgeResult]
+    first_holds_without_any_judge: bool | None
+    fewest_votes: FewestVotesResult | None
+
+
+class SampleRateResult(TypedDict):
+    samples: int
+    valid: int
+    valid_rate: float | None
+    low: float | None
+    high: float | None
+    robustness: float | None
+    measured: int
+    fonts: dict[str, float]
+
+
+class PairsResult(TypedDict):
+    """Lists [K][K] in the order of `entrants`: wins of row over column, ties and fails of each pair."""
+
+    entrants: list[str]
+    wins: list[list[int]]
+    ties: list[list[int]]
+    fails: list[list[int]]
+
+
+class CostResult(TypedDict):
+    nano: int
+    answers: int
+    each_nano: float | None
+    unknown: int
+
+
+class EveryoneResult(TypedDict):
+    votes: int
+    overall: list[StandingRow]
+
+
+class HistoryPoint(TypedDict):
+    votes: int
+    at: float
+    ratings: dict[str, tuple[float, float | None, float | None]]  # rating, low, high
+
+
+class EntrantFacts(TypedDict):
+    best: list[tuple[str, int, float, int, float]]  # prompt, attempt, points, votes, strength
+    worst: list[tuple[str, int, float, int, float]]
+    prompts: list[tuple[str, int, float]]  # prompt, votes, strength
+
+
+class PairwiseFacts(RunFacts):
+    """`font_marks`, `history` and `entrants` need every vote, so only a full fit has them."""
+
+    pairs: PairsResult
+    costs: dict[str, CostResult]
+    simulated: int
+    everyone: NotRequired[EveryoneResult]
+    font_marks: NotRequired[dict[str, list[int]]]
+    history: NotRequired[list[HistoryPoint]]
+    entrants: NotRequired[dict[str, EntrantFacts]]
+
+
+class PairwiseDocument(TypedDict):
+    """What `analyse` writes of a file of votes."""
+
+    votes: int
+    judges_count: int
+    prompts_count: int
+    settings: SettingsResult
+    notes: list[str]
+    intervals: IntervalsResult
+    overall: list[StandingRow]
+    categories: dict[str, list[StandingRow]]
+    judges: dict[str, JudgeResult]
+    agreement: AgreementResult
+    side_bias: SideBiasResult
+    ties: TiesResult
+    consistency: dict[str, ConsistencyResult]
+    connectivity: ConnectivityResult
+    stability: StabilityResult
+    robustness: RobustnessResult
+    samples: dict[str, SampleRateResult]
+
+
+class PairwiseResult(PairwiseDocument):
+    """What a stored fit of a run holds."""
+
+    run: PairwiseFacts
+
+
+def result_of(fit: Fit) -> PairwiseResult:
+    return fit.result
 
 
 def full_of(fit: Fit) -> Fit | None:
@@ -12,14 +264,14 @@ def full_of(fit: Fit) -> Fit | None:
     return fit if fit.kind == Fit.Kind.FULL else Fit.objects.newest(fit.run, fit.protocol, kind=Fit.Kind.FULL)
 
 
-def scope_rows(result: dict[str, Any], scope: str) -> list[dict[str, Any]]:
+def scope_rows(result: PairwiseDocument, scope: str) -> list[StandingRow]:
+    """The entrants with votes; `scope` is a category's key or empty for the whole."""
     rows = result["categories"].get(scope, []) if scope else result["overall"]
     return [row for row in rows if row["votes"]]
 
 
 def category_tabs(fit: Fit) -> list[tuple[str, str, int]]:
     """(key, label, votes) of each category, in the suite's order."""
-    labels = {row["key"]: row["label"] for row in fit.run.config.get("categories", [])}
-    found = fit.result["categories"]
-    order = [key for key in labels if key in found] + [key for key in found if key not in labels]
-    return [(key, labels.get(key, key), sum(row["votes"] for row in found[key]) // 2) for key in order]
+    labels, categories = rules_of(fit.run.code).categories, result_of(fit)["categories"]
+    order = [key for key in labels if key in categories] + [key for key in categories if key not in labels]
+    return [(key, labels.get(key, key), sum(row["votes"] for row in categories[key]) // 2) for key in order]

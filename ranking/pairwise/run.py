@@ -12,6 +12,7 @@ from judging.models import Seat
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.columns import Cost, costs_of, font_marks, sample_rates, tallies_of, votes_of
+from ranking.pairwise.result import CostResult, PairsResult, PairwiseDocument, PairwiseFacts, PairwiseResult
 from ranking.statistics.judges.fits import entrant_record
 from ranking.statistics.leaderboard import CountsFit, Leaderboard, Settings, analyse_votes, fit_counts
 from ranking.statistics.ratings.bradley_terry import ELO, residual_table, to_elo
@@ -24,7 +25,7 @@ LOOKS = 24  # points of the history
 KEPT = 5  # best and worst drawings of an entrant
 
 
-def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, Any]:
+def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> PairwiseResult:
     """The leaderboard document (see `leaderboard_dict`) and, under `run`, what only a database knows.
 
     The fast part reads kept counts; the full part reads every vote.
@@ -33,11 +34,16 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, A
     if not full and not settings.until:
         fit = fit_counts(tallies_of(run, weights=settings.weights), settings=settings)
         board = Leaderboard(fit, None, sample_rates(run))
-        return leaderboard_dict(board) | {"run": run_facts(run, board, None)}
+        return analysed(run, board, None)
     until = parse_time(settings.until) if settings.until else None
     votes = standing_votes(votes_of(run, until=until), until=until.timestamp() if until else None)
     board = analyse_votes(votes, settings=settings, samples=sample_rates(run))
-    return leaderboard_dict(board) | {"run": run_facts(run, board, votes)}
+    return analysed(run, board, votes)
+
+
+def analysed(run: Run, board: Leaderboard, votes: Votes | None) -> PairwiseResult:
+    document = leaderboard_dict(board)
+    return {**document, "run": run_facts(run, board, document, votes)}
 
 
 def make_settings(options: dict[str, Any]) -> Settings:
@@ -46,11 +52,11 @@ def make_settings(options: dict[str, Any]) -> Settings:
     )
 
 
-def run_facts(run: Run, board: Leaderboard, votes: Votes | None) -> dict[str, Any]:
+def run_facts(run: Run, board: Leaderboard, document: PairwiseDocument, votes: Votes | None) -> PairwiseFacts:
     facts: dict[str, Any] = {
         "pairs": pair_counts(board.fit),
         "costs": {name: cost_fact(cost) for name, cost in costs_of(run).items()},
-        "md": leaderboard_markdown(board, title=str(run)),
+        "md": leaderboard_markdown(document, title=str(run)),
         "csv": leaderboard_csv(board),
         "simulated": Seat.objects.filter(run=run, is_simulated=True, voted__gt=0).count(),
     }
@@ -67,17 +73,16 @@ def run_facts(run: Run, board: Leaderboard, votes: Votes | None) -> dict[str, An
     return rounded(facts)
 
 
-def cost_fact(cost: Cost) -> dict[str, Any]:
+def cost_fact(cost: Cost) -> CostResult:
     return {"nano": cost.nano, "answers": cost.answers, "each_nano": cost.each_nano, "unknown": cost.unknown}
 
 
-def pair_counts(fit: CountsFit) -> dict[str, Any]:
+def pair_counts(fit: CountsFit) -> PairsResult:
     """Wins of row over column, ties and fails of each pair, whatever the sides; lists [K][K] in the order of `entrants`."""
     counts = fit.overall_fit.counts
-    wins = counts[..., 0] + counts[..., 1].T
-    ties, fails = (counts[..., k] + counts[..., k].T for k in (2, 3))
-    tables = {"wins": wins, "ties": ties, "fails": fails}
-    return {"entrants": list(fit.entrants)} | {name: table.astype(int).tolist() for name, table in tables.items()}
+    tables = (counts[..., 0] + counts[..., 1].T, *(counts[..., k] + counts[..., k].T for k in (2, 3)))
+    wins, ties, fails = (table.astype(int).tolist() for table in tables)
+    return {"entrants": list(fit.entrants), "wins": wins, "ties": ties, "fails": fails}
 
 
 def everyone(run: Run, settings: Settings) -> dict[str, Any]:

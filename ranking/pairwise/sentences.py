@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from benchsite.templatetags.wording import percent, thousands
-from ranking.words import ALPHA_WORDS, LISTED, joined, label, named, number_word
+from ranking.pairwise.result import (
+    AgreementResult,
+    PairwiseDocument,
+    RobustnessResult,
+    SideBiasResult,
+    StandingRow,
+    TiesResult,
+    scope_rows,
+)
+from ranking.results import EstimateResult
+from ranking.words import ALPHA_WORDS, LISTED, counted, joined, label, named, number_word
 
 MANY_TIMES = 20  # beyond this many times the votes so far a forecast is a figure of speech
 
 
-def leading_sentence(result: Mapping[str, Any], labels: Mapping[str, str], *, scope: str = "") -> str:
+def leading_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, scope: str = "") -> str:
     """The first thing a page says. `scope` is a category's key; stability is known for the whole run only."""
-    rows = result["categories"].get(scope, []) if scope else result["overall"]
-    rows = [row for row in rows if row["votes"]]
+    rows = scope_rows(result, scope)
     if not rows:
         return "There are no votes here yet, so nothing is ranked."
     if len(rows) == 1:
@@ -33,7 +41,7 @@ def leading_sentence(result: Mapping[str, Any], labels: Mapping[str, str], *, sc
 
 
 def lead_sentence(
-    result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str], *, open_to_doubt: bool
+    result: PairwiseDocument, rows: Sequence[StandingRow], labels: Mapping[str, str], *, open_to_doubt: bool
 ) -> str:
     """A lead that the stricter bound, which allows for looking after every vote, does not grant yet is called open."""
     first, second, gap = named(rows[0], labels), named(rows[1], labels), rows[0]["rating"] - rows[1]["rating"]
@@ -43,27 +51,28 @@ def lead_sentence(
     return f"{said} {separation(result, rows[:2])}".strip()
 
 
-def is_open(result: Mapping[str, Any], upper: Mapping[str, Any], lower: Mapping[str, Any]) -> bool:
+def is_open(result: PairwiseDocument, upper: StandingRow, lower: StandingRow) -> bool:
     wanted = {upper["entrant"], lower["entrant"]}
     return any({p["upper"], p["lower"]} == wanted and p["status"] == "open" for p in result["stability"]["pairs"])
 
 
-def separation(result: Mapping[str, Any], top: Sequence[Mapping[str, Any]]) -> str:
+def separation(result: PairwiseDocument, top: Sequence[StandingRow]) -> str:
     """How many more votes would part the neighbours at the top, or call them tied for good."""
     names = {row["entrant"] for row in top}
     pairs = [p for p in result["stability"]["pairs"] if p["upper"] in names and p["lower"] in names]
     if all(pair["status"] == "tied" for pair in pairs):
         return "They are so close that more votes need not part them." if pairs else ""
-    needed = [pair["votes_needed"] for pair in pairs if pair["status"] == "open"]
-    if None in needed:
+    waits = [pair["votes_needed"] for pair in pairs if pair["status"] == "open"]
+    needed = [votes for votes in waits if votes is not None]
+    if len(needed) < len(waits):
         return "Votes like these will not settle their order."
     if needed and max(needed) > MANY_TIMES * result["votes"]:
         return "It would take many times the votes so far to settle their order."
     return f"About {thousands(max(needed))} more votes would settle their order." if needed else ""
 
 
-def stability_sentence(result: Mapping[str, Any], *, told: str = "") -> str:
-    """Whether the ranking is stable; `told` is what was said before, so that no number comes twice."""
+def stability_sentence(result: PairwiseDocument, *, before: str = "") -> str:
+    """Whether the ranking is stable; `before` is the sentence before it, so that no number comes twice."""
     stability, votes = result["stability"], result["votes"]
     if not stability["pairs"]:
         return ""
@@ -75,14 +84,14 @@ def stability_sentence(result: Mapping[str, Any], *, told: str = "") -> str:
     open_pairs = sum(pair["status"] == "open" for pair in stability["pairs"])
     said = f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are open."
     near = (stability["votes_needed"] or 0) <= MANY_TIMES * votes
-    if stability["votes_needed"] and near and thousands(stability["votes_needed"]) not in told:
+    if stability["votes_needed"] and near and thousands(stability["votes_needed"]) not in before:
         said += f" About {thousands(stability['votes_needed'])} more votes of this kind would settle all of them."
     return said
 
 
-def agreement_sentence(agreement: Mapping[str, Any]) -> str:
+def agreement_sentence(agreement: AgreementResult) -> str:
     """Raw agreement and alpha with their intervals, and what they mean."""
-    if not agreement.get("units"):
+    if not agreement["units"]:
         return "No item has been seen by two judges yet, so agreement is unknown."
     raw, alpha = agreement["raw"], agreement["alpha_nominal"]
     said = (
@@ -95,14 +104,14 @@ def agreement_sentence(agreement: Mapping[str, Any]) -> str:
     return f"{said} Beyond chance that is Krippendorff's α = {alpha['value']:.2f}{interval(alpha, two_digits)}: {strength}."
 
 
-def interval(estimate: Mapping[str, Any], written: Any) -> str:
+def interval(estimate: EstimateResult, written: Callable[[float], str]) -> str:
     if estimate["low"] is None or estimate["high"] is None:
         return ""
     return f" ({written(estimate['low'])}–{written(estimate['high'])})"
 
 
-def robustness_sentence(robustness: Mapping[str, Any], labels: Mapping[str, str]) -> str:
-    first = robustness.get("first")
+def robustness_sentence(robustness: RobustnessResult, labels: Mapping[str, str]) -> str:
+    first = robustness["first"]
     if not first:
         return ""
     said = []
@@ -110,35 +119,38 @@ def robustness_sentence(robustness: Mapping[str, Any], labels: Mapping[str, str]
     if holds is not None:
         name = label(first, labels)
         stays = f"{name} stays first whichever one judge is left out"
-        said.append(stays if holds else f"leaving out one judge can take the first place from {name}")
+        said.append(stays if holds else f"Leaving out one judge can take the first place from {name}")
     if few := robustness["fewest_votes"]:
-        votes = f"{thousands(few['votes'])} vote{'s' if few['votes'] != 1 else ''}"
-        said.append(f"leaving out {votes} ({percent(few['share'], 1)}) would put {label(few['instead'], labels)} first")
-    words = "; ".join(said)
-    return f"{words[0].upper()}{words[1:]}." if words else ""
+        votes = counted(few["votes"], "vote")
+        leaving = "leaving" if said else "Leaving"
+        said.append(
+            f"{leaving} out {votes} ({percent(few['share'], 1)}) would put {label(few['instead'], labels)} first"
+        )
+    return f"{'; '.join(said)}." if said else ""
 
 
-def best_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
+def best_sentence(rows: Sequence[StandingRow], labels: Mapping[str, str]) -> str:
     """Chances of being the best of all, the likeliest first; those under one in a hundred are not listed."""
-    if len(rows) < 2 or any(row["p_best"] is None for row in rows):
+    chances = [(row["p_best"], named(row, labels)) for row in rows if row["p_best"] is not None]
+    if len(rows) < 2 or len(chances) < len(rows):
         return ""
-    likely = sorted((row for row in rows if row["p_best"] >= 0.01), key=lambda row: -row["p_best"])
-    said = ", ".join(f"{named(row, labels)} {percent(row['p_best'])}" for row in likely[:LISTED])
+    likely = sorted((chance for chance in chances if chance[0] >= 0.01), key=lambda chance: -chance[0])
+    said = ", ".join(f"{name} {percent(chance)}" for chance, name in likely[:LISTED])
     rest = len(rows) - min(len(likely), LISTED)
     more = "; one other has the rest" if rest == 1 else f"; {rest} others share the rest"
     return f"Chance of being the best of all: {said}{more if rest else ''}."
 
 
-def ties_sentence(ties: Mapping[str, Any]) -> str:
+def ties_sentence(ties: TiesResult) -> str:
     """Davidson's nu in words: equals i and j are in proportion 1, 1 and nu for a win of each and a tie."""
-    nu = ties.get("nu")
+    nu = ties["nu"]
     if not nu:
         return ""
     return f"Two equally good entrants would be called even in {percent(nu / (2 + nu))} of votes (Davidson's ν = {nu:.2f})."
 
 
-def side_sentence(bias: Mapping[str, Any]) -> str:
-    if bias.get("logit") is None:
+def side_sentence(bias: SideBiasResult) -> str:
+    if bias["logit"] is None or bias["low"] is None or bias["high"] is None:
         return ""
     apart = bias["low"] > 0 or bias["high"] < 0
     side = "left" if bias["logit"] > 0 else "right"
@@ -146,19 +158,19 @@ def side_sentence(bias: Mapping[str, Any]) -> str:
     return f"{said}: judges favour the {side}." if apart else f"{said}: no side is favoured."
 
 
-def tie_bands(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
+def tie_bands(rows: Sequence[StandingRow]) -> list[tuple[int, int]]:
     """Maximal runs (first, last) of places whose entrants the votes do not part; a place alone has no band.
 
     A row is tied with the one at place p (from 0) while its best possible rank is not below p + 1.
     """
-    found: list[tuple[int, int]] = []
+    bands: list[tuple[int, int]] = []
     for first in range(len(rows)):
         last = first
         while last + 1 < len(rows) and rows[last + 1]["rank_low"] <= first + 1:
             last += 1
-        if last > first and (not found or last > found[-1][1]):
-            found.append((first, last))
-    return found
+        if last > first and (not bands or last > bands[-1][1]):
+            bands.append((first, last))
+    return bands
 
 
 def two_digits(value: float) -> str:

@@ -71,7 +71,7 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
 def versus(request: HttpRequest, run: Run) -> HttpResponse:
     fit = newest_fit(run, NAME)
     context = versus_context(fit, request.GET.get("a", ""), request.GET.get("b", "")) if fit else None
-    if context is None:
+    if fit is None or context is None:
         raise Http404
     context |= _tabs(request, fit)
     if not context["drawings_open"]:

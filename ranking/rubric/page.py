@@ -15,7 +15,7 @@ from ranking.charts.intervals import Interval, Scale, interval_axis, interval_ro
 from ranking.charts.quadrants import Dot, medians, quadrant_chart, quadrant_of
 from ranking.models import Fit
 from ranking.people import judge_labels
-from ranking.words import ALPHA_WORDS, number_word
+from ranking.words import ALPHA_WORDS, number_word, rank_words
 
 ICC_WORDS = ((0.9, "excellent"), (0.75, "good"), (0.5, "moderate"), (-10.0, "poor"))  # Koo and Li 2016
 
@@ -53,12 +53,11 @@ def make_row(
     known = row["low"] is not None
     reach = f"{row['low']:.{digits}f}–{row['high']:.{digits}f}" if known else "no interval"
     said = f"{label}: {row['score']:.{digits}f} ({reach})"
-    low, high = row["rank_low"], row["rank_high"]
     return {
         "entrant": entrant,
         "label": label,
         "standing": row,
-        "ranks": f"{low}–{high}" if high > low else f"{low}",
+        "ranks": rank_words(row["rank_low"], row["rank_high"]),
         "value": f"{row['score']:.{digits}f}",
         "reach": reach,
         "interval": interval_row(Interval(label, row["score"], row["low"], row["high"], said=said), scale),

@@ -6,20 +6,22 @@ from typing import Any
 
 from generation.models import Entrant, Run
 from generation.protocols import protocols_of
+from judging.rules import rules_of
 from ranking.models import Fit
+from ranking.words import rank_words
 
 
 def scores_of(run: Run, entrant: Entrant) -> list[dict[str, Any]]:
     """A line for each protocol that has scored this entrant and has no part of its own on the page, with its categories."""
     fits = Fit.objects.newest_of([run])
-    labels = {row["key"]: row["label"] for row in run.config.get("categories", [])}
+    rules = rules_of(run.code)
     found = []
     for name, entry in protocols_of(run).items():
         fit = fits.get((run.pk, name))
         row = _row_of(fit.result["overall"], entrant) if fit and not entry.entrant_page else None
         if row is None or row.get("score") is None:
             continue
-        scopes = [(labels.get(key, key), _row_of(rows, entrant)) for key, rows in _categories(fit).items()]
+        scopes = [(rules.label(key), _row_of(rows, entrant)) for key, rows in _categories(fit).items()]
         found.append(
             {
                 "protocol": name,
@@ -45,6 +47,4 @@ def _row_of(rows: list[dict[str, Any]], entrant: Entrant) -> dict[str, Any] | No
 def _rank(row: dict[str, Any]) -> str:
     """A range where the protocol gives one; empty where the entrant is not ranked."""
     low, high = row.get("rank_low", row.get("rank")), row.get("rank_high", row.get("rank"))
-    if low is None:
-        return ""
-    return str(low) if low == high else f"{low}–{high}"
+    return "" if low is None else rank_words(low, high)

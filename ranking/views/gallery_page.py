@@ -10,6 +10,7 @@ from django.db.models import Max, Prefetch, QuerySet
 
 from generation.formats.base import Explanation, Extraction
 from generation.models import Entrant, Measurement, Prompt, Run, Sample
+from judging.rules import rules_of
 
 ROWS = 12  # prompts a page
 
@@ -39,12 +40,12 @@ def choices(run: Run) -> dict[str, Any]:
     """What a visitor can choose among: attempts, models (where programs compete), categories."""
     attempts = run.samples.filter(state=Sample.State.DRAWN).aggregate(most=Max("attempt"))["most"] or 1
     models = list(run.models.all()) if run.config.get("programs") else []
-    known = {row["key"]: row["label"] for row in run.config.get("categories", [])}
+    rules = rules_of(run.code)
     present = sorted(set(run.prompts.order_by().values_list("category", flat=True).distinct()) - {""})
     return {
         "attempts": range(1, attempts + 1),
         "models": models,
-        "categories": [(key, known.get(key, key)) for key in present] if len(present) > 1 else [],
+        "categories": [(key, rules.label(key)) for key in present] if len(present) > 1 else [],
     }
 
 

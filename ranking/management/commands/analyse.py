@@ -83,7 +83,7 @@ def analyse_vote_file(options: dict[str, Any], bar: Bar) -> str:
 
 def written(board: Leaderboard, form: str) -> str:
     if form == "md":
-        return leaderboard_markdown(board)
+        return leaderboard_markdown(leaderboard_dict(board))
     if form == "csv":
         return leaderboard_csv(board)
     return json.dumps(leaderboard_dict(board), ensure_ascii=False, indent=1, allow_nan=False) + "\n"

@@ -16,7 +16,7 @@ from judging.files.vote_lines import OPTIONAL, REQUIRED, name_fault
 from ranking.statistics.votes import KINDS, OUTCOME_NUMBERS
 
 KIND_NUMBERS = {None: 0, "": 0} | {name: number for number, name in enumerate(KINDS)}
-WITHDRAWN = {None: math.inf, False: math.inf, True: -math.inf}
+WITHDRAWN: dict[str | bool | None, float] = {None: math.inf, False: math.inf, True: -math.inf}
 WITHDRAWN |= {word: WITHDRAWN[meant] for word, meant in vote_lines.WITHDRAWN.items()}
 FIELDS = (*REQUIRED, *OPTIONAL)
 PICK = itemgetter(*FIELDS)

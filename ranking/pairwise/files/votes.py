@@ -113,8 +113,10 @@ def row_fault(row: Any, line: int, path: Path) -> FileError | None:
 
 
 def _join(parts: list[dict[str, Any]], tables: dict[str, Names]) -> Votes:
-    empty = {"left": [], "right": [], "outcome": []}
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else empty
+    empty: dict[str, Any] = {"left": [], "right": [], "outcome": []}
+    joined: dict[str, Any] = (
+        {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else empty
+    )
     names = {}
     for table, field, columns in (
         ("entrants", "left_model", ("left", "right")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,13 @@ from ranking.statistics.votes import Cells, Tallies, count_cells
 Array = NDArray[Any]
 
 
+class Handling(TypedDict):
+    """How ties and fails count: as half a win for each, or not at all."""
+
+    ties: str
+    fails: str
+
+
 @dataclass(frozen=True)
 class Settings:
     """The choices behind a fit; stored with it, so that it can be made again."""
@@ -40,7 +47,7 @@ class Settings:
     draws: int = 2000
 
     @property
-    def halves(self) -> dict[str, str]:
+    def halves(self) -> Handling:
         return {"ties": self.ties, "fails": self.fails}
 
 

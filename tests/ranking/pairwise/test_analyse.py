@@ -36,7 +36,7 @@ def test_markdown_has_the_three_parts(votes_file, tmp_path):
     for heading in ("## Overall Elo", "## Category-specific Elo", "## Consistency score", "## Method"):
         assert heading in text
     assert "| 1 | model/000 |" in text
-    assert "100 %" in text
+    assert "100\u202f%" in text
 
 
 def test_markdown_holds_no_markup_of_names_in_tables_or_notes(tmp_path):

@@ -157,3 +157,11 @@ def test_chances_of_being_best_name_the_likely_and_count_the_rest():
 def test_ties_between_equals_follow_from_nu():
     assert ties_sentence({"nu": 0.5}).startswith("Two equally good entrants would be called even in 20\u202f% of votes")
     assert ties_sentence({"nu": None}) == ties_sentence({"nu": 0}) == ""
+
+
+def test_robustness_leaves_a_name_as_it_is_written():
+    robustness = {"first": "a", "first_holds_without_any_judge": True, "leave_one_judge_out": [], "fewest_votes": None}
+
+    said = robustness_sentence(robustness, {"a": "acme/alpha"})
+
+    assert said == "acme/alpha stays first whichever one judge is left out."

@@ -22,7 +22,7 @@ def document(votes: Votes, settings: Settings = QUICK) -> dict:
     board = analyse_votes(votes, settings=settings)
     found = leaderboard_dict(board)
     json.dumps(found, allow_nan=False)
-    assert "nan" not in leaderboard_markdown(board).lower().split()
+    assert "nan" not in leaderboard_markdown(leaderboard_dict(board)).lower().split()
     leaderboard_csv(board)
     return found
 
