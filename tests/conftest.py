@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from benchsite.lib.progress_bar import Pace
 from generation.demo.server import start
-from judging.pairs import voting
 from tests.judging.make import make_curator
 from tests.site.url_world import make_world
 
@@ -78,9 +77,9 @@ def eager(settings):
 
 
 @pytest.fixture
-def no_waiting(monkeypatch):
+def no_waiting(settings):
     """Votes may follow each other as quickly as they like."""
-    monkeypatch.setattr(voting, "MIN_INTERVAL", voting.MIN_INTERVAL * 0)
+    settings.MIN_VOTE_SECONDS = 0
 
 
 @pytest.fixture

@@ -103,15 +103,15 @@ def queries_of_a_vote(run):
 
     `usual` is the median of 25 votes; `most` the maximum of the last 20, when everything is warm.
     """
+    from django.conf import settings
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
     from benchmarks.speed.judging_rows import make_judges
     from judging.models import Matchup, Seat
-    from judging.pairs import voting
 
-    voting.MIN_INTERVAL = voting.timedelta(0)
+    settings.MIN_VOTE_SECONDS = 0
     client = Client(headers={"host": "127.0.0.1", "accept": "application/json"})
     client.cookies["sessionid"] = make_judges(run, 1, f"count{time.time_ns()}")[0]
     client.post(f"/judge/{run.code}/start/")

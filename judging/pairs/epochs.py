@@ -19,13 +19,12 @@ from judging.pairs.schedule import Coverage, Plan, make_plan
 from judging.pairs.table import Drawing, Table, unordered
 
 CHECK_EVERY = timedelta(seconds=60)
-BATCH = 5_000
 
 
 def fingerprint(run: Run) -> str:
     """A number for the set of eligible samples that costs one aggregate and changes when the set does."""
-    found = Sample.objects.filter(run=run).judgeable()
-    totals = found.aggregate(n=Count("id"), ids=Sum("id"), squares=Sum(F("id") * F("id")), read=Sum("format_version"))
+    samples = Sample.objects.filter(run=run).judgeable()
+    totals = samples.aggregate(n=Count("id"), ids=Sum("id"), squares=Sum(F("id") * F("id")), read=Sum("format_version"))
     return "/".join(str(totals[name] or 0) for name in ("n", "ids", "squares", "read"))
 
 
@@ -46,9 +45,9 @@ def eligible_table(run: Run) -> Table:
     numbers = {question: number for number, question in enumerate(categories)}
     drawings = {
         (entrants.index(entrant), numbers[question]): tuple(
-            Drawing(digest, tuple(ids)) for digest, ids in found.items()
+            Drawing(digest, tuple(ids)) for digest, ids in samples.items()
         )
-        for (entrant, question), found in alike.items()
+        for (entrant, question), samples in alike.items()
     }
     return Table(entrants, tuple(categories), tuple(categories.values()), drawings)
 
@@ -102,8 +101,8 @@ def has_enough(run: Run, table: Table, target: int) -> bool:
 
     Till near the end the sum of a tally says no; only then is it worth looking who voted, and on what.
     """
-    found = (_by_pair(table, count(run)) for count in (votes_at_most, counting_votes))
-    return all(votes[pair] >= target for votes in found for pair in table.common)
+    counts = (_by_pair(table, count(run)) for count in (votes_at_most, counting_votes))
+    return all(votes[pair] >= target for votes in counts for pair in table.common)
 
 
 def _by_pair(table: Table, votes: Mapping[Pair, int]) -> Counter[Pair]:
@@ -123,16 +122,16 @@ def votes_at_most(run: Run) -> Counter[Pair]:
     known = PromptTally.objects.filter(run=run, is_repeat=False)
     imported = JudgeTally.objects.filter(run=run, is_repeat=False, seat__in=run.seats.filter(judge=None).order_by())
     sums = [tally.order_by().values_list("left", "right").annotate(Sum("votes")) for tally in (known, imported)]
-    found: Counter[Pair] = Counter()
+    counts: Counter[Pair] = Counter()
     for left, right, votes in sums[0].union(sums[1], all=True):
-        found[left, right] += votes
-    return found
+        counts[left, right] += votes
+    return counts
 
 
-def counting_votes(run: Run) -> Counter[Pair]:
+def counting_votes(run: Run, *, batch: int = 5_000) -> Counter[Pair]:
     """Standing votes by left and right entrant, repeats apart, without judges set aside and drawings excluded."""
     tallies = JudgeTally.objects.filter(run=run, is_repeat=False, seat__weight__gt=0).order_by()
-    found = Counter(
+    counts = Counter(
         {(left, right): n for left, right, n in tallies.values_list("left", "right").annotate(Sum("votes"))}
     )
     voted = Matchup.objects.filter(state=Matchup.State.VOTED, seat__weight__gt=0).exclude(kind=Kind.REPEAT).order_by()
@@ -140,8 +139,8 @@ def counting_votes(run: Run) -> Counter[Pair]:
     # Their numbers, not a subquery: so PostgreSQL too reads only the matchups of these few, by an index for each side. In
     # batches, because a statement of SQLite holds some 32,000 values. A vote on two of them is found by its left one.
     ids = list(gone)
-    for batch in (ids[start : start + BATCH] for start in range(0, len(ids), BATCH)):
-        on_one = Q(left_sample__in=batch) | (Q(right_sample__in=batch) & ~Q(left_sample__in=gone))
+    for some in (ids[start : start + batch] for start in range(0, len(ids), batch)):
+        on_one = Q(left_sample__in=some) | (Q(right_sample__in=some) & ~Q(left_sample__in=gone))
         rows = voted.filter(on_one).values_list("left", "right").annotate(Count("id"))
-        found.subtract({(left, right): n for left, right, n in rows})
-    return found
+        counts.subtract({(left, right): n for left, right, n in rows})
+    return counts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Max
 from django.utils.timezone import now
@@ -19,7 +20,6 @@ from judging.pairs.tallies import add_vote, remove_vote
 from judging.rules import rules_of
 from judging.seats import RefusedError, StaleSeatError, retried
 
-MIN_INTERVAL = timedelta(milliseconds=300)
 LONGEST_MS = 3_600_000
 
 
@@ -74,7 +74,8 @@ def _cast(judge: User, code: str, ballot: Ballot) -> Cast | RefusedError:
             "gone", "A drawing of that pair was taken out while you looked. Your vote on it was not counted."
         )
     # A clock that was set back makes nobody wait.
-    if seat.last_vote_at and timedelta(0) <= moment - seat.last_vote_at < MIN_INTERVAL:
+    shortest = timedelta(seconds=settings.MIN_VOTE_SECONDS)
+    if seat.last_vote_at and timedelta(0) <= moment - seat.last_vote_at < shortest:
         raise RefusedError("too_fast", "That was very quick. Look again, then vote.")
     _leave(matchup, Matchup.State.OPEN, state=Matchup.State.VOTED)
     vote = _record(matchup, ballot, moment)

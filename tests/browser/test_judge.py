@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 from playwright.sync_api import expect
 
 from generation.models import Run, Sample
 from judging.models import Matchup, Report, Seat, Vote
-from judging.pairs import voting
 from judging.pairs.serving import take_seat
 from judging.pairs.tallies import differences
 from judging.pairs.voting import Ballot, cast_vote
@@ -92,15 +89,15 @@ def test_four_keys_vote_on_what_is_shown(page, judge_url, seat, axe, two_frames)
 
 
 @pytest.mark.provokes("429 (Too Many Requests)")
-def test_a_vote_that_comes_too_soon_is_refused_and_sent_again_by_the_page(page, judge_url, seat, monkeypatch):
+def test_a_vote_that_comes_too_soon_is_refused_and_sent_again_by_the_page(page, judge_url, seat, settings):
     page.goto(judge_url)
     first = press(page, "a")
     settle(page, 1)
-    monkeypatch.setattr(voting, "MIN_INTERVAL", timedelta(hours=1))
+    settings.MIN_VOTE_SECONDS = 3600
 
     with page.expect_response(lambda answer: answer.status == 429):
         second = press(page, "d")
-    monkeypatch.setattr(voting, "MIN_INTERVAL", timedelta(0))
+    settings.MIN_VOTE_SECONDS = 0
 
     settle(page, 2)
     votes = Vote.objects.order_by("id").values_list("matchup__code", "outcome")

@@ -19,12 +19,7 @@ from judging.pairs.serving import take_seat
 from judging.pairs.tallies import differences
 from tests.judging.make import make_run, make_seat
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def no_waiting(monkeypatch):
-    monkeypatch.setattr(voting, "MIN_INTERVAL", voting.timedelta(0))
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 
 
 def judge_all(run, name):
@@ -78,15 +73,14 @@ def test_a_vote_on_an_excluded_drawing_that_is_undone_is_taken_off_once(run):
 
 
 @pytest.mark.parametrize("batch", [1, 2])
-def test_votes_on_two_excluded_drawings_are_taken_off_once_and_in_batches_of_any_size(run, monkeypatch, batch):
-    monkeypatch.setattr(epochs, "BATCH", batch)
+def test_votes_on_two_excluded_drawings_are_taken_off_once_and_in_batches_of_any_size(run, batch):
     matchup, before = Matchup.objects.filter(state="voted").first(), counting_votes(run).total()
     samples = [matchup.left_sample_id, matchup.right_sample_id]
     either = Matchup.objects.filter(left_sample__in=samples) | Matchup.objects.filter(right_sample__in=samples)
 
     Sample.objects.filter(pk__in=samples).update(excluded_reason="offensive")
     with CaptureQueriesContext(connection) as context:
-        after = counting_votes(run).total()
+        after = counting_votes(run, batch=batch).total()
 
     assert after == before - either.filter(state="voted").count()
     assert len(context) == 2 + 2 // batch

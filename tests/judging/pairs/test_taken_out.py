@@ -12,18 +12,12 @@ from django.utils.timezone import now
 from generation.models import Run, Sample
 from generation.runs.curating import clear_identity_leak
 from judging.models import Matchup, Report, Seat, Vote
-from judging.pairs import voting
 from judging.pairs.serving import take_seat
 from judging.pairs.tallies import differences
 from tests.judging.make import make_curator, make_run, make_seat
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 JSON = {"accept": "application/json"}
-
-
-@pytest.fixture(autouse=True)
-def no_waiting(monkeypatch):
-    monkeypatch.setattr(voting, "MIN_INTERVAL", voting.timedelta(0))
 
 
 @pytest.fixture

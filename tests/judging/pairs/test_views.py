@@ -25,10 +25,10 @@ JSON = {"accept": "application/json"}
 
 
 @pytest.fixture(autouse=True)
-def no_waiting(monkeypatch, request):
+def no_waiting(settings, request):
     """Tests vote faster than people; the limit itself has tests of its own."""
     if "limit" not in request.node.name:
-        monkeypatch.setattr(voting, "MIN_INTERVAL", voting.timedelta(0))
+        settings.MIN_VOTE_SECONDS = 0
 
 
 @pytest.fixture
