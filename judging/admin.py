@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -220,7 +220,7 @@ class ReportAdmin(FactAdmin):
 
 class TallyAdmin(RunFactAdmin):
     list_filter = ("outcome", "is_repeat", "run")
-    list_select_related = ("run", "left", "right")
+    list_select_related: ClassVar[tuple[str, ...]] = ("run", "left", "right")
 
 
 @admin.register(JudgeTally)

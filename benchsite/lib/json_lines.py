@@ -100,7 +100,8 @@ def json_chunks(lines: Iterable[str], file: str) -> Iterator[tuple[list[int], li
 
     Fast where all is well: only a chunk with a line that is no JSON is read line by line.
     """
-    scan, lines = FAST.scan_once, iter(lines)
+    scan = FAST.scan_once  # type: ignore[attr-defined]  # typeshed leaves it out
+    lines = iter(lines)
     first = 1
     while chunk := list(islice(lines, CHUNK)):
         numbers, rows = list(range(first, first + len(chunk))), []

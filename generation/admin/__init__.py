@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -58,7 +58,7 @@ class RunAdmin(FactAdmin):
     search_fields = ("code", "title", "label", "suite")
     date_hierarchy = "created_at"
     readonly_fields = ("more", "spent")
-    actions = (
+    actions: Sequence[Action] = (
         reasoned(publishing.publish_runs, label="Publish: show to everybody", done="Published: {count}."),
         reasoned(publishing.unpublish_runs, label="Unpublish: show to curators only", done="Private now: {count}."),
         reasoned(publishing.freeze_runs, label="Freeze: the leaderboard is final", done="Frozen: {count}."),

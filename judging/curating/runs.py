@@ -20,7 +20,7 @@ SET_JUDGING = {
     "pause": Event.Verb.PAUSE_JUDGING,
     "close": Event.Verb.CLOSE_JUDGING,
 }
-WEIGHTS = {0: Event.Verb.SET_JUDGE_ASIDE, 1: Event.Verb.LET_JUDGE_IN}
+WEIGHTS = {0.0: Event.Verb.SET_JUDGE_ASIDE, 1.0: Event.Verb.LET_JUDGE_IN}
 DECISIONS = {"excluded": Event.Verb.REPORT_EXCLUDED, "dismissed": Event.Verb.REPORT_DISMISSED}
 
 
@@ -59,8 +59,8 @@ def decide_report(*, report: Report, exclude: bool, by: User, reason: str = "") 
     said = reason or f"reported by a judge: {report.reason}"
     Event.objects.create(run=run, actor=by, verb=DECISIONS[decision], subject=str(matchup), reason=said)
     if exclude:
-        sides = {"left": [matchup.left_sample_id], "right": [matchup.right_sample_id]}
-        samples = sides.get(report.side) or [matchup.left_sample_id, matchup.right_sample_id]
+        sides = {"left": matchup.left_sample_id, "right": matchup.right_sample_id}
+        samples = [pk for side, pk in sides.items() if pk and report.side in (side, Report.Side.BOTH)]
         exclude_samples(Sample.objects.filter(pk__in=samples), by=by, reason=said)
         refresh_epoch(run)
     return True

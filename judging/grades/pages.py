@@ -110,7 +110,7 @@ def align_context(seat: Seat, stage: Stage) -> dict[str, Any]:
     standing = seat.grades.standing().filter(sample__prompt__category=stage.key)
     for sample, dimension, value in standing.values_list("sample_id", "dimension", "value"):
         values.setdefault(sample, {})[dimension] = value
-    cards = [
+    cards: list[dict[str, Any]] = [
         {
             "item": item,
             "title": title_of(item.sample.prompt),

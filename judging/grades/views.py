@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from benchsite.lib.access import curator_required
+from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.reasons import reason_of
 from generation.models import Run
 from generation.pictures import picture_response
@@ -24,7 +24,7 @@ from judging.seats import RefusedError
 from judging.views.judges import judge_required, wants_json
 
 
-def _seat(request: HttpRequest, code: str) -> Seat:
+def _seat(request: UserRequest, code: str) -> Seat:
     """The judge's own seat in a run that is graded; a run without one is as good as none."""
     seats = Seat.objects.select_related("run", "sheet").defer("run__config")
     seat = get_object_or_404(seats, run__code=code, judge=request.user)
@@ -33,7 +33,7 @@ def _seat(request: HttpRequest, code: str) -> Seat:
     return seat
 
 
-def _item(request: HttpRequest, item: str) -> GradeItem:
+def _item(request: UserRequest, item: str) -> GradeItem:
     try:
         return own_item(request.user, item)
     except GradeItem.DoesNotExist:
@@ -42,7 +42,7 @@ def _item(request: HttpRequest, item: str) -> GradeItem:
 
 @judge_required
 @require_GET
-def grades(request: HttpRequest, code: str) -> HttpResponse:
+def grades(request: UserRequest, code: str) -> HttpResponse:
     """Where the judge left off; or, where nothing is in line, what there is to say about it."""
     seat = _seat(request, code)
     item = next_item(seat) if seat.run.judging_state == Run.Judging.OPEN else None
@@ -59,7 +59,7 @@ def grades(request: HttpRequest, code: str) -> HttpResponse:
 
 @judge_required
 @require_POST
-def start(request: HttpRequest, code: str) -> HttpResponse:
+def start(request: UserRequest, code: str) -> HttpResponse:
     """Make or complete the judge's list; the only thing a link cannot do, because it makes rows."""
     seat = _seat(request, code)
     if seat.run.judging_state == Run.Judging.OPEN:
@@ -71,7 +71,7 @@ def start(request: HttpRequest, code: str) -> HttpResponse:
 
 @judge_required
 @require_GET
-def drawing(request: HttpRequest, item: str) -> HttpResponse:
+def drawing(request: UserRequest, item: str) -> HttpResponse:
     found = _item(request, item)
     if found.seat.run.judging_state != Run.Judging.OPEN:
         return redirect("judging:grades", found.seat.run.code)
@@ -84,7 +84,7 @@ def drawing(request: HttpRequest, item: str) -> HttpResponse:
 
 @judge_required
 @require_POST
-def save(request: HttpRequest, item: str) -> HttpResponse:
+def save(request: UserRequest, item: str) -> HttpResponse:
     found = _item(request, item)
     values = grade_pages.read_values(request.POST)
     note = request.POST["note"].strip()[:500] if "note" in request.POST else None
@@ -97,7 +97,7 @@ def save(request: HttpRequest, item: str) -> HttpResponse:
     return _go_on(request, found)
 
 
-def _go_on(request: HttpRequest, item: GradeItem) -> HttpResponse:
+def _go_on(request: UserRequest, item: GradeItem) -> HttpResponse:
     go = request.POST.get("go", "")
     if go == "align":
         return redirect(reverse("judging:align", args=[item.seat.run.code, item.stage]) + f"#{item.code}")
@@ -110,7 +110,7 @@ def _go_on(request: HttpRequest, item: GradeItem) -> HttpResponse:
     return redirect("judging:drawing", item.code)
 
 
-def _refuse(request: HttpRequest, refused: RefusedError, item: GradeItem) -> HttpResponse:
+def _refuse(request: UserRequest, refused: RefusedError, item: GradeItem) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"error": refused.code, "sentence": refused.sentence}, status=409)
     messages.warning(request, refused.sentence)
@@ -119,7 +119,7 @@ def _refuse(request: HttpRequest, refused: RefusedError, item: GradeItem) -> Htt
 
 @judge_required
 @require_POST
-def undo(request: HttpRequest, code: str) -> HttpResponse:
+def undo(request: UserRequest, code: str) -> HttpResponse:
     seat = _seat(request, code)
     step = request.POST.get("step", "")
     try:
@@ -137,7 +137,7 @@ def undo(request: HttpRequest, code: str) -> HttpResponse:
 
 @judge_required
 @require_POST
-def report(request: HttpRequest, item: str) -> HttpResponse:
+def report(request: UserRequest, item: str) -> HttpResponse:
     found = _item(request, item)
     reason = request.POST.get("reason", "")
     if reason not in Report.Reason.values:
@@ -153,7 +153,7 @@ def report(request: HttpRequest, item: str) -> HttpResponse:
 
 @judge_required
 @require_GET
-def align(request: HttpRequest, code: str, stage: str) -> HttpResponse:
+def align(request: UserRequest, code: str, stage: str) -> HttpResponse:
     """One stage of the judge's own grades side by side, to be made even."""
     seat = _seat(request, code)
     if seat.run.judging_state != Run.Judging.OPEN:
@@ -166,7 +166,7 @@ def align(request: HttpRequest, code: str, stage: str) -> HttpResponse:
 
 @judge_required
 @require_GET
-def picture(request: HttpRequest, item: str) -> HttpResponse:
+def picture(request: UserRequest, item: str) -> HttpResponse:
     """The drawing behind one of the judge's own items."""
     found = _item(request, item)
     if not showable(found.seat).filter(pk=found.pk).exists():
@@ -177,7 +177,7 @@ def picture(request: HttpRequest, item: str) -> HttpResponse:
 @curator_required
 @never_cache
 @require_GET
-def overview(request: HttpRequest, code: str) -> HttpResponse:
+def overview(request: UserRequest, code: str) -> HttpResponse:
     """How far each judge has come, and what they reported."""
     run = _graded_run(code)
     context = {
@@ -210,13 +210,13 @@ def _figures(run: Run) -> dict[str, object]:
 @curator_required
 @never_cache
 @require_GET
-def figures(request: HttpRequest, code: str) -> HttpResponse:
+def figures(request: UserRequest, code: str) -> HttpResponse:
     return render(request, "judging/_grade_figures.html", _figures(_graded_run(code)))
 
 
 @curator_required
 @require_POST
-def decide(request: HttpRequest, code: str, item: str) -> HttpResponse:
+def decide(request: UserRequest, code: str, item: str) -> HttpResponse:
     found = get_object_or_404(GradeItem.objects.select_related("seat__run"), seat__run__code=code, code=item)
     exclude = request.POST.get("decision") == "exclude"
     try:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from benchsite.lib.access import curator_required
+from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.reasons import reason_of
 from generation.models import Run
 from generation.runs.lifecycle import RunError
@@ -26,7 +26,7 @@ def _run(code: str) -> Run:
 @curator_required
 @never_cache
 @require_GET
-def overview(request: HttpRequest, code: str) -> HttpResponse:
+def overview(request: UserRequest, code: str) -> HttpResponse:
     run = _run(code)
     if "pairwise" not in run.protocols and run.judged_by:
         return redirect(run.judged_by[0].curator_page, code)
@@ -59,13 +59,13 @@ def _figures(run: Run) -> dict[str, object]:
 @curator_required
 @never_cache
 @require_GET
-def figures(request: HttpRequest, code: str) -> HttpResponse:
+def figures(request: UserRequest, code: str) -> HttpResponse:
     return render(request, "judging/_figures.html", _figures(_run(code)))
 
 
 @curator_required
 @require_POST
-def decide(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+def decide(request: UserRequest, code: str, pk: int) -> HttpResponse:
     report = get_object_or_404(Report.objects.select_related("matchup__run"), matchup__run__code=code, pk=pk)
     exclude = request.POST.get("decision") == "exclude"
     try:

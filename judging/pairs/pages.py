@@ -12,6 +12,7 @@ from django.template.loader import render_to_string
 from generation.models import Run
 from judging.models import Matchup, Seat, Vote
 from judging.pairs.serving import Line
+from judging.pairs.showing import samples_of
 from judging.pairs.voting import last_vote
 from judging.rules import rules_of
 
@@ -46,16 +47,14 @@ def fonts_of(run: Run) -> tuple[tuple[int, str], ...]:
 
 def shown(matchup: Matchup) -> Shown:
     as_text = matchup.run.drawing_format.shown_as == "text"
-    drawings = [matchup.left_sample.drawing, matchup.right_sample.drawing]
-    lines = [line for drawing in drawings for line in drawing.expandtabs().splitlines()] if as_text else []
-    rows = max(len(drawing.splitlines()) for drawing in drawings) if as_text else 0
+    left, right = (sample.drawing for sample in samples_of(matchup))
+    lines = [line for drawing in (left, right) for line in drawing.expandtabs().splitlines()] if as_text else []
+    rows = max(len(drawing.splitlines()) for drawing in (left, right)) if as_text else 0
     return Shown(
         code=matchup.code,
         prompt=matchup.prompt.text if matchup.prompt else "",
         category=rules_of(matchup.run.code).label(matchup.category),
-        sides=tuple(
-            Side(name, drawing if as_text else None) for name, drawing in zip(("left", "right"), drawings, strict=True)
-        ),
+        sides=(Side("left", left if as_text else None), Side("right", right if as_text else None)),
         columns=_step(max((len(line) for line in lines), default=0), 4, WIDEST),
         rows=_step(rows, 2, TALLEST),
         fonts=fonts_of(matchup.run) or ONE_FONT,
@@ -96,7 +95,8 @@ def _percent(seat: Seat) -> int | None:
 
 def pace(seat: Seat) -> float | None:
     """Seconds a pair, the median of the judge's last votes; None before there are five."""
-    recent = list(seat.votes.exclude(response_ms=None).order_by("-id").values_list("response_ms", flat=True)[:21])
+    newest = seat.votes.exclude(response_ms=None).order_by("-id").values_list("response_ms", flat=True)[:21]
+    recent = [taken for taken in newest if taken is not None]
     return median(recent) / 1000 if len(recent) >= 5 else None
 
 
@@ -120,7 +120,8 @@ def revealed(matchup: Matchup) -> dict[str, str] | None:
     """Who drew the two sides, once voted on, in a run that tells."""
     if rules_of(matchup.run.code).judging.reveal != "after_vote":
         return None
-    return {"left": matchup.left_sample.entrant.label, "right": matchup.right_sample.entrant.label}
+    left, right = samples_of(matchup)
+    return {"left": left.entrant.label, "right": right.entrant.label}
 
 
 def line_json(request: HttpRequest, line: Line, *, have: str = "", undo: Matchup | None = None) -> dict[str, Any]:

@@ -28,25 +28,27 @@ def make_matchup(seat: Seat, known: Epoch | None = None) -> Matchup | None:
     rules = rules_of(seat.run.code)
     if seat.quota is not None and seat.made - seat.void >= seat.quota:
         return None
-    _enter_epoch(seat, current_epoch(seat.run, known))
+    epoch = current_epoch(seat.run, known)
     for _ in range(RETRIES):
-        matchup = _make_in_epoch(seat, rules)
+        _enter_epoch(seat, epoch)
+        matchup = _make_in_epoch(seat, epoch, rules)
         if matchup is None or is_showable(matchup):
             return matchup
         # A curator took one of the two back since the epoch began.
         seat.void += Matchup.objects.filter(pk=matchup.pk).update(state=Matchup.State.VOID)
-        _enter_epoch(seat, refresh_epoch(seat.run))
+        epoch = refresh_epoch(seat.run)
     raise StaleSeatError
 
 
-def _make_in_epoch(seat: Seat, rules: Rules) -> Matchup | None:
-    table, shared = load_table(seat.epoch.pk, seat.epoch.seed)
+def _make_in_epoch(seat: Seat, epoch: Epoch, rules: Rules) -> Matchup | None:
+    table, shared = load_table(epoch.pk, epoch.seed)
     if not seat.plan["pairs"] or _target_reached(seat, table, rules.judging.target):
         return None
     # Nearly always the planned item is new to the judge: it is taken for so, and found out while reading its drawings. Only
     # after a few that were not are the judge's earlier items looked up.
     met: set[str] = set()
-    for unseen in (*[partial(_first_but, met)] * GUESSES, _unseen_by(seat)):
+    choices: list[schedule.Unseen] = [*[partial(_first_but, met)] * GUESSES, _unseen_by(seat)]
+    for unseen in choices:
         planned = _plan_next(seat, rules, table, shared, unseen)
         if planned is None:
             return None
@@ -83,8 +85,8 @@ def _unseen_by(seat: Seat) -> schedule.Unseen:
         while chunk := list(islice(items, CHUNK)):
             mine = Matchup.objects.filter(seat=seat, key__in=[item.key for item in chunk])
             keys = set(mine.values_list("key", flat=True))
-            if found := next((item for item in chunk if item.key not in keys), None):
-                return found
+            if new := next((item for item in chunk if item.key not in keys), None):
+                return new
         return None
 
     return unseen
@@ -111,7 +113,7 @@ def _plan_next(
 def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, Matchup]]:
     """The judge's own items of this epoch that may come again."""
     window = range(seat.made - schedule.REPEAT_WITHIN, seat.made - schedule.REPEAT_AFTER + 1)
-    found = (
+    earlier = (
         with_drawings()
         .filter(
             seat=seat,
@@ -126,7 +128,7 @@ def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, Matchup]]:
     index = {entrant: number for number, entrant in enumerate(table.entrants)}
     return [
         (unordered(index[matchup.left_id], index[matchup.right_id]), matchup)
-        for matchup in found
+        for matchup in earlier
         if is_showable(matchup)
     ]
 
@@ -172,12 +174,13 @@ def _store(matchup: Matchup) -> bool:
         met = Matchup.objects.filter(seat=matchup.seat, key=matchup.key).exclude(kind=Kind.REPEAT)
         wanted = Sample.objects.filter(pk__in=[matchup.left_sample_id, matchup.right_sample_id]).order_by()
         columns = ("drawing", "state", "verdict", "held", "excluded_reason")
-        found = wanted.select_related("entrant", "prompt").only(
+        chosen = wanted.select_related("entrant", "prompt").only(
             *columns, "entrant__label", "entrant__disqualified", "prompt__text", "prompt__category"
         )
-        samples = {sample.pk: sample for sample in found.annotate(met=Exists(met))}
-        if any(sample.met for sample in samples.values()):
+        rows = list(chosen.annotate(met=Exists(met)))
+        if any(row.met for row in rows):
             return False
+        samples: dict[int | None, Sample] = {row.pk: row for row in rows}
         matchup.left_sample, matchup.right_sample = samples[matchup.left_sample_id], samples[matchup.right_sample_id]
         matchup.prompt = matchup.left_sample.prompt
     matchup.save(force_insert=True)

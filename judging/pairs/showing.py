@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from generation.models import Sample
 from judging.models import Epoch, Matchup, Seat
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+    class _NewestEpoch(TypedDict):
+        newest_epoch: int | None
+
+    SeatedMatchup = WithAnnotations[Matchup, _NewestEpoch]
 
 WAITING = [Matchup.State.QUEUED, Matchup.State.OPEN]
 DRAWINGS = {
@@ -33,7 +42,7 @@ def with_drawings() -> QuerySet[Matchup]:
     return _joined(**DRAWINGS)
 
 
-def with_seats() -> QuerySet[Matchup]:
+def with_seats() -> QuerySet[SeatedMatchup]:
     """The same with the judge's seat, its run and its epoch, and the number of the run's newest epoch."""
     newest = Epoch.objects.filter(run=OuterRef("seat__run")).order_by("-number").values("pk")[:1]
     return _joined(**DRAWINGS, **SEATS).annotate(newest_epoch=Subquery(newest))
@@ -41,7 +50,7 @@ def with_seats() -> QuerySet[Matchup]:
 
 def _joined(**columns: Iterable[str]) -> QuerySet[Matchup]:
     own = [field.name for field in Matchup._meta.concrete_fields]
-    names = [f"{table}__{column}" for table, found in columns.items() for column in found]
+    names = [f"{table}__{column}" for table, chosen in columns.items() for column in chosen]
     return Matchup.objects.order_by().select_related(*columns).only(*own, *names)
 
 
@@ -51,6 +60,13 @@ def waiting_of(seat: Seat) -> list[Matchup]:
     for row in rows:
         row.seat, row.run = seat, seat.run
     return rows
+
+
+def samples_of(matchup: Matchup) -> tuple[Sample, Sample]:
+    """The two drawings that were served; only the matchups of imported votes may lack them."""
+    if matchup.left_sample is None or matchup.right_sample is None:
+        raise ValueError(f"{matchup} has no drawings.")
+    return matchup.left_sample, matchup.right_sample
 
 
 def is_showable(matchup: Matchup) -> bool:

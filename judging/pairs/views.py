@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from benchsite.lib.access import UserRequest
 from generation.models import Run
 from generation.pictures import picture_response
 from judging.models import Matchup, Vote
@@ -34,7 +35,7 @@ def what_happened(sentence: str, before: Vote | None) -> str:
 
 @judge_required
 @require_GET
-def judge(request: HttpRequest, code: str) -> HttpResponse:
+def judge(request: UserRequest, code: str) -> HttpResponse:
     seat = own_seat(request, code)
     if "pairwise" not in seat.run.protocols:
         return redirect(page_of_judge(seat.run), code)
@@ -56,7 +57,7 @@ def judge(request: HttpRequest, code: str) -> HttpResponse:
 
 @judge_required
 @require_POST
-def start(request: HttpRequest, code: str) -> HttpResponse:
+def start(request: UserRequest, code: str) -> HttpResponse:
     """Put a pair on the judge's screen; the only thing a link cannot do, because it makes a row."""
     seat = own_seat(request, code)
     if "pairwise" not in seat.run.protocols:
@@ -68,7 +69,7 @@ def start(request: HttpRequest, code: str) -> HttpResponse:
     line = take_seat(seat.pk)
     if wants_json(request):
         undo = pages.newest_vote(seat, seat.run)
-        body = pages.line_json(request, line, have=request.POST.get("have", ""), undo=undo and undo.matchup)
+        body = pages.line_json(request, line, have=request.POST.get("have", ""), undo=undo.matchup if undo else None)
         return JsonResponse(body | {"said": last_said(undo)})
     if line.current is None:
         if line.seat.voted:
@@ -86,7 +87,7 @@ def start(request: HttpRequest, code: str) -> HttpResponse:
 
 @judge_required
 @require_POST
-def vote(request: HttpRequest) -> HttpResponse:
+def vote(request: UserRequest) -> HttpResponse:
     form = VoteForm(request.POST)
     if not form.is_valid():
         return _refuse(
@@ -110,7 +111,7 @@ def vote(request: HttpRequest) -> HttpResponse:
 
 @judge_required
 @require_POST
-def undo(request: HttpRequest) -> HttpResponse:
+def undo(request: UserRequest) -> HttpResponse:
     form = CodeForm(request.POST)
     if not form.is_valid():
         raise Http404
@@ -123,7 +124,7 @@ def undo(request: HttpRequest) -> HttpResponse:
     line = undone.line
     if wants_json(request):
         before = pages.newest_vote(line.seat, line.seat.run)
-        body = pages.line_json(request, line, undo=before and before.matchup)
+        body = pages.line_json(request, line, undo=before.matchup if before else None)
         away = " Its pair cannot be shown now." if undone.put_away else ""
         return JsonResponse(body | {"said": what_happened(f"Vote withdrawn.{away}", before)})
     if undone.put_away:
@@ -134,7 +135,7 @@ def undo(request: HttpRequest) -> HttpResponse:
 
 @judge_required
 @require_POST
-def report(request: HttpRequest) -> HttpResponse:
+def report(request: UserRequest) -> HttpResponse:
     form = ReportForm(request.POST)
     if not form.is_valid():
         return _refuse(request, RefusedError("invalid", "Choose a side and a reason, then report again."), 400)
@@ -147,20 +148,20 @@ def report(request: HttpRequest) -> HttpResponse:
     said = "Reported. Curators will look at it."
     if wants_json(request):
         before = pages.newest_vote(line.seat, line.seat.run)
-        body = pages.line_json(request, line, undo=before and before.matchup)
+        body = pages.line_json(request, line, undo=before.matchup if before else None)
         return JsonResponse(body | {"said": what_happened(said, before)})
     messages.success(request, said)
     return _go_on(request, line, line.seat.run.code)
 
 
-def _go_on(request: HttpRequest, line: Line, code: str) -> HttpResponse:
+def _go_on(request: UserRequest, line: Line, code: str) -> HttpResponse:
     if line.current is None and line.seat.run.judging_state == Run.Judging.OPEN:
         messages.success(request, "That was the last pair for you in this run. Thank you.")
         return redirect("judging:home")
     return redirect("judging:judge", code)
 
 
-def _refuse(request: HttpRequest, refused: RefusedError, status: int) -> HttpResponse:
+def _refuse(request: UserRequest, refused: RefusedError, status: int) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"error": refused.code, "sentence": refused.sentence}, status=status)
     messages.warning(request, refused.sentence)
@@ -174,7 +175,7 @@ def _refuse(request: HttpRequest, refused: RefusedError, status: int) -> HttpRes
 
 @judge_required
 @require_GET
-def history(request: HttpRequest, code: str) -> HttpResponse:
+def history(request: UserRequest, code: str) -> HttpResponse:
     """The judge's own votes, the newest first; names only where the run shows them."""
     seat = own_seat(request, code)
     votes = seat.votes.standing().order_by("-id")
@@ -194,7 +195,7 @@ def history(request: HttpRequest, code: str) -> HttpResponse:
 
 @judge_required
 @require_GET
-def picture(request: HttpRequest, code: str, side: str) -> HttpResponse:
+def picture(request: UserRequest, code: str, side: str) -> HttpResponse:
     """One side of the judge's own matchup, once it is on the screen, next in line, or voted on."""
     seen = Matchup.objects.filter(seat__judge=request.user).exclude(state=Matchup.State.VOID)
     matchup = get_object_or_404(seen.select_related(f"{side}_sample__run"), code=code)

@@ -94,6 +94,7 @@ def _read(judge: User, code: str) -> tuple[Matchup, list[Matchup], Epoch | None]
     Another judge's code finds nothing, like a code that never was. A vote is nearly always on a matchup in line, and all is
     read at once; else the seat is read before its line, so that a change in between shows when the seat is saved.
     """
+    waiting: list[Matchup]
     in_line = list(with_seats().filter(seat__judge=judge, state__in=WAITING))
     matchup = next((row for row in in_line if row.code == code), None)
     if matchup is None:

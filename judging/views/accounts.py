@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from axes.utils import reset
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -40,6 +43,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         except UsedUpError:
             return render(request, "judging/join_closed.html", {"invitation": invitation}, status=410)
         except IntegrityError:
+            if form is None:
+                raise
             form.add_error("name", "That name was taken a moment ago. Choose another.")
     rules = rules_of(invitation.run.code).judging
     return render(request, "judging/join.html", {"form": form, "run": invitation.run, "rules": rules})
@@ -47,7 +52,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 
 def _let_in(request: HttpRequest, invitation: Invitation, form: SignUpForm | None) -> HttpResponse:
     if form is None:
-        seat = accept_invitation(invitation=invitation, judge=request.user)
+        seat = accept_invitation(invitation=invitation, judge=cast(User, request.user))  # nobody else gets no form
     else:
         seat = sign_up(invitation=invitation, **form.cleaned_data)
         login(request, seat.judge, backend="django.contrib.auth.backends.ModelBackend")
@@ -69,5 +74,5 @@ class ResetView(auth.PasswordResetConfirmView):
     post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
 
     def form_valid(self, form: SetPasswordForm) -> HttpResponse:
-        reset(username=self.user.get_username())
+        reset(username=form.user.get_username())
         return super().form_valid(form)

@@ -6,13 +6,13 @@ import csv
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from benchsite.lib.access import curator_required
+from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.reasons import reason_of
 from benchsite.lib.text import csv_cell
 from generation.models import Event, Run
@@ -29,7 +29,7 @@ def _run(code: str) -> Run:
 
 @curator_required
 @require_POST
-def set_state(request: HttpRequest, code: str, verb: str) -> HttpResponse:
+def set_state(request: UserRequest, code: str, verb: str) -> HttpResponse:
     run = _run(code)
     if verb not in curating.STATES:
         raise Http404
@@ -45,7 +45,7 @@ def set_state(request: HttpRequest, code: str, verb: str) -> HttpResponse:
 @curator_required
 @never_cache
 @require_http_methods(["GET", "POST"])
-def invitations(request: HttpRequest, code: str) -> HttpResponse:
+def invitations(request: UserRequest, code: str) -> HttpResponse:
     run = _run(code)
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -59,14 +59,14 @@ def invitations(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "judging/invitations.html", {"run": run, "form": form, "links": links})
 
 
-def _link(request: HttpRequest, invitation: Invitation) -> str:
+def _link(request: UserRequest, invitation: Invitation) -> str:
     return request.build_absolute_uri(reverse("join", args=[invitation.token]))
 
 
 @curator_required
 @never_cache
 @require_GET
-def invitations_csv(request: HttpRequest, code: str) -> HttpResponse:
+def invitations_csv(request: UserRequest, code: str) -> HttpResponse:
     run = _run(code)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="invitations-{run.code}.csv"'
@@ -88,7 +88,7 @@ def invitations_csv(request: HttpRequest, code: str) -> HttpResponse:
 
 @curator_required
 @require_POST
-def revoke(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+def revoke(request: UserRequest, code: str, pk: int) -> HttpResponse:
     invitation = get_object_or_404(Invitation.objects.select_related("run"), run__code=code, pk=pk)
     revoke_invitation(invitation=invitation, by=request.user, reason=reason_of(request))
     messages.success(request, "The link no longer works.")
@@ -97,7 +97,7 @@ def revoke(request: HttpRequest, code: str, pk: int) -> HttpResponse:
 
 @curator_required
 @require_POST
-def weigh(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+def weigh(request: UserRequest, code: str, pk: int) -> HttpResponse:
     seat = get_object_or_404(Seat.objects.select_related("run"), run__code=code, pk=pk)
     form = WeighForm(request.POST)
     if not form.is_valid():
@@ -108,7 +108,7 @@ def weigh(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     except RunError as error:
         messages.error(request, str(error))
     else:
-        effect = {0: "is set aside", 1: "counts fully"}.get(seat.weight, f"counts {seat.weight:g} of a vote")
+        effect = {0.0: "is set aside", 1.0: "counts fully"}.get(seat.weight, f"counts {seat.weight:g} of a vote")
         messages.success(request, f"{seat} {effect}. The ranking follows.")
     return redirect("judging:overview", code)
 
@@ -116,7 +116,7 @@ def weigh(request: HttpRequest, code: str, pk: int) -> HttpResponse:
 @curator_required
 @never_cache
 @require_POST
-def reset_link(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+def reset_link(request: UserRequest, code: str, pk: int) -> HttpResponse:
     """A link for a judge who lost the password; staff are helped by a superuser in the admin, not here."""
     judge = get_object_or_404(User, seats__run__code=code, seats__pk=pk, is_staff=False, is_superuser=False)
     Event.objects.create(run=_run(code), actor=request.user, verb=Event.Verb.MAKE_RESET_LINK, subject=judge.username)

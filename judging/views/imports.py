@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from benchsite.lib.access import curator_required
+from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.file_errors import FileError
 from benchsite.lib.files import kept
 from benchsite.lib.text import visible
@@ -19,18 +19,18 @@ from judging.views.forms import VotesForm, VotesRunForm
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def import_vote_file(request: HttpRequest, code: str) -> HttpResponse:
+def import_vote_file(request: UserRequest, code: str) -> HttpResponse:
     run = get_object_or_404(Run, code=code)
     return _import(request, VotesForm(request.POST or None, request.FILES or None), run)
 
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def import_run_of_votes(request: HttpRequest) -> HttpResponse:
+def import_run_of_votes(request: UserRequest) -> HttpResponse:
     return _import(request, VotesRunForm(request.POST or None, request.FILES or None), None)
 
 
-def _import(request: HttpRequest, form: VotesForm, run: Run | None) -> HttpResponse:
+def _import(request: UserRequest, form: VotesForm, run: Run | None) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         said = form.cleaned_data
         try:

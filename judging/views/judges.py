@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from benchsite.lib.access import UserRequest
 from generation.models import Run
 from generation.protocols import PROTOCOLS, load
 from judging.models import Seat
@@ -35,7 +36,7 @@ def wants_json(request: HttpRequest) -> bool:
     return request.headers.get("Accept") == "application/json"
 
 
-def own_seat(request: HttpRequest, code: str) -> Seat:
+def own_seat(request: UserRequest, code: str) -> Seat:
     """The judge's own seat in a run; a run without one is as good as none."""
     seats = Seat.objects.select_related("run").defer("run__config")
     return get_object_or_404(seats, run__code=code, judge=request.user)
@@ -50,7 +51,7 @@ def page_of_judge(run: Run) -> str:
 
 @judge_required
 @require_GET
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: UserRequest) -> HttpResponse:
     """The judge's runs, protocol by protocol, and how to judge by each; by the first one where there is no run yet."""
     seats = list(Seat.objects.filter(judge=request.user).select_related("run").defer("plan").order_by("-joined_at"))
     people = {name: entry for name, entry in PROTOCOLS.items() if entry.by_people}

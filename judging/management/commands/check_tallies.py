@@ -22,12 +22,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, run: str | None, **options: Any) -> None:
         runs = [find_run(run)] if run else list(Run.objects.all())
-        wrong = {}
+        wrong: dict[str, int] = {}
         with Bar(self.stderr, "Comparing runs") as bar:
             for place, one in enumerate(runs):
                 bar.to(place, len(runs))
                 wrong |= {one.code: count} if (count := differences(one)) else {}
         if wrong:
-            told = ", ".join(f"{code}: {count} rows" for code, count in wrong.items())
-            raise CommandError(f"Tallies differ from the votes ({told}). Mend them with rebuild_tallies.")
+            differing = ", ".join(f"{code}: {count} rows" for code, count in wrong.items())
+            raise CommandError(f"Tallies differ from the votes ({differing}). Mend them with rebuild_tallies.")
         self.stdout.write(f"The tallies of {len(runs)} runs equal their standing votes.")
