@@ -48,7 +48,8 @@ class Protocol:
     - `entrant_page(fit, entrant)` adds to an entrant's page; without it the page shows the score and its categories.
     - `has_ties`: curators choose how ties and fails count.
     - `needs_rubric`: a suite that names it must have a rubric.
-    - `judging_room` and `ranking_room` are its folders. Their modules `models`, `urls` and `admin` are found there.
+    - `judging_room` and `ranking_room` are its folders. Their modules `models`, `urls` and `admin` are found there, and in
+      the ranking room `archive`, whose `MEMBERS` are its files in archives, exports and the API.
     - `analyse_file(path, *, out_format)` ranks a file of grades or answers; it may also take `suite`, `skip_bad`, `trials`.
     - `by_format`: what takes its place for formats that ask for a `scoring` of their own.
 
@@ -212,8 +213,13 @@ def ranking_modules(name: str) -> list[Any]:
 
 
 def _modules(rooms: Iterable[str], name: str) -> list[Any]:
-    paths = [f"{room}.{name}" for room in dict.fromkeys(rooms) if room]
-    return [import_module(path) for path in paths if find_spec(path)]
+    return [module for room in dict.fromkeys(rooms) if (module := module_in(room, name))]
+
+
+def module_in(room: str, name: str) -> Any:
+    """A module that a room may have; None where it does not."""
+    path = f"{room}.{name}"
+    return import_module(path) if room and find_spec(path) else None
 
 
 def load(path: str) -> Callable[..., Any]:

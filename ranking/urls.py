@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from generation.protocols import ranking_modules
+from ranking.archive.members import listed_members
 from ranking.views import api as api_views
 from ranking.views import files as file_views
 from ranking.views import gallery as gallery_views
@@ -34,8 +35,10 @@ api_urls = [  # /api/v1/
     path("api/v1/runs/<slug:code>", api_views.run, name="api_run"),
     path("api/v1/runs/<slug:code>/archive.zip", api_views.archive, name="api_archive"),
     path("api/v1/runs/<slug:code>/samples", api_views.samples, name="api_samples"),
-    path("api/v1/runs/<slug:code>/votes", api_views.votes, name="api_votes"),
-    path("api/v1/runs/<slug:code>/grades", api_views.grades, name="api_grades"),
+    *(
+        path(f"api/v1/runs/<slug:code>/{kind}", api_views.listing_of(member.table, member.rows), name=f"api_{kind}")
+        for kind, member in listed_members().items()
+    ),
     path("api/v1/runs/<slug:code>/standings", api_views.standings, name="api_standings"),
     path("api/v1/runs/<slug:code>/leaderboard", api_views.leaderboard, name="api_leaderboard"),
     path("api/<path:rest>", api_views.nothing, name="api_nothing"),

@@ -55,7 +55,14 @@ RANKS = {room: rank for rank, line in enumerate(ORDER.split("\n")) for room in l
 # A protocol's rooms. What Django or the archive finds in them by its name stands with the app's own of that name.
 ENTRIES = [each for entry in PROTOCOLS.values() for each in (entry, *entry.by_format.values())]
 ROOMS = {room for entry in ENTRIES for room in (entry.judging_room, entry.ranking_room) if room}
-BY_NAME = {"models": "models", "urls": "urls", "admin": "admin", "views": "views", "curator_views": "views"}
+BY_NAME = {
+    "models": "models",
+    "urls": "urls",
+    "admin": "admin",
+    "views": "views",
+    "curator_views": "views",
+    "archive": "archive",
+}
 for each in ROOMS:
     RANKS.setdefault(each, RANKS["judging.pairs" if each.startswith("judging") else "ranking.pairwise"])
 

@@ -14,10 +14,13 @@ from typing import Any
 from benchmarks.fuzz.files import CONFIG, assert_storable, refuses, set_up_django
 from benchmarks.fuzz.readers import ANY, FOLDER, YAML, Reader, damaged, encoded
 from benchsite.lib.file_errors import FileError
+from generation.protocols import PROTOCOLS
 from generation.suites.yaml_source import SuiteError
-from ranking.archive.fields import FORMAT, LINES, MANIFEST, RUN, SCHEMA, Field
-from ranking.archive.reading import NEEDED, open_archive
+from ranking.archive.fields import DOCUMENTS, FORMAT, MANIFEST, RUN, SCHEMA, Field
+from ranking.archive.members import lines_of
+from ranking.archive.reading import open_archive
 
+LINES = lines_of(list(PROTOCOLS))
 MEMBERS = sorted(LINES)
 
 
@@ -31,7 +34,7 @@ def zipped(members: dict[str, bytes]) -> bytes:
 
 def archive(**changed: bytes) -> bytes:
     """A zip as `export all` makes it, with a manifest that fits; its rows are empty but for those given."""
-    members = dict.fromkeys(sorted(NEEDED), b"")
+    members = dict.fromkeys(sorted((*DOCUMENTS, *LINES)), b"")
     members |= {"run.json": encoded(json.dumps(example(RUN))), "suite.json": b"{}", **changed}
     listed = {name: {"sha256": sha256(text).hexdigest(), "bytes": len(text)} for name, text in members.items()}
     return zipped({MANIFEST: encoded(json.dumps({"format": FORMAT, "schema": SCHEMA, "members": listed})), **members})

@@ -1,14 +1,16 @@
-"""What a run's archive holds: every file and every field, what it means and what it may be. Writer, reader and README share it."""
+"""What every run's archive holds: each file and field, what it means and what it may be. Writer, reader and README share it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from benchsite.lib.text import markdown_cell
 from benchsite.version import VERSION
+from generation.protocols import PROTOCOLS
 
 FORMAT = "benchsite-run"
 SCHEMA = 1
@@ -79,17 +81,17 @@ WORDS = {
 }
 
 
-def _fields(**given: tuple[str, str]) -> dict[str, Field]:
+def fields_of(**given: tuple[str, str]) -> dict[str, Field]:
     return {name: Field(*words) for name, words in given.items()}
 
 
-RUN = _fields(
+RUN = fields_of(
     code=("code", "the run's public id"),
     suite=("text", "the suite's folder name"),
     title=("text", "the suite's title"),
     label=("text", "tells two runs of one suite apart"),
     format=("text", "how answers are read and shown"),
-    protocols=("list", "how drawings are scored: pairwise, rubric, automatic"),
+    protocols=("list", "how drawings are scored: " + ", ".join(PROTOCOLS)),
     digest=("text", "SHA-256 of the frozen suite"),
     is_demo=("flag", "drawn by the demo players, not by language models"),
     drawing_state=("text", "open, paused or cancelled; an imported run never draws"),
@@ -103,7 +105,7 @@ RUN = _fields(
     fails=("text", "the same for both-are-bad"),
 )
 LINES: dict[str, dict[str, Field]] = {
-    "models.jsonl": _fields(
+    "models.jsonl": fields_of(
         model_id=("text", "the model as its provider names it"),
         label=("text", "the model as pages name it"),
         provider=("text", "the provider's name"),
@@ -114,7 +116,7 @@ LINES: dict[str, dict[str, Field]] = {
         price_out_nano=("whole?", "nano-dollars for a million tokens out"),
         refused_reason=("text", "why the provider would not serve it"),
     ),
-    "prompts.jsonl": _fields(
+    "prompts.jsonl": fields_of(
         prompt=("text", "the prompt's key in the suite"),
         code=("code", "its public id"),
         position=("whole", "its place in the suite, from 0"),
@@ -123,7 +125,7 @@ LINES: dict[str, dict[str, Field]] = {
         category=("text", "its category"),
         facts=("object", "what the format needs to know about it"),
     ),
-    "entrants.jsonl": _fields(
+    "entrants.jsonl": fields_of(
         entrant=("text", "the name everything else uses: a model's id, or a program's name"),
         code=("code", "its public id"),
         label=("text", "the name on pages"),
@@ -136,7 +138,7 @@ LINES: dict[str, dict[str, Field]] = {
         disqualified=("text", "the reason; empty while it competes"),
         is_demo=("flag", "a demo player"),
     ),
-    "database.jsonl": _fields(
+    "database.jsonl": fields_of(
         model_id=("text", "who answered"),
         prompt_text=("text", "what was asked"),
         category=("text", "the prompt's category"),
@@ -165,7 +167,7 @@ LINES: dict[str, dict[str, Field]] = {
         held=("flag", "signs itself, and is kept from judges"),
         excluded_reason=("text", "why a curator excluded it; empty otherwise"),
     ),
-    "undrawn.jsonl": _fields(
+    "undrawn.jsonl": fields_of(
         sample=("code", "the sample's public id"),
         entrant=("text", "who was to be ranked for it"),
         model_id=("text", "who was to answer"),
@@ -178,7 +180,7 @@ LINES: dict[str, dict[str, Field]] = {
         excluded_reason=("text-", "why a curator does not count it; empty otherwise"),
         reason=("text-", "`unfinished` where it came from a run that was exported before it ended; empty otherwise"),
     ),
-    "calls.jsonl": _fields(
+    "calls.jsonl": fields_of(
         sample=("text", "the sample it was made for"),
         turn=("whole", "0 for the first turn of a program"),
         started_at=("time", "just before the request"),
@@ -193,14 +195,14 @@ LINES: dict[str, dict[str, Field]] = {
         served_model=("text", "the model that the provider says answered"),
         served_by=("text", "whom the provider passed the call on to"),
     ),
-    "measures.jsonl": _fields(
+    "measures.jsonl": fields_of(
         sample=("text", "the sample"),
         backend=("text", "which backend measured it; two backends never mix"),
         values=("object", "what it says"),
         format_version=("whole", "version of the rules"),
         measured_at=("time", "when"),
     ),
-    "extractions.jsonl": _fields(
+    "extractions.jsonl": fields_of(
         sample=("text", "the sample"),
         format_version=("whole", "version of the rules that read it so"),
         verdict=("text", "valid or invalid"),
@@ -211,7 +213,7 @@ LINES: dict[str, dict[str, Field]] = {
         drawing=("text", "the drawing as it was read then"),
         replaced_at=("time", "when newer rules read it otherwise"),
     ),
-    "judges.jsonl": _fields(
+    "judges.jsonl": fields_of(
         judge=("text", "the pseudonym; votes and grades refer to it"),
         unknown=("flag", "stands for votes of a file that names no judge"),
         simulated=("flag", "a program, not a person"),
@@ -219,58 +221,6 @@ LINES: dict[str, dict[str, Field]] = {
         excluded_reason=("text", "why"),
         quota=("whole?", "how many votes were asked for"),
         joined_at=("time", "when the judge joined"),
-    ),
-    "matchups.jsonl": _fields(
-        matchup=("code", "its public id; votes refer to it"),
-        judge=("text", "who was shown it"),
-        order=("whole", "its number in this judge's sequence"),
-        kind=("text", "regular, shared (all judges get it) or repeat (shown to this judge before)"),
-        state=("text", "queued, open, voted or void"),
-        prompt=("text?", "the prompt's key; null where a file of votes named none"),
-        category=("text", "the prompt's category"),
-        left_entrant=("text", "who was on the left"),
-        right_entrant=("text", "who was on the right"),
-        left_sample=("text?", "the drawing on the left"),
-        right_sample=("text?", "the drawing on the right"),
-        key=("text", "the same for the same two drawings, whatever their sides"),
-        repeat_of=("text?", "the matchup that a repeat shows again"),
-        created_at=("time", "when it was planned"),
-        opened_at=("time?", "when the judge saw it"),
-    ),
-    "votes.jsonl": _fields(
-        run=("text", "the run's public id"),
-        suite=("text", "the suite"),
-        judge=("text?", "the judge's pseudonym; null where unknown"),
-        prompt_text=("text?", "what was to be drawn"),
-        category=("text?", "the prompt's category"),
-        left_model=("text", "the entrant on the left"),
-        right_model=("text", "the entrant on the right"),
-        left_attempt=("whole?", "which attempt of it"),
-        right_attempt=("whole?", "which attempt of it"),
-        outcome=("text", "left, right, tie (both good) or fail (both bad)"),
-        voted_at=("time", "when"),
-        response_ms=("whole?", "how long the judge looked"),
-        kind=("text", "regular, shared or repeat; repeats never enter a rating"),
-        withdrawn=("flag", "it does not count: taken back by the judge, or about a drawing that was excluded"),
-        withdrawn_at=("time?", "when it was taken back"),
-        matchup=("text", "the matchup it is about"),
-        unblind=("flag", "names were shown after each vote of this run"),
-        imported=("flag", "came from a file"),
-        left_breaks=("whole", "fonts in which the left one breaks, as bits 1, 2, 4"),
-        right_breaks=("whole", "the same for the right one"),
-    ),
-    "grades.jsonl": _fields(
-        judge=("text", "the judge's pseudonym"),
-        entrant=("text", "who drew it"),
-        stage=("text", "the rubric's stage, which is the prompt's category"),
-        subject=("text", "what was to be drawn"),
-        attempt=("whole", "which attempt"),
-        dimension=("text", "what was graded"),
-        value=("number", "the grade, 0 to 10"),
-        sample=("code", "the drawing"),
-        graded_at=("time", "when"),
-        imported=("flag", "came from a file"),
-        withdrawn_at=("time?", "when it was taken back or replaced; null while it counts"),
     ),
 }
 # What people read; written, never read back.
@@ -281,13 +231,13 @@ PAPERS = {
     "standings.csv": "every standing of every scope, for spreadsheets",
     "leaderboard.json": "the whole leaderboard document, as `manage.py leaderboard RUN --format json` writes it",
 }
-PAPER_NAME = re.compile(r"README\.md|suite\.yaml|(LEADERBOARD|standings|leaderboard)(-[a-z]+)?\.(md|csv|json)")
+PAPER_NAME = re.compile(r"README\.md|suite\.yaml|(LEADERBOARD|standings|leaderboard)(-[a-z_]+)?\.(md|csv|json)")
 DOCUMENTS = {"run.json": "the run itself", "suite.json": "the frozen suite, which the run was made from"}
 MANIFEST = "manifest.json"
 
 
-def readme(title: str, *, written: list[str]) -> str:
-    """The README of an archive with these files."""
+def readme(title: str, *, written: list[str], lines: Mapping[str, dict[str, Field]]) -> str:
+    """The README of an archive with these files; `lines` says what the fields of each mean."""
     parts = [
         f"# {markdown_cell(title)}\n",
         "Everything about one run: what was asked, what was drawn, what judges were shown and what they said, and the",
@@ -306,7 +256,7 @@ def readme(title: str, *, written: list[str]) -> str:
     for name, says in {**PAPERS, **DOCUMENTS}.items():
         if name in written:
             parts.append(f"- `{name}`: {says}")
-    for name, fields in {"run.json": RUN, **LINES}.items():
+    for name, fields in {"run.json": RUN, **lines}.items():
         if name in written:
             rows = [f"| `{field}` | {made.kind} | {made.says} |" for field, made in fields.items()]
             parts += ["", f"## {name}", "", "| field | kind | meaning |", "|---|---|---|", *rows]

@@ -29,8 +29,8 @@ from generation.models import (
 )
 from generation.protocols import PROTOCOLS
 from generation.suites.suite import Suite
-from judging.pairs.tallies import rebuild_tallies
-from ranking.archive.judging import count_seats, load_grades, load_judges, load_matchups, load_votes
+from judging.models import Seat
+from ranking.archive.members import members_of
 from ranking.archive.reading import Archive, open_archive
 from ranking.archive.storing import Desk, Where, fitting, made, store, time_of
 from ranking.models import Counting
@@ -53,10 +53,8 @@ def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Prog
     with transaction.atomic():
         run = _make_run(archive, keep_code=not taken)
         desk = Desk(archive, run, taken, progress, total)
-        for load in LOADERS:
+        for load in (*LOADERS, *(member.load for member in members_of(run.protocols))):
             load(desk)
-        count_seats(run)
-        rebuild_tallies(run)
         facts = {
             "run": archive.run["code"],
             "made_at": archive.manifest.get("made_at"),
@@ -189,14 +187,22 @@ def _load_of_samples(desk: Desk) -> None:
             pass
 
 
+def _load_judges(desk: Desk) -> None:
+    """Seats without a user: nobody can log in as a judge of an archive."""
+
+    def make(row: dict[str, Any], where: Where) -> Seat:
+        values = {**row, "pseudonym": row["judge"], "is_unknown": row["unknown"], "is_simulated": row["simulated"]}
+        values.pop("judge")
+        return Seat(run=desk.run, **where.fitting(Seat, {**values, "joined_at": time_of(row["joined_at"])}))
+
+    desk.seats = {row.pseudonym: row.pk for row in made(desk, "judges.jsonl", make)}
+
+
 LOADERS = (
     _load_models,
     _load_prompts,
     _load_entrants,
     _load_samples,
     _load_of_samples,
-    load_judges,
-    load_matchups,
-    load_votes,
-    load_grades,
+    _load_judges,
 )

@@ -14,14 +14,15 @@ from typing import Any
 from benchsite.lib.file_errors import BadLine
 from benchsite.lib.files import BROKEN_ZIP
 from benchsite.lib.json_lines import JsonError, read_object
-from ranking.archive.fields import DOCUMENTS, FORMAT, LINES, MANIFEST, PAPER_NAME, RUN, SCHEMA, Field
+from generation.protocols import PROTOCOLS
+from ranking.archive.fields import DOCUMENTS, FORMAT, MANIFEST, PAPER_NAME, RUN, SCHEMA, Field
+from ranking.archive.members import lines_of
 
 LONGEST_LINE = 64 << 20
 LARGEST_DOCUMENT = 32 << 20
 # An honest archive of little text is small, and a large one does not shrink 200 times; a bomb does both.
 LARGEST_SMALL = 1 << 30
 LARGEST_RATIO = 200
-NEEDED = frozenset({*DOCUMENTS, *LINES})
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,10 @@ class Archive:
         """(line number, checked row) of a file; memory does not grow with it."""
         if member not in self.manifest["members"]:
             return
+        fields = lines_of(list(PROTOCOLS))[member]
         with _opened(self.path) as archive, archive.open(member) as file:
             for number, line in enumerate(_lines(file, member), start=1):
-                yield number, _row(line, LINES[member], member, number)
+                yield number, _row(line, fields, member, number)
 
 
 def open_archive(path: Path, *, largest: int = LARGEST_SMALL) -> Archive:
@@ -47,9 +49,11 @@ def open_archive(path: Path, *, largest: int = LARGEST_SMALL) -> Archive:
     with _opened(path) as archive:
         _check_names(archive, path, largest)
         manifest = _check_manifest(_document(archive, MANIFEST))
+        _check_listed(manifest, [])
         _check_members(archive, manifest)
         run, suite = (_document(archive, name) for name in DOCUMENTS)
     _check_fields(run, RUN, "run.json", 0)
+    _check_listed(manifest, run["protocols"])
     return Archive(path, manifest, run, suite)
 
 
@@ -74,8 +78,9 @@ def _broken(path: Path, error: BaseException) -> BadLine:
 def _check_names(archive: zipfile.ZipFile, path: Path, largest: int) -> None:
     names = [info.filename for info in archive.infolist()]
     seen = Counter(names)
+    known = {MANIFEST, *DOCUMENTS, *lines_of(list(PROTOCOLS))}
     for name in seen:
-        if name not in NEEDED and name not in LINES and name != MANIFEST and not PAPER_NAME.fullmatch(name):
+        if name not in known and not PAPER_NAME.fullmatch(name):
             raise BadLine(name[:100], 0, "", "is not a file of a run's archive")
         if seen[name] > 1:
             raise BadLine(name, 0, "", "is in the archive twice")
@@ -106,9 +111,12 @@ def _check_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
         for said in members.values()
     ):
         raise BadLine(MANIFEST, 0, "", "does not list the files with their sizes and checksums")
-    if missing := sorted(NEEDED - set(members)):
-        raise BadLine(MANIFEST, 0, "", f"does not list {missing[0]}")
     return manifest
+
+
+def _check_listed(manifest: dict[str, Any], protocols: list[str]) -> None:
+    if missing := sorted({*DOCUMENTS, *lines_of(protocols)} - set(manifest["members"])):
+        raise BadLine(MANIFEST, 0, "", f"does not list {missing[0]}")
 
 
 def _check_members(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:

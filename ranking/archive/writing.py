@@ -21,6 +21,7 @@ from generation.models import Run
 from generation.protocols import Protocol, load, protocols_of
 from ranking.archive.fields import FORMAT, MANIFEST, RUN, SCHEMA, readme
 from ranking.archive.lines import ROWS
+from ranking.archive.members import counts_of, lines_of, members_of
 from ranking.fitting import fit_options
 from ranking.models import Counting, Fit
 
@@ -50,7 +51,7 @@ def archive_chunks(run: Run, *, progress: Progress = unwatched) -> Iterator[byte
     sink, told, done = _Sink(), {}, 0
     made = now()
     with snapshot(), zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
-        total = sum(run_size(run))
+        total = sum(counts_of(run).values())
         for name, blocks in _members(run):
             digest, size, lines = hashlib.sha256(), 0, 0
             with archive.open(_info(name, made), "w", force_zip64=True) as member:
@@ -63,11 +64,6 @@ def archive_chunks(run: Run, *, progress: Progress = unwatched) -> Iterator[byte
             told[name] = {"bytes": size, "lines": lines, "sha256": digest.hexdigest()}
         archive.writestr(_info(MANIFEST, made), json.dumps(_manifest(run, made, told), indent=1))
     yield from sink.take()
-
-
-def run_size(run: Run) -> tuple[int, int, int]:
-    """Samples, matchups and votes."""
-    return run.samples.count(), run.matchups.count(), run.votes.count()
 
 
 def write_archive(run: Run, path: Path, *, progress: Progress = unwatched) -> int:
@@ -109,10 +105,12 @@ def _members(run: Run) -> Iterator[tuple[str, Iterator[tuple[bytes, int]]]]:
         "suite.yaml": yaml.safe_dump(run.config, sort_keys=False, allow_unicode=True, width=120),
         **leaderboard_papers(run),
     }
-    papers["README.md"] = readme(str(run), written=["README.md", *papers, *ROWS])
+    rows_of_files = ROWS | {member.name: member.rows for member in members_of(run.protocols)}
+    written = ["README.md", *papers, *rows_of_files]
+    papers["README.md"] = readme(str(run), written=written, lines=lines_of(run.protocols))
     for name, text in papers.items():
         yield name, iter([(text.encode(), 0)])
-    for name, rows in ROWS.items():
+    for name, rows in rows_of_files.items():
         yield name, _blocks(rows(run))
 
 

@@ -15,10 +15,9 @@ from django.urls import reverse
 from benchsite.version import stamped
 from generation.models import Run, Sample
 from generation.protocols import protocols_of
-from judging.files.exports import grade_rows, vote_rows
-from judging.models import Grade, Vote
 from ranking.archive.lines import Rows, entrant_rows, prompt_rows, sample_rows
-from ranking.archive.writing import dumped, run_document, run_size
+from ranking.archive.members import counts_of
+from ranking.archive.writing import dumped, run_document
 from ranking.models import Fit, Standing
 from ranking.tokens import seconds_to_wait, use_token
 from ranking.views.files import archive_response
@@ -116,11 +115,9 @@ def runs(request: HttpRequest) -> dict[str, Any]:
 @endpoint
 def run(request: HttpRequest, code: str) -> dict[str, Any]:
     found = _run(code)
-    samples, matchups, votes = run_size(found)
-    counts = {"samples": samples, "matchups": matchups, "votes": votes, "grades": found.grades.count()}
     return {
         **run_document(found),
-        "counts": counts,
+        "counts": counts_of(found),
         "entrants": list(entrant_rows(found)),
         "prompts": list(prompt_rows(found)),
         "suite_config": found.config,
@@ -135,18 +132,16 @@ def archive(request: HttpRequest, code: str) -> HttpResponseBase:
     return response
 
 
-def _listing(table: type[Model], rows: Callable[..., Rows], **only: Any) -> Callable[..., HttpResponseBase]:
+def listing_of(table: type[Model], rows: Callable[..., Rows], **only: Any) -> Callable[..., HttpResponseBase]:
     @endpoint
     def listing(request: HttpRequest, code: str) -> dict[str, Any]:
         found = _run(code)
-        return _page(request, table.objects.filter(run=found, **only), lambda page: rows(found, page))
+        return _page(request, table._default_manager.filter(run=found, **only), lambda page: rows(found, page))
 
     return listing
 
 
-samples = _listing(Sample, sample_rows, state=Sample.State.DRAWN)
-votes = _listing(Vote, vote_rows)
-grades = _listing(Grade, grade_rows)
+samples = listing_of(Sample, sample_rows, state=Sample.State.DRAWN)
 
 
 def _fit(request: HttpRequest, code: str) -> Fit:

@@ -14,6 +14,7 @@ from benchsite.lib.text import visible
 from generation.models import Run
 from generation.runs.errors import RunError
 from ranking.archive.importing import import_run
+from ranking.archive.members import counts_of, listed_members
 from ranking.archive.writing import archive_chunks
 from ranking.rubric.import_grades import import_grades
 from ranking.views.forms import ArchiveForm, GradesForm
@@ -43,7 +44,9 @@ def import_archive(request: HttpRequest) -> HttpResponse:
         except FileError as error:
             form.add_error("file", f"Nothing was imported. {error}")
         else:
-            counts = f"{run.samples.count()} samples, {run.votes.count()} votes and {run.grades.count()} grades"
+            shown = {"samples", *listed_members()}
+            *first, last = (f"{count} {kind}" for kind, count in counts_of(run).items() if kind in shown)
+            counts = f"{', '.join(first)} and {last}"
             messages.success(request, f"Imported: {counts}. The leaderboard follows in a few seconds.")
             return redirect("generation:run", run.code)
     return render(request, "ranking/import_run.html", {"form": form})

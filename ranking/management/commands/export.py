@@ -15,7 +15,7 @@ from benchsite.lib.progress_bar import Bar, Progress
 from generation.files.export_samples import write_samples
 from generation.management.run_commands import find_run
 from generation.models import Run
-from judging.files.exports import write_grades, write_votes
+from ranking.archive.members import listed_members
 from ranking.archive.writing import write_archive
 
 Writer = Callable[..., int]
@@ -27,12 +27,9 @@ def _samples(run: Run, stream: TextIO, *, format: str, names: bool, progress: Pr
     return write_samples(run, stream, progress=progress)
 
 
-# What each kind is called as a file, and who writes it.
-KINDS: dict[str, tuple[str, Writer]] = {
-    "samples": ("database", _samples),
-    "votes": ("votes", write_votes),
-    "grades": ("grades", write_grades),
-}
+def writers() -> dict[str, Writer]:
+    """Who writes each kind of rows."""
+    return {"samples": _samples, **{kind: member.export for kind, member in listed_members().items()}}
 
 
 @contextmanager
@@ -51,7 +48,7 @@ class Command(BaseCommand):
     help = "Export a run's samples (database.jsonl), votes or grades (jsonl, csv), or everything (a zip)."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("kind", choices=[*KINDS, "all"])
+        parser.add_argument("kind", choices=[*writers(), "all"])
         parser.add_argument("run", help="a run's code, or a suite (its newest run)")
         parser.add_argument("--format", choices=["jsonl", "csv"], default="jsonl")
         parser.add_argument("--names", action="store_true", help="name the judges instead of their pseudonyms")
@@ -65,7 +62,7 @@ class Command(BaseCommand):
         elif out is None:
             # On a screen that shows the lines themselves a bar would only get between them.
             with Bar(self.stderr, "Exporting", wanted=not self.stdout.isatty()) as bar, quiet_pipe():
-                KINDS[kind][1](found, self.stdout._out, **asked, progress=bar.to)
+                writers()[kind](found, self.stdout._out, **asked, progress=bar.to)
                 self.stdout.flush()
         else:
             self.write_file(found, kind, out, **asked)
@@ -82,7 +79,7 @@ class Command(BaseCommand):
     def write_file(self, run: Run, kind: str, path: Path, **asked: Any) -> None:
         try:
             with path.open("w", encoding="utf-8", newline="") as stream, Bar(self.stderr, "Exporting") as bar:
-                count = KINDS[kind][1](run, stream, **asked, progress=bar.to)
+                count = writers()[kind](run, stream, **asked, progress=bar.to)
         except OSError as error:
             raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
         self.stderr.write(f"{count} {kind} written to {path}.")

@@ -18,8 +18,8 @@ from generation.drawing.turns import sweep
 from generation.models import Event, ProviderCall, Sample
 from judging.models import Grade, Vote
 from judging.pairs.tallies import differences
-from ranking.archive.fields import LINES
 from ranking.archive.importing import import_run
+from ranking.archive.members import lines_of
 from ranking.archive.writing import archive_chunks, write_archive
 from ranking.fitting import fit_run
 from tests.judging.make import make_curator
@@ -109,7 +109,7 @@ def test_a_copy_of_a_copy_is_the_same_archive(run, file, tmp_path):
     again = tmp_path / "again.zip"
     write_archive(copy, again)
     skipped = {"code", "run", "sample", "matchup", "left_sample", "right_sample", "repeat_of"}
-    for name in LINES:
+    for name in lines_of(run.protocols):
         first, second = (
             [{k: v for k, v in row.items() if k not in skipped} for row in lines(path, name)] for path in (file, again)
         )
@@ -141,10 +141,10 @@ def test_answers_come_back_byte_by_byte(run, file):
     assert copy.spent_nano == sum(ProviderCall.objects.filter(run=copy).values_list("cost_nano", flat=True))
 
 
-def test_every_field_is_written_as_it_is_documented(file):
+def test_every_field_is_written_as_it_is_documented(run, file):
     found = members(file)
     text = found["README.md"].decode()
-    for name, fields in LINES.items():
+    for name, fields in lines_of(run.protocols).items():
         rows = lines(file, name)
         assert rows, f"{name} is empty, so this test would prove nothing"
         for row in rows:

@@ -1,4 +1,4 @@
-"""What judges were shown and what they said, from an archive into tables."""
+"""Matchups and votes as files of a run's archive."""
 
 from __future__ import annotations
 
@@ -8,19 +8,71 @@ from django.db.models import Count, Max, Q
 
 from benchsite.lib.file_errors import BadLine
 from generation.models import Run
-from judging.models import Grade, Matchup, Seat, Vote
+from judging.files.exports import vote_rows, write_votes
+from judging.models import Matchup, Seat, Vote
+from judging.pairs.tallies import rebuild_tallies
+from ranking.archive.fields import fields_of
+from ranking.archive.lines import Rows, rows_of, same_names
+from ranking.archive.members import Member
 from ranking.archive.storing import Desk, Where, advance, guarded, made, portions, store, time_of
 
+MATCHUP = fields_of(
+    matchup=("code", "its public id; votes refer to it"),
+    judge=("text", "who was shown it"),
+    order=("whole", "its number in this judge's sequence"),
+    kind=("text", "regular, shared (all judges get it) or repeat (shown to this judge before)"),
+    state=("text", "queued, open, voted or void"),
+    prompt=("text?", "the prompt's key; null where a file of votes named none"),
+    category=("text", "the prompt's category"),
+    left_entrant=("text", "who was on the left"),
+    right_entrant=("text", "who was on the right"),
+    left_sample=("text?", "the drawing on the left"),
+    right_sample=("text?", "the drawing on the right"),
+    key=("text", "the same for the same two drawings, whatever their sides"),
+    repeat_of=("text?", "the matchup that a repeat shows again"),
+    created_at=("time", "when it was planned"),
+    opened_at=("time?", "when the judge saw it"),
+)
+VOTE = fields_of(
+    run=("text", "the run's public id"),
+    suite=("text", "the suite"),
+    judge=("text?", "the judge's pseudonym; null where unknown"),
+    prompt_text=("text?", "what was to be drawn"),
+    category=("text?", "the prompt's category"),
+    left_model=("text", "the entrant on the left"),
+    right_model=("text", "the entrant on the right"),
+    left_attempt=("whole?", "which attempt of it"),
+    right_attempt=("whole?", "which attempt of it"),
+    outcome=("text", "left, right, tie (both good) or fail (both bad)"),
+    voted_at=("time", "when"),
+    response_ms=("whole?", "how long the judge looked"),
+    kind=("text", "regular, shared or repeat; repeats never enter a rating"),
+    withdrawn=("flag", "it does not count: taken back by the judge, or about a drawing that was excluded"),
+    withdrawn_at=("time?", "when it was taken back"),
+    matchup=("text", "the matchup it is about"),
+    unblind=("flag", "names were shown after each vote of this run"),
+    imported=("flag", "came from a file"),
+    left_breaks=("whole", "fonts in which the left one breaks, as bits 1, 2, 4"),
+    right_breaks=("whole", "the same for the right one"),
+)
 
-def load_judges(desk: Desk) -> None:
-    """Seats without a user: nobody can log in as a judge of an archive."""
 
-    def make(row: dict[str, Any], where: Where) -> Seat:
-        values = {**row, "pseudonym": row["judge"], "is_unknown": row["unknown"], "is_simulated": row["simulated"]}
-        values.pop("judge")
-        return Seat(run=desk.run, **where.fitting(Seat, {**values, "joined_at": time_of(row["joined_at"])}))
-
-    desk.seats = {row.pseudonym: row.pk for row in made(desk, "judges.jsonl", make)}
+def matchup_rows(run: Run) -> Rows:
+    return rows_of(
+        Matchup.objects.filter(run=run).order_by("id"),
+        matchup="code",
+        judge="seat__pseudonym",
+        **same_names("order", "kind", "state"),
+        prompt="prompt__key",
+        category="category",
+        left_entrant="left__name",
+        right_entrant="right__name",
+        left_sample="left_sample__code",
+        right_sample="right_sample__code",
+        key="key",
+        repeat_of="repeat_of__code",
+        **same_names("created_at", "opened_at"),
+    )
 
 
 def load_matchups(desk: Desk) -> None:
@@ -88,19 +140,11 @@ def load_votes(desk: Desk) -> None:
             rows.append((line, Vote(run=desk.run, matchup_id=pk, seat_id=seat, **times, **where.fitting(Vote, same))))
         store(rows, "votes.jsonl")
         advance(desk, len(rows))
+    _count_seats(desk.run)
+    rebuild_tallies(desk.run)
 
 
-def load_grades(desk: Desk) -> None:
-    def make(row: dict[str, Any], where: Where) -> Grade:
-        values = {name: row[name] for name in ("dimension", "value", "imported", "sample_id")}
-        times = {name: time_of(row[name]) for name in ("graded_at", "withdrawn_at")}
-        return Grade(run=desk.run, seat_id=where.known(desk.seats, "judge"), **times, **where.fitting(Grade, values))
-
-    for _ in made(desk, "grades.jsonl", make, samples=("sample",)):
-        pass
-
-
-def count_seats(run: Run) -> None:
+def _count_seats(run: Run) -> None:
     """What a seat keeps count of, from the rows."""
     shown = (
         run.matchups.order_by().values("seat").annotate(made=Max("order") + 1, void=Count("id", filter=Q(state="void")))
@@ -110,3 +154,25 @@ def count_seats(run: Run) -> None:
     standing = run.votes.standing().order_by().values("seat").annotate(voted=Count("id"), last=Max("voted_at"))
     for row in standing:
         Seat.objects.filter(pk=row["seat"]).update(voted=row["voted"], last_vote_at=row["last"])
+
+
+MEMBERS = (
+    Member(
+        name="matchups.jsonl",
+        table=Matchup,
+        fields=MATCHUP,
+        rows=matchup_rows,
+        load=load_matchups,
+        listed=False,
+        always=True,
+    ),
+    Member(
+        name="votes.jsonl",
+        table=Vote,
+        fields=VOTE,
+        rows=vote_rows,
+        load=load_votes,
+        write=write_votes,
+        always=True,
+    ),
+)

@@ -1,0 +1,48 @@
+"""Grades as a file of a run's archive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from judging.files.exports import grade_rows, write_grades
+from judging.models import Grade
+from ranking.archive.fields import fields_of
+from ranking.archive.members import Member
+from ranking.archive.storing import Desk, Where, made, time_of
+
+GRADE = fields_of(
+    judge=("text", "the judge's pseudonym"),
+    entrant=("text", "who drew it"),
+    stage=("text", "the rubric's stage, which is the prompt's category"),
+    subject=("text", "what was to be drawn"),
+    attempt=("whole", "which attempt"),
+    dimension=("text", "what was graded"),
+    value=("number", "the grade, 0 to 10"),
+    sample=("code", "the drawing"),
+    graded_at=("time", "when"),
+    imported=("flag", "came from a file"),
+    withdrawn_at=("time?", "when it was taken back or replaced; null while it counts"),
+)
+
+
+def load_grades(desk: Desk) -> None:
+    def make(row: dict[str, Any], where: Where) -> Grade:
+        values = {name: row[name] for name in ("dimension", "value", "imported", "sample_id")}
+        times = {name: time_of(row[name]) for name in ("graded_at", "withdrawn_at")}
+        return Grade(run=desk.run, seat_id=where.known(desk.seats, "judge"), **times, **where.fitting(Grade, values))
+
+    for _ in made(desk, "grades.jsonl", make, samples=("sample",)):
+        pass
+
+
+MEMBERS = (
+    Member(
+        name="grades.jsonl",
+        table=Grade,
+        fields=GRADE,
+        rows=grade_rows,
+        load=load_grades,
+        write=write_grades,
+        always=True,
+    ),
+)
