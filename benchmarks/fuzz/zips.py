@@ -17,8 +17,11 @@ from benchsite.lib.file_errors import FileError
 from generation.protocols import PROTOCOLS
 from generation.suites.yaml_source import SuiteError
 from ranking.archive.fields import DOCUMENTS, FORMAT, MANIFEST, RUN, SCHEMA, Field
-from ranking.archive.members import lines_of
-from ranking.archive.reading import open_archive
+
+set_up_django()  # an archive's files are those of the tables that protocols keep
+
+from ranking.archive.members import lines_of  # noqa: E402
+from ranking.archive.reading import open_archive  # noqa: E402
 
 LINES = lines_of(list(PROTOCOLS))
 MEMBERS = sorted(LINES)
@@ -94,7 +97,6 @@ def backup() -> Reader:
 
 def drawings() -> Reader:
     """Drawings named by model and subject, in a zip; what is no zip becomes a name in one, and a file in a folder."""
-    set_up_django()
     from generation.files.drawing_files import read_folder, read_zip
 
     cat = SimpleNamespace(subject="cat", key="cat", text="Draw a cat", category="animal")
@@ -126,7 +128,6 @@ def drawings() -> Reader:
 
 def suites() -> Reader:
     """A suite as a curator sends it, in a zip."""
-    set_up_django()
     from django.core.files.uploadedfile import SimpleUploadedFile
 
     from generation.suites.uploads import read_suite
