@@ -59,7 +59,7 @@ class Bill:
             return next((line for line in reversed(self.lines) if line.id == generation_id), None)
 
     def to_dict(self, *, log: bool = True) -> dict[str, object]:
-        summary = {
+        summary: dict[str, object] = {
             "total_nano": self.total_nano,
             "requests": self.requests,
             "connections": self.connections,

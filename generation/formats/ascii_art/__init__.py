@@ -90,8 +90,9 @@ def over_limit(answer: Answer) -> bool:
     """Cut off by the provider, or longer than allowed by the provider's own count."""
     if answer.finish_reason == "length":
         return True
-    counted = answer.completion_tokens is not None and answer.max_tokens is not None
-    return counted and answer.completion_tokens > answer.max_tokens
+    if answer.completion_tokens is None or answer.max_tokens is None:
+        return False
+    return answer.completion_tokens > answer.max_tokens
 
 
 def _limit_detail(answer: Answer) -> str:

@@ -50,7 +50,9 @@ def covered(font: str) -> frozenset[str]:
 
 @cache
 def _coverage() -> dict[str, list[list[int]]]:
-    return json.loads((Path(__file__).parent / "font_coverage.json").read_text(encoding="ascii"))
+    path = Path(__file__).parent / "font_coverage.json"
+    ranges: dict[str, list[list[int]]] = json.loads(path.read_text(encoding="ascii"))
+    return ranges
 
 
 def fonts() -> tuple[str, ...]:

@@ -26,8 +26,8 @@ def library() -> dict[str, tuple[str, ...]]:
 
 
 def draw(prompt: str, skill: float, random: Random) -> str:
-    found = SUBJECT.search(prompt)
-    subject = ARTICLE.sub("", (found.group(1) if found else prompt).strip().lower())
+    named = SUBJECT.search(prompt)
+    subject = ARTICLE.sub("", (named.group(1) if named else prompt).strip().lower())
     picture = compose(subject, skill, random)
     return "\n".join(line.rstrip() for line in damage(picture, skill, random))
 
@@ -169,7 +169,7 @@ def damage(lines: Lines, skill: float, random: Random) -> Lines:
     if skill >= 1:
         return lines
     slip, lost, wrong = (1 - skill) * 0.5, (1 - skill) * 0.15, (1 - skill) ** 2 * 0.5
-    kept = []
+    kept: Lines = []
     for line in lines:
         if len(kept) > 1 and random.random() < lost:
             continue

@@ -69,7 +69,7 @@ class PixelArt(Format):
         flags += ["truncated"] if cut else []
         if reading.grid is None:
             return Extraction(None, "no_grid", "The object has no list named grid.", tuple(flags), facts)
-        return _drawn(reading, reading.grid, flags, facts)
+        return _drawn(reading.grid, reading.found.get("palette"), flags, facts)
 
     def measure(self, drawing: str, answer: Answer, *, backend: str = "builtin") -> dict[str, Any]:
         reading = climb(answer.text)
@@ -139,13 +139,13 @@ def _candidates(text: str) -> Iterator[tuple[str, str]]:
         yield "object", piece
 
 
-def _drawn(reading: Reading, grid: Grid, flags: list[str], facts: dict[str, Any]) -> Extraction:
+def _drawn(grid: Grid, palette: Any, flags: list[str], facts: dict[str, Any]) -> Extraction:
     flags = flags + grid_flags(grid)
     facts |= {"rows": len(grid.lengths), "cells": grid.cells, "valid_cells": grid.valid}
-    used = frozenset().union(*grid.window) - {None}
+    used = frozenset(cell for row in grid.window for cell in row if cell is not None)
     if not used:
         return Extraction(None, "empty_grid", "The grid has no valid cell to draw.", tuple(flags), facts)
-    colours, colour_flags = read_palette(reading.found.get("palette"), used)
+    colours, colour_flags = read_palette(palette, used)
     drawing = json.dumps({"grid": grid.window, "palette": colours}, separators=(",", ":"))
     return Extraction(drawing, flags=tuple(flags + colour_flags), facts=facts)
 

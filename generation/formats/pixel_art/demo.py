@@ -51,11 +51,15 @@ def _plumber(random: Random) -> Painting:
     return g, ["#9bd3ff", "#d8231f", "#f6c49a", "#6b3f1d", "#1b1b1b", "#2f54c9", "#f7d84a", "#ffffff", "#5aa046"]
 
 
+def _band(outer: float) -> Callable[[int, int], bool]:
+    return lambda x, y: outer - 1 < math.hypot(x - 11.5, y - 17) <= outer and y <= 17
+
+
 def _rainbow(random: Random) -> Painting:
     g = _canvas(0)
     for band in range(7):
         outer = 11.5 - band
-        _fill(g, band + 1, lambda x, y, o=outer: o - 1 < math.hypot(x - 11.5, y - 17) <= o and y <= 17)
+        _fill(g, band + 1, _band(outer))
     for x, y in ((2, 18), (5, 17), (18, 17), (21, 18)):
         _disc(g, 8, x, y, 2.4)
     _box(g, 9, 0, 21, 23, 23)
@@ -86,6 +90,10 @@ def _sun(random: Random) -> Painting:
     return g, ["#6ec3f4", "#ff9800", "#ffb300", "#ffca28", "#ffe082", "#5d4037", "#ff7043", "#ffffff"]
 
 
+def _stripe(rows: tuple[int, int]) -> Callable[[int, int], bool]:
+    return lambda x, y: y in rows and math.hypot(x - 11.5, y - 11.5) <= 6.5
+
+
 def _saturn(random: Random) -> Painting:
     g = _canvas(0)
     _fill(g, 7, lambda x, y: (x * 13 + y * 29) % 53 == 7)
@@ -96,7 +104,7 @@ def _saturn(random: Random) -> Painting:
     _fill(g, 5, lambda x, y: ring(x, y, 8.8, 11.8) and y < 12 - (x - 11.5) * 0.35)
     _disc(g, 1, 11.5, 11.5, 6.5)
     for colour, rows in ((2, (8, 9)), (3, (12, 13)), (4, (15, 16))):
-        _fill(g, colour, lambda x, y, r=rows: y in r and math.hypot(x - 11.5, y - 11.5) <= 6.5)
+        _fill(g, colour, _stripe(rows))
     _fill(g, 6, lambda x, y: ring(x, y, 8.8, 11.8) and y >= 12 - (x - 11.5) * 0.35)
     _fill(g, 5, lambda x, y: ring(x, y, 10.4, 11.2) and y >= 12 - (x - 11.5) * 0.35)
     return g, ["#0b1030", "#e3c27a", "#d3a95c", "#f1dca3", "#b98b48", "#a58a63", "#d9c69a", "#ffffff"]
@@ -174,7 +182,7 @@ def _hope(random: Random) -> Painting:
     """A seedling in dark soil, and the first light."""
     g = _canvas(0)
     for colour, radius in ((1, 15.0), (2, 11.0), (3, 7.0), (4, 4.0)):
-        _fill(g, colour, lambda x, y, r=radius: math.hypot(x - 18, y - 5) <= r)
+        _disc(g, colour, 18, 5, radius)
     _box(g, 5, 0, 18, 23, 23)
     _fill(g, 6, lambda x, y: y >= 18 and (x * 5 + y * 3) % 7 == 0)
     _box(g, 7, 11, 10, 11, 18)

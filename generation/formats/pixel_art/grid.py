@@ -115,7 +115,7 @@ def read_palette(palette: Any, used: frozenset[int]) -> tuple[list[str], list[st
     """Ten colours by cell value, and flags: no_palette, invalid_colour, palette_index (a value without a colour)."""
     given = palette[:10] if isinstance(palette, list) else []
     read = [read_colour(value) for value in given]
-    colours = [read[i] if i < len(read) and read[i] else FALLBACK[i] for i in range(10)]
+    colours = [colour or FALLBACK[i] for i, colour in enumerate([*read, *[None] * 10][:10])]
     flags = {
         "no_palette": not given,
         "invalid_colour": None in read,

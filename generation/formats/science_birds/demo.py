@@ -62,9 +62,9 @@ def letter_in(turns: Sequence[str]) -> str:
     """The capital that is asked for: the newest turn that names one wins."""
     for turn in reversed(turns):
         for pattern in NAMED:
-            found = pattern.findall(turn)
-            if found:
-                return found[-1]
+            letters: list[str] = pattern.findall(turn)
+            if letters:
+                return letters[-1]
     alone = re.findall(r"(?<![A-Za-z0-9])([B-HJ-Z])(?![A-Za-z0-9])", "\n".join(turns))
     return alone[-1] if alone else "I"
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from generation.formats.base import BackendMissing
 from generation.formats.science_birds.level import CELL, Block
@@ -29,10 +30,11 @@ WEIGHTS = Path(__file__).with_name("glyphs.npz")
 VIT_DIR = "BENCHSITE_VIT_DIR"
 DIGITS = 9  # rounding hides the last bits in which processors may differ
 
+Array = NDArray[np.floating[Any]]
 Rectangle = tuple[float, float, float, float, float]  # centre x, centre y, width, height, angle
 
 
-def classify(blocks: Sequence[Block], poses: Sequence[Pose], *, backend: str = "glyphs") -> np.ndarray:
+def classify(blocks: Sequence[Block], poses: Sequence[Pose], *, backend: str = "glyphs") -> Array:
     """Softmax probabilities of A–Z, shape (26,), for blocks drawn black on white where they came to rest."""
     if backend not in BACKENDS:
         raise BackendMissing(f"There is no classifier called {backend!r}; known are {', '.join(BACKENDS)}.")
@@ -46,7 +48,7 @@ def rectangles(blocks: Sequence[Block], poses: Sequence[Pose]) -> list[Rectangle
     ]
 
 
-def draw_ink(shapes: Sequence[Rectangle], side: int = SIDE) -> np.ndarray:
+def draw_ink(shapes: Sequence[Rectangle], side: int = SIDE) -> Array:
     """Ink between 0 and 1, shape (side, side), first row on top: the content centred in a square, its aspect kept."""
     points = side * FINE
     ink = np.zeros((points, points), dtype=bool)
@@ -56,7 +58,8 @@ def draw_ink(shapes: Sequence[Rectangle], side: int = SIDE) -> np.ndarray:
         across = (x - (left + right) / 2) * scale + points / 2
         down = ((bottom + top) / 2 - y) * scale + points / 2
         fill(ink, across, down, width * scale / 2, height * scale / 2, angle)
-    return ink.reshape(side, FINE, side, FINE).mean(axis=(1, 3))
+    shares: Array = ink.reshape(side, FINE, side, FINE).mean(axis=(1, 3))
+    return shares
 
 
 def bounds(shapes: Sequence[Rectangle]) -> tuple[float, float, float, float]:
@@ -69,7 +72,7 @@ def bounds(shapes: Sequence[Rectangle]) -> tuple[float, float, float, float]:
     return min(lefts), min(bottoms), max(rights), max(tops)
 
 
-def fill(ink: np.ndarray, x: float, y: float, half_width: float, half_height: float, angle: float) -> None:
+def fill(ink: NDArray[np.bool_], x: float, y: float, half_width: float, half_height: float, angle: float) -> None:
     """Blacken the points inside one turned rectangle; y grows downwards, so the angle turns the other way."""
     c, s = math.cos(angle), math.sin(angle)
     reach_x = half_width * abs(c) + half_height * abs(s)
@@ -82,22 +85,23 @@ def fill(ink: np.ndarray, x: float, y: float, half_width: float, half_height: fl
     ink[first_y:last_y, first_x:last_x] |= inside
 
 
-def softmax(logits: np.ndarray) -> np.ndarray:
+def softmax(logits: Array) -> Array:
     exponents = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return exponents / exponents.sum(axis=-1, keepdims=True)
+    shares: Array = exponents / exponents.sum(axis=-1, keepdims=True)
+    return shares
 
 
-def convolve(images: np.ndarray, kernel: np.ndarray, bias: np.ndarray) -> np.ndarray:
+def convolve(images: Array, kernel: Array, bias: Array) -> Array:
     """A 5 × 5 convolution with step 2 and a ReLU: (n, h, w, c) and (25·c, k) to (n, h', w', k)."""
     return np.maximum(patches(images) @ kernel + bias, 0)
 
 
-def patches(images: np.ndarray) -> np.ndarray:
+def patches(images: Array) -> Array:
     windows = np.lib.stride_tricks.sliding_window_view(images, (5, 5), axis=(1, 2))[:, ::2, ::2]
     return windows.reshape(*windows.shape[:3], -1)
 
 
-def logits_of(images: np.ndarray, weights: Mapping[str, np.ndarray]) -> np.ndarray:
+def logits_of(images: Array, weights: Mapping[str, Array]) -> Array:
     """(n, 32, 32) ink to (n, 26) logits: two convolutions, one hidden layer, divided by the fitted temperature."""
     first = convolve(images[..., None], weights["conv1"], weights["conv1_bias"])
     second = convolve(first, weights["conv2"], weights["conv2_bias"])
@@ -106,16 +110,17 @@ def logits_of(images: np.ndarray, weights: Mapping[str, np.ndarray]) -> np.ndarr
 
 
 @lru_cache(maxsize=1)
-def load_glyphs() -> dict[str, np.ndarray]:
+def load_glyphs() -> dict[str, Array]:
     with np.load(WEIGHTS, allow_pickle=False) as arrays:
         return {name: arrays[name].astype(np.float64) for name in arrays.files}
 
 
-def classify_glyphs(shapes: Sequence[Rectangle]) -> np.ndarray:
-    return softmax(logits_of(draw_ink(shapes)[None], load_glyphs()))[0]
+def classify_glyphs(shapes: Sequence[Rectangle]) -> Array:
+    chances: Array = softmax(logits_of(draw_ink(shapes)[None], load_glyphs()))[0]
+    return chances
 
 
-def classify_vit(shapes: Sequence[Rectangle]) -> np.ndarray:
+def classify_vit(shapes: Sequence[Rectangle]) -> Array:
     processor, model, order = load_vit(os.environ.get(VIT_DIR, ""))
     white = np.round(255 * (1 - draw_ink(shapes, VIT_SIDE))).astype(np.uint8)
     pixels = processor(images=np.repeat(white[..., None], 3, axis=2), return_tensors="pt")
@@ -140,4 +145,4 @@ def load_vit(folder: str) -> tuple[Any, Any, list[int]]:
     return processor, model, [index[letter] for letter in LETTERS]
 
 
-BACKENDS: dict[str, Callable[[Sequence[Rectangle]], np.ndarray]] = {"glyphs": classify_glyphs, "vit": classify_vit}
+BACKENDS: dict[str, Callable[[Sequence[Rectangle]], Array]] = {"glyphs": classify_glyphs, "vit": classify_vit}

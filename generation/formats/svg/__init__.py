@@ -13,7 +13,7 @@ from generation.formats.base import Answer, DemoAnswer, Extraction, Format, Pict
 from generation.formats.identity import find_signature
 from generation.formats.svg import demo, gate, parsing
 from generation.formats.svg.names import ANIMATION, SHAPES
-from generation.formats.svg.parsing import local
+from generation.formats.svg.parsing import local, texts_of
 from generation.formats.svg.sanitising import Copy, sanitise
 from generation.formats.svg.source import Source, find_source
 from generation.formats.svg.statistics import describe_structure
@@ -107,7 +107,7 @@ def _facts(source: Source, repairs: list[str], copy: Copy, names: Iterable[str])
 
 
 def _words(element: etree._Element) -> list[str]:
-    texts = [" ".join(element.itertext()).strip()] if local(element) == "text" else []
+    texts = [" ".join(texts_of(element)).strip()] if local(element) == "text" else []
     return [text for text in texts if text]
 
 

@@ -9,7 +9,7 @@ from lxml import etree
 
 from generation.formats.svg.css import LOCAL_URL, blocks
 from generation.formats.svg.names import ANIMATION, PRIMITIVES, SHAPES
-from generation.formats.svg.parsing import local
+from generation.formats.svg.parsing import attributes_of, local
 from generation.formats.svg.paths import count_listed_points, count_path_points
 
 MAX_BYTES = 512 * 1024
@@ -50,7 +50,7 @@ def check_bytes(text: str) -> None:
 
 def check_tree(root: etree._Element) -> None:
     """Depth and number of elements, without recursion."""
-    depths = {root: 1}
+    depths: dict[etree._Element | None, int] = {root: 1}
     for element in root.iterdescendants():
         depths[element] = depth = depths[element.getparent()] + 1
         if depth > MAX_DEPTH:
@@ -98,7 +98,7 @@ def _check_numbers(element: etree._Element, name: str) -> None:
         values = " ".join(element.get(key, "") for key in ("values", "from", "to", "by"))
         _check_caps({element.get("attributeName", "").strip(): values})
     elif name == "filter":
-        _check_region(dict(element.attrib))
+        _check_region(dict(attributes_of(element)))
     for functions in (element.get("style", ""), element.get("filter", "")):
         if "(" in functions:
             _check_functions(functions)
@@ -159,7 +159,7 @@ def _expand(root: etree._Element, points: int) -> Cost:
     match share. Each node is summed once, after what it leads to; a reference back to an open node adds nothing, as
     browsers refuse to draw cycles.
     """
-    targets = {element.get("id"): element for element in root.iter("*") if element.get("id")}
+    targets = {name: element for element in root.iter("*") if (name := element.get("id"))}
     buckets = _stylesheet_references(root, targets)
     known: dict[Node, Cost] = {}
     opened: dict[Node, list[tuple[Node, int]]] = {}
@@ -196,7 +196,7 @@ def _edges(
     if isinstance(node, tuple):
         return [(target, max(1, points) if local(target) == "marker" else 1) for target in buckets[node]]
     edges: list[tuple[Node, int]] = [(child, 1) for child in node]
-    for key, value in node.items():
+    for key, value in attributes_of(node):
         if "#" not in value:
             continue
         found = [value[1:]] if key == "href" else LOCAL_URL.findall(value)

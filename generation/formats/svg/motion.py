@@ -89,8 +89,9 @@ def _cycle(element: etree._Element, duration: float | None) -> list[float]:
         return []
     values = [value.strip() for value in element.get("values", "").split(";") if value.strip()] or ["from", "to"]
     last = max(1, len(values) - 1)
-    times = [parse_clock(key) for key in element.get("keyTimes", "").split(";")]
-    if len(times) != len(values) or None in times:
+    keys = [parse_clock(key) for key in element.get("keyTimes", "").split(";")]
+    times = [key for key in keys if key is not None]
+    if len(times) != len(values) or len(keys) != len(values):
         times = [step / last for step in range(len(values))]
     changes = [times[step] * duration for step in range(1, len(values)) if values[step] != values[step - 1]]
     return changes + ([duration] if values[0] != values[-1] and _repeats(element) > 1 else [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 from lxml import etree
 
@@ -14,6 +15,16 @@ XHTML = "http://www.w3.org/1999/xhtml"
 ROOT = re.compile(r"""<(?:([\w.-]+):)?svg(?:[^"'>]|"[^"]*"|'[^']*')*+>""")
 DEFAULT_NAMESPACE = re.compile(r"""(\sxmlns\s*=\s*)("[^"]*"|'[^']*')""")
 UNDEFINED = re.compile(r"Namespace prefix (\S+)")
+
+
+def attributes_of(element: etree._Element) -> list[tuple[str, str]]:
+    """Names and values. lxml's types allow bytes, which a parsed text never has."""
+    return cast(list[tuple[str, str]], element.items())
+
+
+def texts_of(element: etree._Element) -> list[str]:
+    """The pieces of text in an element and below it."""
+    return cast(list[str], list(element.itertext()))
 
 
 class NotWellFormed(Exception):

@@ -12,7 +12,7 @@ from lxml import etree
 from generation.formats.svg import names
 from generation.formats.svg.css import MAX_SIDE, clean_declarations, clean_stylesheet, is_external, read_keyframes
 from generation.formats.svg.motion import find_strobes
-from generation.formats.svg.parsing import SVG, XHTML, XLINK, XML, local, namespace
+from generation.formats.svg.parsing import SVG, XHTML, XLINK, XML, attributes_of, local, namespace, texts_of
 
 CONTROL = re.compile(r"[\x00-\x20\x7f-\x9f]")
 ACTING = re.compile(r"(?:java|vb|live)script:|data:text|data:image/svg|data:application", re.IGNORECASE)
@@ -42,11 +42,12 @@ class Copy:
 
 
 def sanitise(root: etree._Element) -> Copy:
-    copy = Copy(etree.Element(f"{{{SVG}}}svg", nsmap={None: SVG}))
+    copy = Copy(etree.fromstring(f'<svg xmlns="{SVG}"/>'))
     for style in root.iter(f"{{{SVG}}}style"):
-        copy.keyframes |= read_keyframes("".join(style.itertext()))
+        copy.keyframes |= read_keyframes("".join(texts_of(style)))
     copy.strobes = find_strobes(root)
-    copy.root.attrib.update(_attributes(root, copy))
+    for key, value in _attributes(root, copy).items():
+        copy.root.set(key, value)
     _copy_children(root, copy.root, copy)
     _clamp(copy)
     return copy
@@ -70,7 +71,8 @@ def _copy_children(source: etree._Element, target: etree._Element, copy: Copy) -
 def _copy_element(child: etree._Element, target: etree._Element, copy: Copy) -> etree._Element | None:
     name = local(child)
     if not name or namespace(child) != SVG or name not in names.ALLOWED:
-        return _leave(child, name, copy)
+        _leave(child, name, copy)
+        return None
     if name in names.ANIMATION and not _may_animate(child, copy):
         copy.removed[name] += 1
         return None
@@ -91,7 +93,7 @@ def _leave(child: etree._Element, name: str, copy: Copy) -> None:
         return
     copy.removed[name] += 1
     if name in names.SIGNING or namespace(child) not in (SVG, XHTML):
-        copy.signed.append(" ".join(child.itertext()))
+        copy.signed.append(" ".join(texts_of(child)))
     if name in names.ACTIVE or namespace(child) == XHTML:
         copy.flags.add("active_content_removed")
     elif name in names.EXTERNAL:
@@ -99,21 +101,22 @@ def _leave(child: etree._Element, name: str, copy: Copy) -> None:
 
 
 def _copy_style(child: etree._Element, target: etree._Element, copy: Copy) -> etree._Element | None:
-    text, flags = clean_stylesheet("".join(child.itertext()), copy.keyframes)
+    text, flags = clean_stylesheet("".join(texts_of(child)), copy.keyframes)
     copy.flags |= flags
     if not text:
         return None
     made = etree.SubElement(target, f"{{{SVG}}}style")
     made.text = text
-    if child.get("media") and not is_external(child.get("media")):
-        made.set("media", child.get("media"))
+    media = child.get("media")
+    if media and not is_external(media):
+        made.set("media", media)
     return made
 
 
 def _attributes(source: etree._Element, copy: Copy) -> dict[str, str]:
     """What may stay of an element's attributes."""
     kept: dict[str, str] = {}
-    for key, value in source.items():
+    for key, value in attributes_of(source):
         if key in names.PLAIN and "(" not in value:
             kept[key] = value  # nearly all are numbers, colours and words
         elif key.startswith("{"):
