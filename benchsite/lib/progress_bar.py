@@ -98,7 +98,7 @@ class Bar:
             share = min(1.0, count / total)
             filled = int(share * WIDTH)
             bar = f" [{'#' * filled}{'.' * (WIDTH - filled)}]" if self.live else ""
-            counted = f"{bar} {int(share * 100)} % ({count:,} of {total:,})"
+            counted = f"{bar} {int(share * 100)}% ({count:,} of {total:,})"
         else:
             counted = f" {count:,}" if count else ""
         return f"{self.label}{counted}{self.note}, {seconds}"

@@ -23,8 +23,8 @@ def benchsite_version() -> str:
 
 @register.filter
 def thousands(value: float | None) -> str:
-    """12 345, with thin spaces."""
-    return "–" if value is None else f"{value:,.0f}".replace(",", THIN_SPACE)
+    """12,345"""
+    return "–" if value is None else f"{value:,.0f}"
 
 
 @register.filter
@@ -35,17 +35,17 @@ def named(key: str, labels: Mapping[str, str]) -> str:
 
 @register.filter
 def dollars(nano: int | None) -> str:
-    """Nano-dollars with their currency: enough digits to tell a cheap call from none."""
+    """US$8.47 from nano-dollars, with enough digits to tell a cheap call from none."""
     if nano is None:
         return "unknown"
     usd = nano / 1e9
     digits = 2 if usd >= 1 or usd == 0 else 4
-    return f"US${THIN_SPACE}{usd:,.{digits}f}".replace(",", THIN_SPACE)
+    return f"US${usd:,.{digits}f}"
 
 
 @register.filter
 def percent(share: float | None, digits: int = 0) -> str:
-    return "–" if share is None else f"{100 * share:.{digits}f}{THIN_SPACE}%"
+    return "–" if share is None else f"{100 * share:.{digits}f}%"
 
 
 @register.filter

@@ -44,8 +44,8 @@ def test_bar_moves_on_one_line_and_leaves_it_clean(eager):
         bar.to(1, 4)
         bar.to(4, 4)
     drawn = screen.getvalue().split("\r")
-    assert drawn[1].startswith(f"Reading [{'#' * 6}{'.' * 18}] 25 % (1 of 4), 0 s")
-    assert drawn[2].startswith(f"Reading [{'#' * 24}] 100 % (4 of 4)")
+    assert drawn[1].startswith(f"Reading [{'#' * 6}{'.' * 18}] 25% (1 of 4), 0 s")
+    assert drawn[2].startswith(f"Reading [{'#' * 24}] 100% (4 of 4)")
     assert drawn[3].strip() == "" and len(drawn[3]) >= len(drawn[2].rstrip()) and drawn[4] == ""
     assert "\n" not in screen.getvalue()
 
@@ -104,7 +104,7 @@ def test_elsewhere_a_plain_line_comes_now_and_then(eager):
     file = io.StringIO()
     with Bar(file, "Reading", clock=still) as bar:
         bar.to(1, 4)
-    assert file.getvalue().splitlines()[0] == "Reading 25 % (1 of 4), 0 s" and "\r" not in file.getvalue()
+    assert file.getvalue().splitlines()[0] == "Reading 25% (1 of 4), 0 s" and "\r" not in file.getvalue()
 
 
 def test_a_bar_that_is_not_wanted_is_silent(eager):
