@@ -16,7 +16,7 @@ from ranking.tokens import create_token, revoke_token
 class TokenForm(forms.Form):
     """Whose token it is."""
 
-    label = forms.CharField(max_length=120, label="Whose it is, or for what")
+    label = forms.CharField(max_length=120, label="Label")
 
 
 @curator_required

@@ -122,7 +122,7 @@ def test_no_page_that_refuses_breaks_a_rule(page, live_server, log_in, world, wr
     page.get_by_label("Username").fill("bob")
     page.get_by_label("Password").fill("a guess")
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_text("Too many tries")).to_be_visible()
+    expect(page.get_by_text("Too many attempts")).to_be_visible()
     found += wrongs()
     log_in(world["users"]["other judge"])
     found += wrongs(reverse("ranking:leaderboard", args=[world["published"]]), 403)
@@ -159,7 +159,7 @@ def test_no_page_behind_a_button_breaks_a_rule(page, live_server, log_in, world,
     found = wrongs()
     page.goto(live_server.url + reverse("judging:overview", args=[world["run"]]))
     page.get_by_text("Manage").first.click()
-    page.get_by_role("button", name="Make a password link").first.click()
+    page.get_by_role("button", name="Create password link").first.click()
     page.wait_for_url("**/reset/")
     found += wrongs()
 

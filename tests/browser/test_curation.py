@@ -119,7 +119,7 @@ def test_cancelling_a_run_asks_first(page, live_server, log_in, curator, axe):
     page.goto(f"{live_server.url}/runs/{run.code}/")
 
     page.get_by_role("link", name="Cancel the rest").click()
-    expect(page.get_by_text("2 drawings that nobody has been asked for yet will never be drawn.")).to_be_visible()
+    expect(page.get_by_text("2 drawings not yet requested will never be drawn.")).to_be_visible()
     assert axe() == []
     page.get_by_role("button", name="Cancel the rest").click()
     assert Run.objects.get().drawing_state == "open"  # the browser asks for the reason first

@@ -17,7 +17,7 @@ def test_an_invited_judge_votes_a_moment_later(browser, page, live_server, log_i
     page.goto(f"{live_server.url}/runs/{run.code}/judging/")
     assert axe() == []
     page.get_by_role("link", name="Invite judges").first.click()
-    page.get_by_role("button", name="Make links").click()
+    page.get_by_role("button", name="Create links").click()
     link = page.get_by_label("Link 1").input_value()
     assert axe() == []
 

@@ -97,7 +97,7 @@ def test_a_curator_starts_a_run_of_an_uploaded_suite(page, live_server, log_in, 
 
     page.get_by_label("Files").set_input_files(sorted(folder.glob("*.yaml")))
     page.get_by_role("button", name="Check the files").click()
-    expect(page.get_by_text("the calls cost at most")).to_be_visible()
+    expect(page.get_by_text("the maximum cost is")).to_be_visible()
     assert axe() == []
     page.get_by_label("Budget in US$").fill("0.5")
     page.get_by_role("button", name="Start drawing").click()

@@ -120,7 +120,7 @@ def test_about_the_numbers_is_public(client):
     page = client.get("/about/numbers/").content.decode()
 
     assert "In plain words" in page
-    assert "For a statistician" in page
+    assert "For statisticians" in page
 
 
 def test_a_changed_suite_is_read_again(client, settings, tmp_path):

@@ -86,7 +86,7 @@ def test_every_bad_file_of_a_zip_is_named_and_nothing_is_imported(client, curato
         "nobody.svg: the name does not say model and subject, as in MODEL/SUBJECT-1.svg.",
     ):
         assert sentence in page
-    assert "3 lines or files could not be taken." in page
+    assert "3 lines or files could not be imported." in page
     assert not LanguageModel.objects.exists()
 
 

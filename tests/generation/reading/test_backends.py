@@ -35,7 +35,7 @@ def test_a_curator_asks_and_a_worker_switches(client, curator, run, vit):
     assert f"/runs/{run.code}/measure/" in client.get(f"/runs/{run.code}/").text
     assert ask(client, run)["Location"] == f"/runs/{run.code}/"
     page = client.get(f"/runs/{run.code}/progress/").text
-    assert f"A worker measures the drawings by vit: 0 of {run.samples.count()}." in page
+    assert f"A worker is measuring the drawings with vit: 0 of {run.samples.count()}." in page
     assert 'data-done="false"' in page
 
     for _ in range(2):  # the job may be enqueued twice
@@ -47,7 +47,7 @@ def test_a_curator_asks_and_a_worker_switches(client, curator, run, vit):
     event = Event.objects.get(verb="use_backend")
     assert (event.actor, event.reason) == (curator, "as the seed has it")
     page = client.get(f"/runs/{run.code}/progress/").text
-    assert "Measured by vit" in page and "A worker measures" not in page and 'data-done="true"' in page
+    assert "Measured by vit" in page and "A worker is measuring" not in page and 'data-done="true"' in page
 
 
 def test_a_backend_that_is_missing_leaves_the_run_as_it_is_and_says_why(client, curator, run, monkeypatch):
@@ -59,7 +59,7 @@ def test_a_backend_that_is_missing_leaves_the_run_as_it_is_and_says_why(client, 
     run.refresh_from_db()
     assert run.measure_backend == "glyphs"
     page = client.get(f"/runs/{run.code}/progress/").text
-    assert "vit could not measure this run, which stays with glyphs." in page and "set BENCHSITE_VIT_DIR" in page
+    assert "vit could not measure this run, which keeps glyphs." in page and "set BENCHSITE_VIT_DIR" in page
     assert 'data-done="true"' in page
     assert enqueue_asked_backends() == 0, "it was answered"
     ask(client, run)

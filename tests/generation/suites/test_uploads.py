@@ -74,7 +74,7 @@ def test_files_or_a_zip_of_them_are_the_suite_on_a_server(tmp_path, folder):
 def test_a_curator_sees_the_cost_and_starts_it(client, curator, settings):
     page = send(client, files(models=PAID))
     assert page.status_code == 200 and not Run.objects.exists()
-    assert "the calls cost at most" in page.text and 'value="2.5"' in page.text
+    assert "the maximum cost is US$" in page.text and 'value="2.5"' in page.text
     assert "OPENROUTER_API_KEY is not set" in page.text
 
     first = client.post("/runs/start/uploaded/", choices(page, models=["lab/big"], label="first"))

@@ -132,7 +132,7 @@ def test_cancelling_says_what_is_lost_and_wants_a_reason(client, curator, run):
     asked = client.get(f"/runs/{run.code}/cancel/").text
     refused = client.post(f"/runs/{run.code}/cancel/", {"reason": " "}).text
 
-    assert "11 drawings that nobody has been asked for yet will never be drawn." in asked
+    assert "11 drawings not yet requested will never be drawn." in asked
     assert "1 call in flight ends and counts." in asked
     assert "This field is required." in refused
     assert client.post(f"/runs/{run.code}/do/cancel/").status_code == 404

@@ -165,7 +165,7 @@ def test_wrong_passwords_are_throttled(client, settings):
 
     assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
     assert right.status_code == 429
-    assert "Too many tries" in right.text
+    assert "Too many attempts" in right.text
 
 
 def test_a_curator_makes_a_reset_link_that_works_once(client):
@@ -181,7 +181,7 @@ def test_a_curator_makes_a_reset_link_that_works_once(client):
 
     assert "Your new password is set" in done.text
     assert User.objects.get(username="alice").check_password("another-good-one")
-    assert "used already" in again.text
+    assert "has been used" in again.text
 
 
 def test_a_reset_link_lets_somebody_in_who_was_locked_out(client, settings):

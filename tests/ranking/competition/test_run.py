@@ -196,7 +196,7 @@ def test_the_run_page_says_what_is_still_to_be_measured(run, client):
 
     page = client.get(f"/runs/{run.code}/").content.decode()
 
-    assert "Measured by glyphs</dt><dd>5 still to do" in page
+    assert "Measured by glyphs</dt><dd>5 remaining" in page
     measure_run(run)
     assert f"all of {run.samples.count()}" in client.get(f"/runs/{run.code}/").content.decode()
 
