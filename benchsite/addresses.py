@@ -17,7 +17,7 @@ def client_address(request: HttpRequest) -> str:
     if len(seen) < settings.PROXIES:
         return peer
     try:
-        found = ip_address(seen[-settings.PROXIES].strip())
+        address = ip_address(seen[-settings.PROXIES].strip())
     except ValueError:
         return peer
-    return peer if getattr(found, "scope_id", None) else str(found)  # PostgreSQL's inet takes no zones
+    return peer if getattr(address, "scope_id", None) else str(address)  # PostgreSQL's inet takes no zones

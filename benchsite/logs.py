@@ -32,11 +32,11 @@ def _file_secret(path: str) -> str:
 
 def _secrets() -> list[str]:
     """Every secret of the environment, also those that NAME_FILE names; the longest first."""
-    found = []
+    secrets = []
     for name, value in os.environ.items():
         if _SECRET_NAME.search(name):
-            found.append(_file_secret(value) if name.endswith("_FILE") else value)
-    return sorted((value for value in found if len(value) >= 8), key=len, reverse=True)
+            secrets.append(_file_secret(value) if name.endswith("_FILE") else value)
+    return sorted((value for value in secrets if len(value) >= 8), key=len, reverse=True)
 
 
 def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -58,7 +58,7 @@ def _redacted(value: Any, hidden: list[str], depth: int = 0) -> Any:
     for secret in hidden:
         text = text.replace(secret, HIDDEN)
     text = _BEARER.sub(rf"\g<1>{HIDDEN}", _PASSWORD.sub(rf"\g<1>{HIDDEN}\g<2>", text))
-    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
+    return _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
 
 
 def logging_config(*, level: str, as_json: bool) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from judging.models import Seat
 
 @dataclass(frozen=True)
 class LiveNumbers:
-    """Sums over everything that is published; simulated votes are told apart."""
+    """Sums over everything that is published; simulated votes are separate."""
 
     drawings: int
     votes: int

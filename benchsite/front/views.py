@@ -65,10 +65,10 @@ def _home_document(context: dict[str, Any]) -> dict[str, Any]:
 
 @require_safe
 def suite(request: HttpRequest, slug: str) -> HttpResponse:
-    found = next((suite for suite in good_suites() if suite.slug == slug), None)
-    if found is None:
+    suite = next((suite for suite in good_suites() if suite.slug == slug), None)
+    if suite is None:
         raise Http404
-    return _suite_page(request, found, shown_runs(request.user).filter(suite=slug))
+    return _suite_page(request, suite, shown_runs(request.user).filter(suite=slug))
 
 
 @require_safe
@@ -78,14 +78,14 @@ def run_suite(request: HttpRequest, code: str) -> HttpResponse:
     return _suite_page(request, Suite.from_dict(run.config), shown_runs(request.user).filter(pk=run.pk))
 
 
-def _suite_page(request: HttpRequest, found: Suite, runs: QuerySet[Run]) -> HttpResponse:
-    prompts = {category.key: [p for p in found.prompts if p.category == category.key] for category in found.categories}
+def _suite_page(request: HttpRequest, suite: Suite, runs: QuerySet[Run]) -> HttpResponse:
+    prompts = {category.key: [p for p in suite.prompts if p.category == category.key] for category in suite.categories}
     hidden = hidden_from(request.user, runs)
     groups: list[tuple[Category | None, Sequence[PromptEntry]]]
-    groups = [(category, prompts[category.key]) for category in found.categories]
+    groups = [(category, prompts[category.key]) for category in suite.categories]
     context = {
-        "suite": found,
-        "groups": groups or [(None, found.prompts)],
+        "suite": suite,
+        "groups": groups or [(None, suite.prompts)],
         "runs": [(run, run.pk in hidden) for run in runs],
     }
     return page_or_json(request, "site/suite.html", context, _suite_document)
@@ -94,10 +94,10 @@ def _suite_page(request: HttpRequest, found: Suite, runs: QuerySet[Run]) -> Http
 def _suite_document(context: dict[str, Any]) -> dict[str, Any]:
     """The suite as its page shows it; whom it asks is a run's affair."""
     whole = context["suite"].to_dict()
-    told = ("slug", "title", "description", "method", "format", "protocols", "categories", "prompts", "rubric")
+    fields = ("slug", "title", "description", "method", "format", "protocols", "categories", "prompts", "rubric")
     asked = ("attempts_per_prompt", "temperature", "max_tokens", "system_prompt")
     return {
-        **{name: whole.get(name) for name in told},
+        **{name: whole.get(name) for name in fields},
         **{name: whole["generation"].get(name) for name in asked},
         "runs": [page_json.about_run(run) for run, _ in context["runs"]],
     }

@@ -36,13 +36,13 @@ class FactAdmin(admin.ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
         """As Django has them; people by their names alone for those who may not open the people's own pages."""
-        found = super().get_fieldsets(request, obj)
+        fieldsets = super().get_fieldsets(request, obj)
         if request.user.has_perm("auth.view_user"):
-            return list(found)
+            return list(fieldsets)
         people = {field.name for field in self.opts.fields if field.related_model is get_user_model()}
         return [
             (title, {**options, "fields": [by_name(name) if name in people else name for name in options["fields"]]})
-            for title, options in found
+            for title, options in fieldsets
         ]
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -133,7 +133,7 @@ def _ask(
         "count": count,
         "more": count - LISTED,
         "across": across,
-        # "All of them" is said by a flag; Django wants at least one of them by name all the same.
+        # "All of them" is a flag; Django still wants at least one of them by name.
         "selected": selected[:1] if across else selected,
         "opts": model_admin.opts,
         "media": model_admin.media,
@@ -163,9 +163,9 @@ def filled(field: str, title: str) -> tuple[str, type[admin.EmptyFieldListFilter
             self.title = title
 
         def choices(self, changelist: Any) -> Iterator[Any]:
-            said = {"0": "Yes", "1": "No", None: "All"}
+            labels = {"0": "Yes", "1": "No", None: "All"}
             for value, choice in zip((None, "1", "0"), super().choices(changelist), strict=True):
-                yield {**choice, "display": said[value]}
+                yield {**choice, "display": labels[value]}
 
     return field, Filled
 

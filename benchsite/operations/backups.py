@@ -39,7 +39,7 @@ PAGES = 2048
 
 
 class BackupError(Exception):
-    """Why a backup cannot be made or taken back, in one sentence with the way out."""
+    """Why a backup cannot be made or restored, in one sentence with how to fix it."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,9 @@ def back_up(path: Path, *, overwrite: bool = False, progress: Progress = unwatch
     if path.exists() and not overwrite:
         raise BackupError(f"{path} exists; name another file, or add --yes to replace it.")
     if connection.vendor not in PAYLOAD:
-        raise BackupError(f"Backups know SQLite and PostgreSQL, not {connection.vendor}; use the database's own tools.")
+        raise BackupError(
+            f"Backups support SQLite and PostgreSQL, not {connection.vendor}; use the database's own tools."
+        )
     facts = _facts()
     part = path.with_name(f".{path.name}.part")
     try:
@@ -121,11 +123,14 @@ def _dumped(progress: Progress, pages: int) -> Iterator[IO[bytes]]:
             with copy.open("rb") as file:
                 yield file
         return
-    with tempfile.TemporaryFile() as said, run_tool("pg_dump", ["--format=custom"], stdout=True, stderr=said) as tool:
+    with (
+        tempfile.TemporaryFile() as errors,
+        run_tool("pg_dump", ["--format=custom"], stdout=True, stderr=errors) as tool,
+    ):
         assert tool.stdout
         yield tool.stdout
         if tool.wait():
-            raise BackupError(f"pg_dump failed: {complaint(said)}")
+            raise BackupError(f"pg_dump failed: {complaint(errors)}")
 
 
 def copy_pages(
@@ -139,13 +144,13 @@ def run_tool(
     name: str, options: list[str], *, stdin: bool = False, stdout: bool = False, stderr: IO[bytes] | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     """One of PostgreSQL's own tools on our database; the password goes by the environment, never by the command line."""
-    found = shutil.which(name)
-    if not found:
+    program = shutil.which(name)
+    if not program:
         raise BackupError(
-            f"{name} is not on the PATH. Install PostgreSQL's client tools, or run there: {by_hand(name)}"
+            f"{name} is not on the PATH. Install PostgreSQL's client tools, or run on another host: {by_hand(name)}"
         )
     pipe, none = subprocess.PIPE, subprocess.DEVNULL
-    command, environment = [found, "--no-password", *options], _tool_environment()
+    command, environment = [program, "--no-password", *options], _tool_environment()
     tool = subprocess.Popen(
         command, env=environment, stdin=pipe if stdin else none, stdout=pipe if stdout else none, stderr=stderr
     )
@@ -162,9 +167,9 @@ def run_tool(
 
 
 def _tool_environment() -> dict[str, str]:
-    found = connection.settings_dict
+    options = connection.settings_dict
     names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
-    return {**os.environ, **{name: str(found[key]) for name, key in names.items() if found.get(key)}}
+    return {**os.environ, **{name: str(options[key]) for name, key in names.items() if options.get(key)}}
 
 
 def by_hand(name: str) -> str:
@@ -178,19 +183,21 @@ def complaint(file: IO[bytes]) -> str:
     """The line that names the error; what follows it are only details and hints."""
     file.seek(0)
     lines = file.read().decode(errors="replace").strip().splitlines()
-    return next((line for line in lines if "error:" in line.lower()), lines[-1] if lines else "it said nothing")
+    return next((line for line in lines if "error:" in line.lower()), lines[-1] if lines else "no message")
 
 
 def read_manifest(path: Path) -> Manifest:
     """The manifest of a backup whose payload is whole; every fault is one sentence."""
     try:
         with zipfile.ZipFile(path) as archive:
-            said = json.loads(archive.read("manifest.json"))
-            if said.get("format") != FORMAT:
+            document = json.loads(archive.read("manifest.json"))
+            if document.get("format") != FORMAT:
                 raise BackupError(f"{path} is not a backup of a site.")
-            if said.get("version") != SCHEMA:
-                raise BackupError(f"{path} is a backup of version {said.get('version')}; this release reads {SCHEMA}.")
-            manifest = Manifest(**said)
+            if document.get("version") != SCHEMA:
+                raise BackupError(
+                    f"{path} is a backup of version {document.get('version')}; this release reads {SCHEMA}."
+                )
+            manifest = Manifest(**document)
             with archive.open(PAYLOAD[manifest.engine]) as payload:
                 digest = hashlib.file_digest(payload, "sha256")  # type: ignore[arg-type]  # zipfile's stubs forget readinto
                 if digest.hexdigest() != manifest.sha256:

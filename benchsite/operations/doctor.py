@@ -1,4 +1,4 @@
-"""Looks a deployment over: each check says what it found, and for what is wrong the way out."""
+"""Checks a deployment: each check reports what it found and how to fix it."""
 
 from __future__ import annotations
 
@@ -38,36 +38,36 @@ STALE_SECONDS = 300
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at: good, a warning, or bad; with the way out where it is not good."""
+    """The result of one check: good, a warning or bad, with how to fix it."""
 
     state: str
     what: str
-    way_out: str = ""
+    fix: str = ""
 
     def __str__(self) -> str:
-        return f"{self.state:4}  {self.what}" + (f" {self.way_out}" if self.way_out else "")
+        return f"{self.state:4}  {self.what}" + (f" {self.fix}" if self.fix else "")
 
 
 def good(what: str) -> Finding:
     return Finding("ok", what)
 
 
-def warn(what: str, way_out: str) -> Finding:
-    return Finding("warn", what, way_out)
+def warn(what: str, fix: str) -> Finding:
+    return Finding("warn", what, fix)
 
 
-def bad(what: str, way_out: str) -> Finding:
-    return Finding("BAD", what, way_out)
+def bad(what: str, fix: str) -> Finding:
+    return Finding("BAD", what, fix)
 
 
 def examine() -> Iterator[Finding]:
-    """Every finding, in an order in which one would mend them; a check that falls over is itself a finding."""
+    """Every finding, in the order in which to fix them; a check that crashes is itself a finding."""
     for check in CHECKS:
         try:
             yield from check()
         except Exception as error:  # a broken deployment breaks in ways nobody listed
             name = check.__name__.removeprefix("check_").replace("_", " ")
-            yield bad(f"The check of {name} failed: {type(error).__name__}.", "Mend what is named above first.")
+            yield bad(f"The check of {name} failed: {type(error).__name__}.", "Fix what is listed above first.")
 
 
 def check_database() -> Iterator[Finding]:
@@ -86,7 +86,7 @@ def check_database() -> Iterator[Finding]:
         mode = _value("PRAGMA journal_mode")
         is_wal = str(mode).lower() == "wal"
         yield (
-            good("SQLite writes ahead (WAL).")
+            good("SQLite uses write-ahead logging (WAL).")
             if is_wal
             else bad(
                 f"SQLite's journal mode is {mode}, so readers block writers.",
@@ -109,7 +109,7 @@ def check_clock() -> Iterator[Finding]:
     if apart > CLOCKS_APART:
         yield bad(
             f"This machine's clock and the database's are {apart:.0f} s apart.",
-            "Run NTP on both: leases go by the clock.",
+            "Run NTP on both: leases depend on the clock.",
         )
     else:
         yield good("The clocks agree.")
@@ -126,10 +126,10 @@ def check_queue() -> Iterator[Finding]:
         return
     yield good("The queue answers.")
     if _is_kept(connection):
-        yield good("The queue keeps what it is told.")
+        yield good("The queue is persistent.")
     else:
         yield warn(
-            "The queue keeps nothing over a restart.", "Set `appendonly yes`; without it work waits for the sweeper."
+            "The queue loses its jobs on a restart.", "Set `appendonly yes`; otherwise work waits for the sweeper."
         )
     for name, number in workers_by_queue(connection).items():
         if number:
@@ -138,10 +138,10 @@ def check_queue() -> Iterator[Finding]:
             yield bad(f"No worker for {name}.", f"Start one: manage.py work {name}")
     beat = seconds_since_beat(connection)
     if beat is None or beat > 4 * settings.SWEEP_SECONDS:
-        said = "No sweeper swept within a day." if beat is None else f"The last sweep was {beat:.0f} s ago."
-        yield bad(said, "Start one: manage.py sweep --forever")
+        last = "No sweep in the last day." if beat is None else f"The last sweep was {beat:.0f} s ago."
+        yield bad(last, "Start one: manage.py sweep --forever")
     else:
-        yield good("The sweeper sweeps.")
+        yield good("The sweeper is running.")
 
 
 def _is_kept(connection: Redis) -> bool:
@@ -149,7 +149,7 @@ def _is_kept(connection: Redis) -> bool:
         return True
     try:
         return bool(connection.config_get("save").get("save"))
-    except RedisError:  # a hosted queue does not show its configuration; its keeper sees to this
+    except RedisError:  # a hosted queue hides its configuration, and its operator takes care of this
         return True
 
 
@@ -158,13 +158,13 @@ def check_suites() -> Iterator[Finding]:
     for suite in loaded:
         if isinstance(suite, BrokenSuite):
             yield bad(
-                f"The suite {suite.slug} does not load: {suite.error}", "Mend its YAML; running runs are not touched."
+                f"The suite {suite.slug} does not load: {suite.error}", "Fix its YAML; running runs are not affected."
             )
     yield good(f"{sum(not isinstance(suite, BrokenSuite) for suite in loaded)} suites load.")
     try:
         load_profiles(settings.SUITES_DIR / "providers.yaml")
     except (SuiteError, OSError) as error:
-        yield bad(f"providers.yaml does not load: {error}", "Mend it, or no run can be started.")
+        yield bad(f"providers.yaml does not load: {error}", "Fix it; until then no run can be started.")
 
 
 def check_providers() -> Iterator[Finding]:
@@ -192,20 +192,21 @@ def _demo_answers() -> Finding:
 
 def check_web() -> Iterator[Finding]:
     if settings.DEBUG:
-        yield bad("DEBUG is on: errors show the site's insides to anyone.", "Unset DEBUG.")
+        yield bad("DEBUG is on: errors show internals to anyone.", "Unset DEBUG.")
     if not settings.SITE_URL:
         yield warn(
-            "SITE_URL is not set, so cookies also travel without TLS.", "Set it to https://… once a proxy serves TLS."
+            "SITE_URL is not set, so cookies are also sent without TLS.", "Set it to https://… once a proxy serves TLS."
         )
     elif urlsplit(settings.SITE_URL).hostname not in [host.lstrip(".") for host in settings.ALLOWED_HOSTS]:
         yield bad(f"{settings.SITE_URL} is not among ALLOWED_HOSTS.", "Add its host name, or every page answers 400.")
     else:
         yield good(f"Pages are served as {settings.SITE_URL}.")
     if "*" in settings.ALLOWED_HOSTS:
-        yield bad("ALLOWED_HOSTS takes any name.", "Name the site's own host names.")
+        yield bad("ALLOWED_HOSTS allows any name.", "List the site's own host names.")
     if settings.SITE_URL.startswith("https://") and not settings.PROXIES:
         yield warn(
-            "SITE_URL is https and PROXIES is 0.", "Set PROXIES=1 if a proxy ends TLS, or pages redirect for ever."
+            "SITE_URL is https and PROXIES is 0.",
+            "Set PROXIES=1 if a proxy terminates TLS; otherwise pages redirect for ever.",
         )
     if not settings.DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists():
         yield bad(f"No static files in {settings.STATIC_ROOT}.", "Run: manage.py collectstatic --noinput")
@@ -218,14 +219,14 @@ def check_secrets() -> Iterator[Finding]:
     elif path.exists() and path.stat().st_mode & 0o077:
         yield bad(f"{path} can be read by others.", f"Run: chmod 600 {path}")
     else:
-        yield good(f"The secret key is in {path}, for its owner alone.")
+        yield good(f"The secret key is in {path}, readable only by its owner.")
 
 
 def check_notices() -> Iterator[Finding]:
     if settings.NOTIFY_WEBHOOK:
         try:
             checked_webhook(settings.NOTIFY_WEBHOOK)
-            yield good("NOTIFY_WEBHOOK is an address that may be used.")
+            yield good("NOTIFY_WEBHOOK is a valid address.")
         except ImproperlyConfigured as error:
             yield bad(str(error), "Correct it, or unset it.")
     if settings.NOTIFY_EMAIL and is_loopback(settings.EMAIL_HOST):
@@ -237,7 +238,7 @@ def check_machine(*, little: int = LITTLE_SPACE) -> Iterator[Finding]:
     if free < little:
         yield bad(
             f"Only {free / 1e9:.1f} GB are free where {settings.VAR_DIR} is.",
-            "Make room: a full disk stops everything.",
+            "Free some space: a full disk stops everything.",
         )
     else:
         yield good(f"{free / 1e9:.0f} GB of disk are free.")
@@ -265,7 +266,7 @@ def check_fits() -> Iterator[Finding]:
             "Start: manage.py refit --forever, and manage.py work fit",
         )
     else:
-        yield good("Leaderboards are fresh.")
+        yield good("Leaderboards are up to date.")
 
 
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (

@@ -1,6 +1,6 @@
-"""What a watcher of the site wants to know, in Prometheus's text form.
+"""The site's metrics in Prometheus text format.
 
-The number of queries is fixed. Votes and money come from kept counts, so they cost the same for ever; samples by state and
+The number of queries is fixed. Votes and money come from running totals; samples by state and
 calls by outcome are counted along an index, which takes about a tenth of a second per million rows.
 """
 
@@ -40,17 +40,17 @@ def metrics_text() -> str:
         *_judging_metrics(),
     ]
     lines += _metric(
-        "scrape_seconds", "gauge", "How long it took to gather all this.", [({}, time.monotonic() - began)]
+        "scrape_seconds", "gauge", "Seconds it took to collect these metrics.", [({}, time.monotonic() - began)]
     )
     return "\n".join(lines) + "\n"
 
 
-def _metric(name: str, kind: str, says: str, series: Series) -> Iterator[str]:
-    yield f"# HELP benchsite_{name} {says}"
+def _metric(name: str, kind: str, description: str, series: Series) -> Iterator[str]:
+    yield f"# HELP benchsite_{name} {description}"
     yield f"# TYPE benchsite_{name} {kind}"
     for labels, value in series:
-        told = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
-        yield f"benchsite_{name}{f'{{{told}}}' if told else ''} {value:.15g}"
+        pairs = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+        yield f"benchsite_{name}{f'{{{pairs}}}' if pairs else ''} {value:.15g}"
 
 
 def _escaped(text: str) -> str:
@@ -65,21 +65,21 @@ def _queue_metrics() -> Iterator[str]:
         beat, up = seconds_since_beat(connection), 1
     except (RedisError, OSError):
         depths, workers, beat, up = [], [], None, 0
-    yield from _metric("queue_up", "gauge", "1 while the queue's server answers.", [({}, up)])
-    yield from _metric("queue_depth", "gauge", "Jobs that wait, by queue.", depths)
-    yield from _metric("workers", "gauge", "Workers alive, by queue.", workers)
+    yield from _metric("queue_up", "gauge", "1 if the queue answers.", [({}, up)])
+    yield from _metric("queue_depth", "gauge", "Waiting jobs, by queue.", depths)
+    yield from _metric("workers", "gauge", "Live workers, by queue.", workers)
     swept: Series = [] if beat is None else [({}, beat)]
     yield from _metric("sweeper_seconds_ago", "gauge", "Seconds since the last sweep.", swept)
 
 
 def workers_by_queue(connection: Redis) -> dict[str, int]:
-    """Workers whose sign of life has not lapsed; every queue is named."""
-    found = dict.fromkeys(settings.RQ_QUEUES, 0)
+    """Live workers by queue; every queue is listed."""
+    workers = dict.fromkeys(settings.RQ_QUEUES, 0)
     for worker in Worker.all(connection=connection):
         for name in worker.queue_names():
-            if name in found:
-                found[name] += 1
-    return found
+            if name in workers:
+                workers[name] += 1
+    return workers
 
 
 def _by(counted: Any, label: str) -> Series:

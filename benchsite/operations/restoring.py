@@ -45,8 +45,8 @@ DRAWING = """drawing_state = 'open' AND EXISTS (SELECT 1 FROM generation_sample 
   AND generation_sample.state IN ('pending', 'asking'))"""
 PAUSING = """
 INSERT INTO generation_event (run_id, verb, subject, reason, facts, at)
-  SELECT id, 'pause_run', '', :said, '{"code": "restored"}', :at FROM generation_run WHERE :drawing;
-UPDATE generation_run SET drawing_state = 'paused', paused_reason = :said WHERE :drawing;
+  SELECT id, 'pause_run', '', :reason, '{"code": "restored"}', :at FROM generation_run WHERE :drawing;
+UPDATE generation_run SET drawing_state = 'paused', paused_reason = :reason WHERE :drawing;
 UPDATE generation_providercall SET outcome = 'unknown', ended_at = :at, error = 'restored',
   detail = 'In flight when the backup was made.' WHERE outcome = 'open';
 UPDATE generation_sample SET state = 'pending', token = NULL, lease_until = NULL, failure = 'restored',
@@ -124,12 +124,12 @@ def pausing_script(manifest: Manifest, lost_calls: int | None, lost_nano: int) -
     lease. A call made after the backup has no row any more, so its answer is dropped.
     """
     calls = "an unknown number of" if lost_calls is None else f"{lost_calls}"
-    cost = "" if lost_calls is None else f" (US$ {lost_nano / NANO:.4f} in all runs)"
+    cost = "" if lost_calls is None else f" (US${lost_nano / NANO:.4f} in all runs)"
     reason = f"{_opening(manifest)}; {calls} calls made since{cost} may be lost. Resume to draw again what they drew."
     moment = now().strftime("%Y-%m-%d %H:%M:%S.%f")
     zone = "" if connection.vendor == "sqlite" else "+00"
-    at, said = f"'{moment}{zone}'", "'" + reason.replace("'", "''") + "'"
-    return PAUSING.replace(":drawing", DRAWING).replace(":said", said).replace(":at", at)
+    at, quoted = f"'{moment}{zone}'", "'" + reason.replace("'", "''") + "'"
+    return PAUSING.replace(":drawing", DRAWING).replace(":reason", quoted).replace(":at", at)
 
 
 def _restore_sqlite(path: Path, script: str, progress: Progress) -> None:
@@ -160,10 +160,10 @@ def _restore_postgres(path: Path, script: str, progress: Progress) -> None:
         with zipfile.ZipFile(path) as archive, archive.open(PAYLOAD["postgresql"]) as payload, dump.open("wb") as file:
             shutil.copyfileobj(payload, file, BLOCK)
         for attempt in range(1, TRIES + 1):
-            with tempfile.TemporaryFile() as said:
-                if _run_postgres(dump, head, script, said, progress) == 0:
+            with tempfile.TemporaryFile() as errors:
+                if _run_postgres(dump, head, script, errors, progress) == 0:
                     return
-                message = complaint(said)
+                message = complaint(errors)
             if not any(words in message for words in BUSY):
                 raise BackupError(f"psql could not restore: {message}. Nothing was changed.")
             time.sleep(0.1 * random.uniform(1, attempt))
@@ -184,15 +184,15 @@ def _emptying(tables: list[str]) -> str:
     )
 
 
-def _run_postgres(dump: Path, head: str, script: str, said: IO[bytes], progress: Progress) -> int:
+def _run_postgres(dump: Path, head: str, script: str, errors: IO[bytes], progress: Progress) -> int:
     quiet = ["--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--single-transaction", "--file=-"]
     reading = ["--no-owner", "--no-privileges", "--file=-", str(dump)]
     sent = 0
-    with run_tool("psql", quiet, stdin=True, stderr=said) as psql:
+    with run_tool("psql", quiet, stdin=True, stderr=errors) as psql:
         assert psql.stdin
         try:
             psql.stdin.write(head.encode())
-            with run_tool("pg_restore", reading, stdout=True, stderr=said) as tool:
+            with run_tool("pg_restore", reading, stdout=True, stderr=errors) as tool:
                 assert tool.stdout
                 while block := tool.stdout.read(BLOCK):
                     psql.stdin.write(block)

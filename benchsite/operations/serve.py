@@ -68,8 +68,8 @@ def collect_static(stamp: Path) -> bool:
     from django.contrib.staticfiles.finders import get_finders
     from django.core.management import call_command
 
-    found = [Path(storage.path(name)) for finder in get_finders() for name, storage in finder.list([])]
-    state = sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in found)
+    files = [Path(storage.path(name)) for finder in get_finders() for name, storage in finder.list([])]
+    state = sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
     digest = hashlib.sha256(repr((settings.STATIC_ROOT, settings.STORAGES, state)).encode()).hexdigest()
     manifest = Path(settings.STATIC_ROOT) / "staticfiles.json"
     if manifest.exists() and stamp.exists() and stamp.read_text() == digest:

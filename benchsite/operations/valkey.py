@@ -17,12 +17,12 @@ def find_server() -> Path | None:
 
         return get_binary_path()
     except Exception:  # no package, or no binary for this platform: both mean "look elsewhere"
-        found = shutil.which("valkey-server") or shutil.which("redis-server")
-        return Path(found) if found else None
+        program = shutil.which("valkey-server") or shutil.which("redis-server")
+        return Path(program) if program else None
 
 
 def command(server: Path, *, port: int, folder: Path, password: str) -> list[str]:
-    """A server that keeps what it was told: the package's own defaults persist nothing."""
+    """A persistent server; the package's own defaults are not."""
     options = {
         "bind": "127.0.0.1",
         "port": str(port),

@@ -12,9 +12,9 @@ from benchsite.operations.backups import BackupError, back_up
 
 
 class Command(BaseCommand):
-    """Whole or not at all."""
+    """All or nothing."""
 
-    help = "Back the whole database up into one file. The site may be running. The secret key is not in it."
+    help = "Back up the whole database to one file, while the site runs. The secret key is not included."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand
 from benchsite.lib.progress_bar import Bar
 from benchsite.operations.demo_runs import show_demo_run, start_demo_runs, still_drawing
 
-PATIENCE = 300  # looks, a second apart
+TRIES = 300  # one per second
 
 
 class Command(BaseCommand):
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         runs = start_demo_runs()
         waiting = list(runs)
         with Bar(self.stderr, "Drawing and judging") as bar:
-            for _ in range(PATIENCE):
+            for _ in range(TRIES):
                 for run in [run for run in waiting if not still_drawing([run])]:
                     waiting.remove(run)
                     run.refresh_from_db()
@@ -29,4 +29,4 @@ class Command(BaseCommand):
                 if not waiting:
                     break
                 time.sleep(1)
-        self.stdout.write(f"{len(runs)} demo runs; {still_drawing(waiting)} drawings are still to come.")
+        self.stdout.write(f"{len(runs)} demo runs; {still_drawing(waiting)} drawings are still pending.")

@@ -1,4 +1,4 @@
-"""`manage.py restore FILE`: the database as a backup has it, with every open run paused."""
+"""`manage.py restore FILE`: the database from a backup, with every open run paused."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from generation.models import NANO
 
 
 class Command(BaseCommand):
-    """Whole or not at all."""
+    """All or nothing."""
 
-    help = "Replace the whole database by a backup. Open runs are paused, so that nothing is paid twice unknowingly."
+    help = "Replace the whole database with a backup. Open runs are paused, so nothing is paid twice by accident."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
@@ -36,12 +36,12 @@ def describe(done: Restored) -> list[str]:
     calls = "an unknown number of" if done.lost_calls is None else str(done.lost_calls)
     lines = [
         f"Restored the backup of {done.manifest.made_at[:19].replace('T', ' ')} UTC: {done.manifest.runs} runs.",
-        f"Since then {calls} calls (US$ {done.lost_nano / NANO:.4f}) and {done.lost_votes} votes were made here; "
+        f"Since then {calls} calls (US${done.lost_nano / NANO:.4f}) and {done.lost_votes} votes were made here; "
         "they are gone from this database.",
     ]
     if done.paused:
         were = "1 run was drawing and is" if done.paused == 1 else f"{done.paused} runs were drawing and are"
-        lines.append(f"{were} paused; resume to draw (and pay for) what is missing.")
+        lines.append(f"{were} paused; resume them to draw (and pay for) what is missing.")
     if done.migrated:
-        lines.append("The backup was of an older release; its tables were brought up to date.")
+        lines.append("The backup was from an older release; its tables were migrated.")
     return lines

@@ -12,7 +12,7 @@ from generation.runs.lifecycle import cancel_run
 class Command(RunCommand):
     """Cancels a run."""
 
-    help = "Draw nothing more, for good; what is drawn stays."
+    help = "Stop a run permanently; existing drawings stay."
 
     def act(self, run: Run, *, reason: str, **options: Any) -> str:
         return (

@@ -19,7 +19,7 @@ from generation.suites.yaml_source import SuiteError
 class Command(BaseCommand):
     """Asks the provider for its list of models, and for nothing that costs."""
 
-    help = "Check keys, model ids and prices of a suite before a run; says the most a run can cost. Costs nothing."
+    help = "Check a suite's keys, model ids and prices before a run, and show the maximum cost. Free of charge."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("suite")

@@ -19,7 +19,7 @@ from generation.runs.errors import RunError
 class Command(RunCommand):
     """Draws with a progress bar; Ctrl-C stops gently and loses nothing."""
 
-    help = "Draw a run in the foreground until nothing is left to draw. Workers may draw the same run at the same time."
+    help = "Draw a run in the foreground until nothing is left. Workers may draw the same run at the same time."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -17,7 +17,7 @@ from generation.runs.lifecycle import extend_run
 class Command(RunCommand):
     """Adds to a run."""
 
-    help = "Add models of the suite as it is today, or more attempts, or another budget, or missing prices, to a run."
+    help = "Extend a run: models added to the suite, more attempts, another budget, or missing prices."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

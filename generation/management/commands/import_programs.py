@@ -19,9 +19,7 @@ from generation.suites.yaml_source import SuiteError
 class Command(RunCommand):
     """Checks each program and says why one does not qualify."""
 
-    help = (
-        "Add the prompt programs of a YAML file to a run. A curator approves them in the admin before they are asked."
-    )
+    help = "Add the prompt programs of a YAML file to a run. A curator approves them in the admin before they are run."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -18,7 +18,7 @@ from generation.runs.errors import RunError
 class Command(RunCommand):
     """Measures; results of two backends are kept apart."""
 
-    help = "Measure drawings by the run's backend, or by another one, which the run then uses."
+    help = "Measure drawings with the run's backend, or with another one, which the run then uses."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -12,7 +12,7 @@ from generation.runs.lifecycle import pause_run
 class Command(RunCommand):
     """Pauses a run."""
 
-    help = "Stop asking; calls in flight end and count."
+    help = "Pause a run; calls in flight finish and count."
 
     def act(self, run: Run, *, reason: str, **options: Any) -> str:
         return f"Run {run.code} paused." if pause_run(run, reason=reason) else f"Run {run.code} was not drawing."

@@ -13,7 +13,7 @@ from generation.reading.answers import reread_run
 class Command(RunCommand):
     """Reads again; nothing is asked."""
 
-    help = "Extract every stored answer again by today's rules; earlier readings are kept."
+    help = "Extract every stored answer again with the current rules; earlier readings are kept."
 
     def act(self, run: Run, *, reason: str, **options: Any) -> str:
         with Bar(self.stderr, "Reading again") as bar:

@@ -14,7 +14,7 @@ from generation.runs.lifecycle import resume_run
 class Command(RunCommand):
     """Resumes a run."""
 
-    help = "Draw on, with every model given another chance."
+    help = "Resume a paused run, with all models enabled again."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -15,7 +15,7 @@ from generation.runs.lifecycle import retry_failed
 class Command(RunCommand):
     """Tries again."""
 
-    help = "Give failed samples, and models that were refused, a fresh start."
+    help = "Retry failed samples and refused models."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

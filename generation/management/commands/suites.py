@@ -22,7 +22,9 @@ from generation.suites.yaml_source import SuiteError
 class Command(BaseCommand):
     """Lists suites; the exit code is 1 if any is broken."""
 
-    help = "List suites: prompts, models, samples and the most a run can cost; broken ones with the reason."
+    help = (
+        "List suites with prompts, models, samples and the maximum cost of a run, and what is wrong with broken ones."
+    )
     # A broken suite must be seen even where the database or the site's own checks are out of order.
     requires_system_checks = []
 

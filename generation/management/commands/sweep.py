@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 class Command(BaseCommand):
     """Sweeps once, or for ever."""
 
-    help = "Give up lapsed calls, free their samples, note finished runs and enqueue what is due. Safe to run twice at once."
+    help = "Give up expired calls, release their samples, mark finished runs and enqueue what is due. Safe to run twice at once."
     requires_system_checks = []  # they load every page, and this one serves none
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -13,7 +13,7 @@ from generation.queue import known_queues, make_worker
 class Command(BaseCommand):
     """Takes jobs until it is stopped."""
 
-    help = "Run a worker for one queue. Start as many as you like; the database sees to it that nothing is done twice."
+    help = "Run a worker for one queue. Start as many as you like; the database ensures that nothing is done twice."
     requires_system_checks = []  # they load every page, and this one serves none
 
     def add_arguments(self, parser: CommandParser) -> None:

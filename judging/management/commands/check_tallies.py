@@ -15,7 +15,7 @@ from judging.pairs.tallies import differences
 class Command(BaseCommand):
     """Changes nothing; fails where a count is wrong."""
 
-    help = "Compare the tallies of a run (or of all) with its standing votes; `rebuild_tallies` mends them."
+    help = "Compare the tallies of a run (or of all) with its standing votes; `rebuild_tallies` repairs them."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("run", nargs="?", help="a run's code, or a suite (default: every run)")

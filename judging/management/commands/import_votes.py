@@ -18,7 +18,7 @@ from judging.files.import_votes import import_votes
 class Command(BaseCommand):
     """Imports votes into a run, or into a new one."""
 
-    help = "Import votes: one JSON object a line, with at least left_model, right_model and outcome."
+    help = "Import votes: one JSON object per line, with at least left_model, right_model and outcome."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)

@@ -15,7 +15,7 @@ from judging.pairs.tallies import rebuild_tallies
 class Command(BaseCommand):
     """Mends what `check_tallies` finds."""
 
-    help = "Write the tallies of a run (or of all) anew from its standing votes, and say how many rows were wrong."
+    help = "Rebuild the tallies of a run (or of all) from its standing votes, and report how many rows were wrong."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("run", nargs="?", help="a run's code (default: every run)")

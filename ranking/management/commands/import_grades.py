@@ -18,7 +18,7 @@ from ranking.rubric.import_grades import import_grades
 class Command(BaseCommand):
     """Imports grades into a run that has the drawings."""
 
-    help = "Import grades: one JSON object a line with judge, entrant, stage, subject, attempt, dimension and value."
+    help = "Import grades: one JSON object per line with judge, entrant, stage, subject, attempt, dimension and value."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)

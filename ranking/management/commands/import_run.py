@@ -15,7 +15,7 @@ from ranking.archive.importing import import_run
 class Command(BaseCommand):
     """Whole or not at all."""
 
-    help = "Import the zip that `export all RUN` wrote. The run is private, draws nothing, and its judging is closed."
+    help = "Import the zip that `export all RUN` wrote. The run is private, does not draw, and its judging is closed."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)

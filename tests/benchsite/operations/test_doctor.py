@@ -79,7 +79,7 @@ def test_missing_workers_are_named_by_queue(healthy):
     healthy.flushall()
     found = said()
     assert "No worker for draw. Start one: manage.py work draw" in found and "No worker for fit" in found
-    assert "No sweeper swept within a day. Start one: manage.py sweep --forever" in found
+    assert "No sweep in the last day. Start one: manage.py sweep --forever" in found
 
 
 def test_sweeper_that_stopped(healthy):
@@ -88,9 +88,9 @@ def test_sweeper_that_stopped(healthy):
 
 
 def test_queue_that_forgets_is_a_warning(healthy):
-    assert "keeps nothing" not in said("warn")
+    assert "loses its jobs" not in said("warn")
     healthy.config_set("appendonly", "no")
-    assert "keeps nothing over a restart. Set `appendonly yes`" in said("warn")
+    assert "loses its jobs on a restart. Set `appendonly yes`" in said("warn")
     healthy.config_set("appendonly", "yes")
 
 
@@ -125,7 +125,7 @@ def test_demo_provider_away(healthy, monkeypatch, demo):
     ("name", "value", "words"),
     [
         ("ALLOWED_HOSTS", ["other.example.org"], "is not among ALLOWED_HOSTS"),
-        ("ALLOWED_HOSTS", ["bench.example.org", "*"], "takes any name"),
+        ("ALLOWED_HOSTS", ["bench.example.org", "*"], "allows any name"),
         ("NOTIFY_WEBHOOK", "http://example.org/", "must be an https address"),
     ],
 )
