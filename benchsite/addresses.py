@@ -1,4 +1,4 @@
-"""Where a request comes from: one answer for the lock on logins and for whoever else asks."""
+"""The client's address of a request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest) -> str:
-    """The peer's address, or with PROXIES in front what the outermost of them saw; what stands left of that is hearsay."""
+    """The peer's address, or with PROXIES in front what the outermost of them saw; anything further left can be forged."""
     peer = request.META.get("REMOTE_ADDR", "")
     if settings.PROXIES < 1:
         return peer

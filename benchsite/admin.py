@@ -1,4 +1,4 @@
-"""For superusers only: users, and the admin's own diary of what was done to users, groups and locked logins."""
+"""For superusers only: users, and the admin's own log of changes to users, groups and locked logins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ admin.site.unregister(User)
 
 @admin.register(User)
 class PersonAdmin(UserAdmin):
-    readonly_fields = ("last_login", "date_joined")  # the site writes these two; nobody types them
+    readonly_fields = ("last_login", "date_joined")  # written by the site
 
 
 @admin.register(LogEntry)

@@ -39,7 +39,7 @@ def env_list(name: str, default: list[str]) -> list[str]:
 
 
 def env_database(default: str) -> dict[str, Any]:
-    """DATABASE_URL as Django wants it; unset and empty mean the default. The message keeps the password to itself."""
+    """DATABASE_URL as Django wants it; unset and empty mean the default. The message never contains the password."""
     try:
         return dict(dj_database_url.parse(env_str("DATABASE_URL") or default, conn_max_age=60, conn_health_checks=True))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Structured logs on standard error: one event a line, no secret and no control character in any of them."""
+"""Structured logs on standard error: one event per line, no secret and no control character in any of them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def logging_config(*, level: str, as_json: bool) -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             **{name: {"level": "WARNING"} for name in ("httpx", "axes", "rq")},
-            # Its lines for refused requests name the path, and an invitation's path lets its reader in.
+            # Its lines for refused requests name the path, and an invitation's path is a secret.
             "django.request": {"level": "ERROR"},
         },
     }

@@ -1,4 +1,4 @@
-"""A name for each request, in every line it logs and in its answer, so that a person's error can be found."""
+"""An id for each request, in every line it logs and in its response, so that a reported error can be found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUIET = ("healthz", "readyz", "metrics")
 
 
 def name_request(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware. A proxy's name for the request is taken only where the operator says that one stands in front."""
+    """Middleware. A proxy's id for the request is used only if PROXIES says that there is one."""
 
     def named(request: HttpRequest) -> HttpResponse:
         given = request.headers.get(HEADER, "")
@@ -37,7 +37,7 @@ def name_request(get_response: Callable[[HttpRequest], HttpResponse]) -> Callabl
 
 
 def _note(request: HttpRequest, response: HttpResponse, seconds: float) -> None:
-    """One line a request. The route, not the path: an invitation's path lets its reader in."""
+    """One line per request. The route, not the path: an invitation's path is a secret."""
     match = request.resolver_match
     route = match.view_name if match else "none"
     if route not in QUIET:

@@ -25,7 +25,7 @@ SECRET_KEY = secret_key(VAR_DIR)
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 SITE_URL = env_str("SITE_URL")  # such as https://bench.example.org: the public address, and the switch to HTTPS only
 CSRF_TRUSTED_ORIGINS = [SITE_URL] if SITE_URL else []
-PROXIES = env_int("PROXIES", 0)  # how many proxies stand in front; their word about the client is taken then
+PROXIES = env_int("PROXIES", 0)  # proxies in front, whose forwarded headers are trusted
 
 INSTALLED_APPS = [
     "benchsite",
@@ -166,7 +166,7 @@ if not os.environ.get("DEMO_PROVIDER_URL"):
 
 METRICS_TOKEN = env_str("METRICS_TOKEN")  # without one, /metrics answers this machine alone
 
-# Word of a run that finished or paused; off until one of the two is set.
+# Notices of finished and paused runs; off until one of the two is set.
 NOTIFY_EMAIL = env_list("NOTIFY_EMAIL", [])
 NOTIFY_WEBHOOK = env_str("NOTIFY_WEBHOOK")
 EMAIL_HOST = env_str("EMAIL_HOST", "localhost")
@@ -178,16 +178,15 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env_str("EMAIL_FROM", "benchsite@localhost")
 
 # Drawing: a call may take DRAW_DEADLINE seconds in all (or its provider's own, shorter timeout); a worker that has not
-# settled LEASE_MARGIN seconds later is taken for dead. docs/drawing.md says what each of these does.
+# settled LEASE_MARGIN seconds later counts as dead. docs/drawing.md explains each of these.
 DRAW_DEADLINE = env_int("DRAW_DEADLINE", 600)
 LEASE_MARGIN = env_int("LEASE_MARGIN", 30)
-DRAW_SLICE = env_int("DRAW_SLICE", 600)  # a job draws this long, then rings for the next
+DRAW_SLICE = env_int("DRAW_SLICE", 600)  # a job draws this long, then enqueues the next
 SWEEP_SECONDS = env_int("SWEEP_SECONDS", 15)
-MAX_CLAIMS = env_int("MAX_CLAIMS", 6)  # a sample that was taken up this often without an answer has failed
+MAX_CLAIMS = env_int("MAX_CLAIMS", 6)  # a sample claimed this often without an answer fails
 RETRY_SECONDS = env_int("RETRY_SECONDS", 2)  # the first wait after an error; it doubles, with jitter
-DRAW_IDLE_SECONDS = 1.0  # how often a run with nothing due is looked at again
+DRAW_IDLE_SECONDS = 1.0  # how often a run with nothing due is checked again
 DRAW_RELOAD_SECONDS = 15.0  # how soon a worker notices a run that was started, extended or given another budget
-PRICE_SECONDS = 60.0  # how soon a provider is asked again for prices that it did not tell
+PRICE_SECONDS = 60.0  # how soon a provider is asked again for missing prices
 MOST_COST_CHECKS = 5  # how often a provider is asked what a call cost
-MIN_VOTE_SECONDS = 0.3  # a judge's vote that follows another sooner is refused: nobody looks so quickly
-BREAKER_FAILURES = env_int("BREAKER_FAILURES", 10)  # failures of a model in a row before it is left alone for a while
+BREAKER_FAILURES = env_int("BREAKER_FAILURES", 10)  # consecutive failures before a model is rested

@@ -22,7 +22,7 @@ class LiveNumbers:
 
 
 def shown_runs(user: object) -> QuerySet[Run]:
-    """Runs this user may see the ranking of, newest first, with their counts from rows that are few."""
+    """Runs this user may see the ranking of, newest first, with counts from small tables."""
     votes = Seat.objects.filter(run=OuterRef("pk")).order_by().values("run").annotate(n=Sum("voted")).values("n")
     drawn = (
         Sample.objects.filter(run=OuterRef("pk"), state=Sample.State.DRAWN)

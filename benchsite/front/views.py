@@ -1,4 +1,4 @@
-"""The public front: home, suites, about the numbers; and what a load balancer asks."""
+"""The public front: home, suites, about the numbers; and the health checks."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def suite(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def run_suite(request: HttpRequest, code: str) -> HttpResponse:
-    """The suite as one run has it: the copy that was made when it started, also where this server has no such suite."""
+    """The run's own copy of its suite, which works even if the server has no such suite."""
     run = get_object_or_404(Run.objects.visible_to(request.user), code=code)
     return _suite_page(request, Suite.from_dict(run.config), shown_runs(request.user).filter(pk=run.pk))
 
@@ -92,7 +92,7 @@ def _suite_page(request: HttpRequest, suite: Suite, runs: QuerySet[Run]) -> Http
 
 
 def _suite_document(context: dict[str, Any]) -> dict[str, Any]:
-    """The suite as its page shows it; whom it asks is a run's affair."""
+    """The suite as its page shows it; models belong to runs."""
     whole = context["suite"].to_dict()
     fields = ("slug", "title", "description", "method", "format", "protocols", "categories", "prompts", "rubric")
     asked = ("attempts_per_prompt", "temperature", "max_tokens", "system_prompt")
@@ -109,7 +109,7 @@ def numbers(request: HttpRequest) -> HttpResponse:
 
 
 def _numbers_document(context: dict[str, Any]) -> dict[str, Any]:
-    """The constants behind the page's words, from the code that uses them (loaded here: it brings scipy along)."""
+    """The constants behind the page's words, from the code that uses them (imported here because it loads scipy)."""
     from ranking.statistics.ratings.bradley_terry import ELO, MEAN_RATING, RIDGE
     from ranking.statistics.ratings.scopes import Settings
 

@@ -1,4 +1,4 @@
-"""Who may open a page: one decorator a role."""
+"""Who may open a page: one decorator per role."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from django.http import HttpRequest, HttpResponse
 
 
 class UserRequest(HttpRequest):
-    """The request of a view that strangers do not reach."""
+    """The request of a view that requires a login."""
 
     user: User
 
 
 def curator_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Curators and superusers; others are refused, strangers asked to log in."""
+    """Curators and superusers; others are refused, visitors asked to log in."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:

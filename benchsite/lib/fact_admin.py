@@ -31,11 +31,11 @@ class FactAdmin(admin.ModelAdmin):
     show_facets = admin.ShowFacets.NEVER  # counting a million votes by filter is not worth the wait
 
     def get_list_display_links(self, request: HttpRequest, list_display: Any) -> list[Any]:
-        """The first column that is no link itself: a link inside a link is none for the keyboard."""
+        """The first column that is no link itself: a link inside a link cannot be reached by keyboard."""
         return next(([name] for name in list_display if not str(name).endswith("_link")), [])
 
     def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
-        """As Django has them; people by their names alone for those who may not open the people's own pages."""
+        """Django's own, with people by name only for those who may not open their accounts."""
         fieldsets = super().get_fieldsets(request, obj)
         if request.user.has_perm("auth.view_user"):
             return list(fieldsets)
@@ -65,7 +65,7 @@ def by_name(field: str) -> Callable[[Model], str]:
 
 
 class RunFactAdmin(FactAdmin):
-    """Rows that belong to a run; its frozen suite, which can be long, is not read along."""
+    """Rows that belong to a run; its frozen suite, which can be long, is deferred."""
 
     list_select_related: ClassVar[tuple[str, ...]] = ("run",)
 

@@ -1,4 +1,4 @@
-"""The same page for a machine: `?format=json` beside the address of a page gives what the page shows."""
+"""Pages as JSON: `?format=json` returns what the page shows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Document = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def page_or_json(request: HttpRequest, template: str, context: dict[str, Any], document: Document) -> HttpResponse:
-    """The page, with a link to its JSON; or the JSON, made from the very context that the page shows."""
+    """The page, with a link to its JSON; or the JSON, made from the same context."""
     if request.GET.get("format") == "json":
         return JsonResponse(stamped(document(context)), json_dumps_params={"ensure_ascii": False})
     query = request.GET.copy()

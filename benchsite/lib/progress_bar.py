@@ -32,7 +32,7 @@ class Pace:
 
 
 class Bar:
-    """`with Bar(self.stderr, "Reading") as bar:`, and `bar.to(done, total)` as often as one likes.
+    """`with Bar(self.stderr, "Reading") as bar:`, and `bar.to(done, total)` as often as you like.
 
     - Where the total is unknown or 0, it counts; where nothing is counted, it tells the seconds, so that a long step is alive too.
     - `bar.begin("Fitting")` starts the next part. Leaving it wipes the line.

@@ -10,5 +10,5 @@ LONGEST_REASON = 280
 
 
 def reason_of(request: HttpRequest) -> str:
-    """What was typed beside the button that was pressed; empty where nothing was."""
+    """The reason typed beside the button; may be empty."""
     return " ".join(clean_text(request.POST.get("reason", ""))[0].split())[:LONGEST_REASON]

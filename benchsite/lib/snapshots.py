@@ -1,4 +1,4 @@
-"""One moment of the database for a long reading, while others go on writing."""
+"""A consistent snapshot of the database for long reads, while others write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Everything read inside is of one moment. Nothing may be written inside.
+    """Everything read inside is from one moment. Nothing may be written inside.
 
     On SQLite this is a deferred transaction of its own: our usual ones take the writer's place at once.
     """

@@ -17,7 +17,7 @@ CURATOR_APPS = ("generation", "judging", "ranking")
 
 
 def curators() -> Group:
-    """The group of curators: they view every table of ours, and hold no right over users, votes or money."""
+    """The group of curators: they view every table of ours and have no permissions over users, votes or money."""
     group, _ = Group.objects.get_or_create(name=CURATORS)
     views = Permission.objects.filter(content_type__app_label__in=CURATOR_APPS, codename__startswith="view_")
     group.permissions.set(views)
@@ -31,7 +31,7 @@ def make_curator(user: User) -> None:
 
 
 def first_judges() -> QuerySet[User]:
-    """The judges that `create_first_logins` made, as far as they are still there."""
+    """The judges that `create_first_logins` made and that still exist."""
     names = [name for name, role in FIRST.items() if role == "judge"]
     return User.objects.filter(username__in=names, is_active=True)
 

@@ -33,7 +33,7 @@ FORMAT = "benchsite-backup"
 SCHEMA = 1
 PAYLOAD = {"sqlite": "database.sqlite3", "postgresql": "database.pgdump"}
 BLOCK = 1 << 20
-# What a damaged zip, or a manifest that is none, raises; an encrypted member and JSON without end are RuntimeErrors.
+# What a damaged zip, or a manifest that is none, raises; an encrypted member and endlessly nested JSON are RuntimeErrors.
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, TypeError, KeyError, AttributeError)
 PAGES = 2048
 
@@ -59,7 +59,7 @@ class Manifest:
 
 
 def back_up(path: Path, *, overwrite: bool = False, progress: Progress = unwatched, pages: int = PAGES) -> Manifest:
-    """Write a backup to `path`, whole or not at all, while the site runs."""
+    """Write a backup to `path`, all or nothing, while the site runs."""
     if path.exists() and not overwrite:
         raise BackupError(f"{path} exists; name another file, or add --yes to replace it.")
     if connection.vendor not in PAYLOAD:
@@ -100,7 +100,7 @@ def _facts() -> dict[str, Any]:
 
 def _copy_in(archive: zipfile.ZipFile, source: IO[bytes], progress: Progress) -> tuple[str, int]:
     digest, size = hashlib.sha256(), 0
-    whole = os.fstat(source.fileno()).st_size  # 0 for a pipe: pg_dump does not say how much is to come
+    whole = os.fstat(source.fileno()).st_size  # 0 for a pipe: pg_dump does not announce its size
     with archive.open(PAYLOAD[connection.vendor], "w", force_zip64=True) as member:
         while block := source.read(BLOCK):
             digest.update(block)
@@ -116,7 +116,7 @@ def _dumped(progress: Progress, pages: int) -> Iterator[IO[bytes]]:
         with tempfile.TemporaryDirectory(prefix="benchsite-backup-") as folder:
             copy = Path(folder) / "copy.sqlite3"
             connection.ensure_connection()
-            # SQLite's online backup begins anew at each write of others between two steps, unless one moment is held.
+            # SQLite's online backup restarts whenever others write between two steps, unless a snapshot is held.
             with closing(sqlite3.connect(copy)) as target, snapshot():
                 MigrationRecorder.Migration.objects.exists()  # a deferred transaction begins with what it reads
                 copy_pages(connection.connection, target, progress, pages=pages)
@@ -143,7 +143,7 @@ def copy_pages(
 def run_tool(
     name: str, options: list[str], *, stdin: bool = False, stdout: bool = False, stderr: IO[bytes] | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """One of PostgreSQL's own tools on our database; the password goes by the environment, never by the command line."""
+    """One of PostgreSQL's own tools on our database; the password is passed in the environment, never on the command line."""
     program = shutil.which(name)
     if not program:
         raise BackupError(
@@ -180,7 +180,7 @@ def by_hand(name: str) -> str:
 
 
 def complaint(file: IO[bytes]) -> str:
-    """The line that names the error; what follows it are only details and hints."""
+    """The line that names the error; what follows is detail."""
     file.seek(0)
     lines = file.read().decode(errors="replace").strip().splitlines()
     return next((line for line in lines if "error:" in line.lower()), lines[-1] if lines else "no message")

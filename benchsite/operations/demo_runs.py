@@ -21,13 +21,13 @@ REASON = "A demo run, shown to everybody from the first start."
 
 
 def start_demo_runs() -> list[Run]:
-    """One demo run a suite, started once in a site's life; a suite that does not load is left out."""
+    """One demo run per suite, started only once; a suite that does not load is left out."""
     suites = [suite for suite in load_suites(settings.SUITES_DIR) if isinstance(suite, Suite)]
     return [start_run(suite, demo=True, key=f"demo-{suite.slug}") for suite in suites]
 
 
 def still_drawing(runs: Iterable[Run]) -> int:
-    """How many samples of these runs are yet to end."""
+    """The number of unfinished samples of these runs."""
     return sum(run.samples.filter(state__in=["pending", "asking"]).count() for run in runs)
 
 

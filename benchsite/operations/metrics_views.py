@@ -29,6 +29,6 @@ def may_see_metrics(request: HttpRequest) -> bool:
     if settings.METRICS_TOKEN:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         return scheme.lower() == "bearer" and compare_digest(token.encode(), settings.METRICS_TOKEN.encode())
-    # A proxy on this machine also comes from 127.0.0.1, so anything that hints at one counts as a stranger.
+    # A proxy on this machine also comes from 127.0.0.1, so any sign of one denies access.
     forwarded = any(name in request.headers for name in FORWARDING)
     return not (settings.PROXIES or settings.SITE_URL or forwarded) and is_loopback(client_address(request))

@@ -1,4 +1,4 @@
-"""A backup taken back, in one transaction, with every open run paused in that same transaction.
+"""Restores a backup in one transaction, with every open run paused in that same transaction.
 
 A restore forgets calls that were made and paid after the backup: their samples wait again. Workers may be running, so nothing
 may be drawn until a person has read that and resumed the run; a second payment is then made knowingly.
@@ -67,7 +67,7 @@ class Restored:
 
 
 def restore(path: Path, *, overwrite: bool = False, progress: Progress = unwatched) -> Restored:
-    """Replace the whole database by a backup's; the site and its workers may be running."""
+    """Replace the whole database with a backup's; the site and its workers may be running."""
     manifest = read_manifest(path)
     if manifest.engine != connection.vendor:
         raise BackupError(
@@ -104,7 +104,7 @@ def _has_runs() -> bool:
 
 
 def _lost_since(moment: datetime) -> tuple[int | None, int, int]:
-    """What the present database knows and the backup cannot; None where the present one cannot be read."""
+    """What the current database has and the backup lacks; None if the current one cannot be read."""
     try:
         calls = ProviderCall.objects.filter(started_at__gt=moment)
         cost = calls.aggregate(sum=Sum("cost_nano", default=0))["sum"]
@@ -118,7 +118,7 @@ def _opening(manifest: Manifest) -> str:
 
 
 def pausing_script(manifest: Manifest, lost_calls: int | None, lost_nano: int) -> str:
-    """SQL for both databases: runs that draw paused with the reason, calls in flight given up, their samples set free.
+    """SQL for both databases: runs that draw paused with the reason, calls in flight given up, their samples released.
 
     A worker that still waits for such a call may yet settle it: its answer is stored and its cost booked, as after a lapsed
     lease. A call made after the backup has no row any more, so its answer is dropped.
@@ -152,7 +152,7 @@ def _restore_sqlite(path: Path, script: str, progress: Progress) -> None:
 
 
 def _restore_postgres(path: Path, script: str, progress: Progress) -> None:
-    """One transaction: drop our tables, load the dump, pause. Workers wait at its locks and go on with the new rows."""
+    """One transaction: drop our tables, load the dump, pause. Workers wait for its locks and continue with the new rows."""
     head = _emptying(connection.introspection.table_names())
     connection.close()
     with tempfile.TemporaryDirectory(prefix="benchsite-restore-") as folder:
@@ -168,13 +168,13 @@ def _restore_postgres(path: Path, script: str, progress: Progress) -> None:
                 raise BackupError(f"psql could not restore: {message}. Nothing was changed.")
             time.sleep(0.1 * random.uniform(1, attempt))
     raise BackupError(
-        "The tables are in use all the time. Stop the workers, wait for long exports, and try again. Nothing was changed."
+        "The tables are constantly in use. Stop the workers, wait for long exports, and try again. Nothing was changed."
     )
 
 
 def _emptying(tables: list[str]) -> str:
     """Workers take the same locks in other orders, so we wait for less than the second after which PostgreSQL
-    picks somebody's transaction to break a deadlock: it is always we who give way and come again."""
+    picks somebody's transaction to break a deadlock: it is always the restore that gives way and retries."""
     if not tables:
         return ""
     names = ", ".join(f'"{name}"' for name in tables)

@@ -1,4 +1,4 @@
-"""The one-command server: prepares `var/`, then hands over to a supervisor that keeps every part alive."""
+"""The one-command server: prepares `var/`, then starts a supervisor that restarts every part that fails."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def var_folder() -> Path:
 
 
 def lock_folder(folder: Path) -> None:
-    """One server a folder. The lock stays with this process, which becomes the supervisor."""
+    """One server per folder. The lock stays with this process, which becomes the supervisor."""
     descriptor = os.open(folder / "server.lock", os.O_CREAT | os.O_RDWR, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -128,7 +128,7 @@ def supervisor_config(children: dict[str, list[str]], folder: Path) -> str:
         # Quoted for supervisor, which reads commands as a shell would and % as its own.
         words = " ".join("'" + word.replace("%", "%%") + "'" for word in command)
         once = "autorestart=unexpected\nstartsecs=0" if name == "demo-runs" else "autorestart=true\nstartsecs=1"
-        # What these two say helps only in a search for a fault.
+        # The output of these two is only useful for debugging.
         log = f"{folder}/{name}.log" if name in ("queue", "demo-provider") else "/dev/fd/1"
         return (
             f"[program:{name}]\ncommand={words}\n{once}\npriority={priority}\nstartretries=1000\nexitcodes=0\nstopasgroup=true\n"
@@ -158,11 +158,11 @@ def start_queue(folder: Path) -> list[str] | None:
 
 
 USAGE = """\
-script/server: the whole site on this machine. It takes no arguments; the environment says where:
+script/server: the whole site on this machine. It takes no arguments; environment variables configure it:
 
-  PORT=8001 script/server       another port than 8000
-  HOST=0.0.0.0 script/server    reached from other machines, too; set ALLOWED_HOSTS to its names
-  VAR_DIR=/data script/server   another folder than var/ for the database, logins and keys
+  PORT=8001 script/server       a port other than 8000
+  HOST=0.0.0.0 script/server    reachable from other machines; set ALLOWED_HOSTS to its names
+  VAR_DIR=/data script/server   a folder other than var/ for the database, logins and keys
 
 docs/operations.md has every setting."""
 
