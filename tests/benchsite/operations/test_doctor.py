@@ -152,7 +152,7 @@ def test_key_that_others_can_read(healthy, settings, tmp_path, monkeypatch):
 def test_little_disk():
     finding, *_ = doctor.check_machine(little=1 << 62)
 
-    assert "GB are free" in finding.what and "Make room" in finding.way_out
+    assert "GB are free" in finding.what and "Free some space" in finding.fix
 
 
 def test_leaderboard_behind(healthy):

@@ -55,7 +55,7 @@ def test_an_invitation_says_what_its_judges_will_do(client, protocol):
 
     welcome = client.get(link(invite(run))).text
 
-    assert ("two drawings of one prompt, side by side" in welcome) is (protocol == "pairwise")
+    assert ("two drawings of one prompt side by side" in welcome) is (protocol == "pairwise")
     assert ("one drawing at a time and grade it" in welcome) is (protocol == "rubric")
 
 
