@@ -36,8 +36,8 @@ judging.pairs judging.grades
 judging.curating judging.files
 judging.views
 judging.urls judging.account_urls judging.admin judging.management
-ranking.statistics ranking.charts ranking.results
-ranking.words
+ranking.results
+ranking.statistics ranking.charts ranking.words
 ranking.models
 ranking.best ranking.people ranking.tokens
 ranking.pairwise ranking.rubric
