@@ -224,8 +224,8 @@ class SampleQuerySet(models.QuerySet["Sample"]):
 
     def progress(self) -> dict[str, int]:
         """How many samples there are in each state, every state named."""
-        found = dict(self.order_by().values_list("state").annotate(Count("id")))
-        return {state: found.get(state, 0) for state in Sample.State.values}
+        counts = dict(self.order_by().values_list("state").annotate(Count("id")))
+        return {state: counts.get(state, 0) for state in Sample.State.values}
 
 
 class Sample(models.Model):

@@ -167,8 +167,8 @@ class SampleAdmin(RunFactAdmin):
 
     @admin.display(description="curated")
     def standing(self, sample: Sample) -> str:
-        said = [f"excluded: {sample.excluded_reason}"] if sample.excluded_reason else []
-        return "; ".join([*said, *(["held"] if sample.held else []), *sample.flags]) or "–"
+        notes = [f"excluded: {sample.excluded_reason}"] if sample.excluded_reason else []
+        return "; ".join([*notes, *(["held"] if sample.held else []), *sample.flags]) or "–"
 
     @admin.display(description="see")
     def more(self, sample: Sample) -> SafeString:

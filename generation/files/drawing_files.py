@@ -64,9 +64,9 @@ def read_zip(path: Path, run: Run) -> tuple[list[Line], list[BadLine]]:
 
 def _drawings(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """What a folder would have; macOS adds a shadow of every file."""
-    found = [info for info in archive.infolist() if info.filename.endswith(".svg")]
-    found = [info for info in found if not info.filename.startswith("__MACOSX/")]
-    return sorted(found, key=lambda info: info.filename)
+    drawings = [info for info in archive.infolist() if info.filename.endswith(".svg")]
+    drawings = [info for info in drawings if not info.filename.startswith("__MACOSX/")]
+    return sorted(drawings, key=lambda info: info.filename)
 
 
 def _unpacked(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], stem: str) -> Iterator[_File]:
@@ -86,8 +86,8 @@ def _read_files(files: Iterable[_File], run: Run, source: str, kind: str) -> tup
     subjects = {slug(name): prompt for prompt in run.prompts.all() for name in (prompt.subject, prompt.key) if name}
     lines, bad = [], []
     for number, file in enumerate(files, start=1):
-        found = _read_file(file, number, subjects)
-        (bad if isinstance(found, BadLine) else lines).append(found)
+        line = _read_file(file, number, subjects)
+        (bad if isinstance(line, BadLine) else lines).append(line)
     if not lines and not bad:
         bad.append(BadLine(source, 0, "", f"there is no .svg file in this {kind}"))
     return lines, bad

@@ -19,8 +19,8 @@ from generation.suites.yaml_source import SuiteError
 def find_run(name: str) -> Run:
     """A run by its code, or by suite or suite/label: then the newest."""
     suite, _, label = name.partition("/")
-    found = Run.objects.filter(Q(code=name) | (Q(suite=suite, label=label) if label else Q(suite=suite)))
-    run = found.order_by("-created_at").first()
+    runs = Run.objects.filter(Q(code=name) | (Q(suite=suite, label=label) if label else Q(suite=suite)))
+    run = runs.order_by("-created_at").first()
     if run is None:
         recent = ", ".join(f"{run.code} ({run.suite})" for run in Run.objects.all()[:5])
         raise CommandError(
@@ -50,10 +50,10 @@ class RunCommand(BaseCommand):
 
     def handle(self, *args: Any, run: str, **options: Any) -> None:
         try:
-            said = self.act(find_run(run), **options)
+            sentence = self.act(find_run(run), **options)
         except RunError as error:
             raise CommandError(visible(str(error))) from None
-        self.stdout.write(visible(said, newlines=True))
+        self.stdout.write(visible(sentence, newlines=True))
 
     def act(self, run: Run, **options: Any) -> str:
         """What the command does; the sentence it prints."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx
 
 from generation.money import Price, decimal_of, nano, price_of
-from generation.providers.connections import Lanes
+from generation.providers.connections import OneConnectionPools
 from generation.providers.errors import Kind, ProviderError, classify, printable
 from generation.providers.replies import Exchange, Reply, parse_json, read_reply
 from generation.providers.requests import Request, headers_of, key_of, payload_of, url_of
@@ -56,7 +56,7 @@ class Client:
             trust_env=False,
             follow_redirects=False,
             headers={"Accept-Encoding": "identity", "User-Agent": "benchsite"},
-            transport=Lanes(),
+            transport=OneConnectionPools(),
         )
 
     async def __aenter__(self) -> Self:

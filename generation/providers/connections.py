@@ -1,5 +1,9 @@
-"""Connections kept in lanes of one. A pool of many compares each connection with every other at each request:
-at 64 connections that alone took over 15 ms of processor time a call, and a lane takes one or two."""
+"""One connection a pool.
+
+Works around a fault of httpcore 1.x: a pool of many connections compares each of them with every other at each request,
+which at 64 connections took over 15 ms of processor time a call; a pool of one takes one or two. Once httpcore looks up a
+free connection in constant time, a plain `httpx.AsyncHTTPTransport` does the same and this module can go.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +21,11 @@ Origin = tuple[str, str, int | None]
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Reading all the certificates takes a while, and one reading serves every lane."""
+    """Reading all the certificates takes a while, and one reading serves every pool."""
     return httpx.create_ssl_context(trust_env=False)
 
 
-class Lanes(httpx.AsyncBaseTransport):
+class OneConnectionPools(httpx.AsyncBaseTransport):
     """As many connections as there are requests at once; each is used again for the same origin."""
 
     def __init__(self) -> None:
@@ -31,32 +35,32 @@ class Lanes(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         idle = self._idle[(request.url.scheme, request.url.host, request.url.port)]
-        lane = idle.pop() if idle else self._open()
+        pool = idle.pop() if idle else self._open()
         try:
-            response = await lane.handle_async_request(request)
+            response = await pool.handle_async_request(request)
         except BaseException:
-            self._all.discard(lane)
-            await lane.aclose()
+            self._all.discard(pool)
+            await pool.aclose()
             raise
-        stream = _Borrowed(response.stream, lambda: idle.append(lane))
+        stream = _Borrowed(response.stream, lambda: idle.append(pool))
         return httpx.Response(
             response.status_code, headers=response.headers, stream=stream, extensions=response.extensions
         )
 
     def _open(self) -> httpx.AsyncHTTPTransport:
-        lane = httpx.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=self._limits)
-        self._all.add(lane)
-        return lane
+        pool = httpx.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=self._limits)
+        self._all.add(pool)
+        return pool
 
     async def aclose(self) -> None:
-        lanes, self._all = self._all, set()
+        pools, self._all = self._all, set()
         self._idle.clear()
-        for lane in lanes:
-            await lane.aclose()
+        for pool in pools:
+            await pool.aclose()
 
 
 class _Borrowed(httpx.AsyncByteStream):
-    """A body whose lane is free again once it is closed."""
+    """A body whose pool is free again once it is closed."""
 
     def __init__(self, stream: httpx.AsyncByteStream, give_back: Callable[[], None]) -> None:
         self._stream = stream

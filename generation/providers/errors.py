@@ -74,15 +74,15 @@ def wait_of(header: str | None, *, now: datetime | None = None) -> float | None:
 
 def classify(status: int, headers: Mapping[str, str], error: Any, body: str) -> ProviderError:
     """The error behind a failed reply. Errors inside HTTP 200 carry their own code, which then counts as the status."""
-    told = error if isinstance(error, dict) else {}
-    nested = told.get("error")
-    told = nested if isinstance(nested, dict) else told
-    code = told.get("code")
+    details = error if isinstance(error, dict) else {}
+    nested = details.get("error")
+    details = nested if isinstance(nested, dict) else details
+    code = details.get("code")
     if status == 200:
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
     wait = wait_of(headers.get("retry-after"))
-    message = text_of(told.get("message")) or text_of(error) or body or "no body"
-    kind, name = _verdict(status, told, message.lower(), wait)
+    message = text_of(details.get("message")) or text_of(error) or body or "no body"
+    kind, name = _verdict(status, details, message.lower(), wait)
     # A gateway's time-out says nothing about the model behind it, which may have worked and been paid.
     cost = None if status in (408, 504) else 0
     return ProviderError(kind, name, f"HTTP {status}: {message}", retry_after=wait, cost_nano=cost, status=status)

@@ -59,7 +59,7 @@ def read_reply(exchange: Exchange) -> Reply:
     generation_id = _generation_id(exchange, payload)
     try:
         _refuse_errors(exchange, payload, text)
-        answer, finish, found = _first_choice(payload)
+        answer, finish, choice_flags = _first_choice(payload)
     except ProviderError as error:
         error.generation_id = generation_id
         error.partial = exchange.body
@@ -68,7 +68,7 @@ def read_reply(exchange: Exchange) -> Reply:
             error.cost_nano = money.cost_nano
         raise
     served = text_of(payload.get("model"), 200)
-    flags += [*found, *money.flags]
+    flags += [*choice_flags, *money.flags]
     if served and not same_model(exchange.asked_model, served):
         flags.append("served_by_other_model")
     return Reply(

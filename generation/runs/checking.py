@@ -17,9 +17,9 @@ from generation.suites.suite import ModelEntry, Suite
 
 @dataclass
 class ProviderCheck:
-    """What the providers said, a sentence each; `faults` would stop a run."""
+    """What the providers answered, a sentence each; `faults` would stop a run."""
 
-    said: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
 
@@ -34,11 +34,11 @@ def check_suite(suite: Suite, *, profiles: Mapping[str, Profile]) -> ProviderChe
             check.faults.append(visible(f"{name}: {error.detail}"))
             priced += entries
             continue
-        check.said.append(visible(describe_key(name, key)))
-        check.said += [visible(describe_model(entry, listed.get(entry.id))) for entry in entries]
+        check.sentences.append(visible(describe_key(name, key)))
+        check.sentences += [visible(describe_model(entry, listed.get(entry.id))) for entry in entries]
         check.faults += [visible(f"{name} does not offer {e.id}.") for e in entries if e.id not in listed]
         priced += [with_price(entry, listed.get(entry.id)) for entry in entries]
-    check.said.append(describe_cost(replace(suite, models=tuple(priced)), profiles))
+    check.sentences.append(describe_cost(replace(suite, models=tuple(priced)), profiles))
     return check
 
 

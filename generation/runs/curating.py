@@ -19,7 +19,7 @@ from generation.runs.lifecycle import retry_failed
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Suite
 
-BATCH = 500  # SQLite takes a limited number of values in one statement
+AT_ONCE = 500  # SQLite takes a limited number of values in one statement
 
 Change = Callable[[Sample], dict[str, Any]]
 
@@ -78,10 +78,10 @@ def _with(flags: list[str], flag: str) -> list[str]:
 @transaction.atomic
 def _change(samples: QuerySet[Sample], verb: Event.Verb, by: AbstractBaseUser, reason: str, change: Change) -> int:
     """Give each sample its new values; one event a run names them all. Says how many changed."""
-    found = list(samples.order_by("pk").values_list("pk", flat=True))
+    pks = list(samples.order_by("pk").values_list("pk", flat=True))
     codes: dict[int, list[str]] = defaultdict(list)
-    for start in range(0, len(found), BATCH):
-        mine = Sample.objects.filter(pk__in=found[start : start + BATCH])
+    for start in range(0, len(pks), AT_ONCE):
+        mine = Sample.objects.filter(pk__in=pks[start : start + AT_ONCE])
         # Only the row, not its key: votes that point to these drawings need not wait.
         batch = list(mine.select_for_update(no_key=True).only("code", "run_id", "flags"))
         for sample in batch:
@@ -91,7 +91,7 @@ def _change(samples: QuerySet[Sample], verb: Event.Verb, by: AbstractBaseUser, r
             codes[sample.run_id].append(sample.code)
         Sample.objects.bulk_update(batch, list(values))
     _log_by_run(codes, verb, by, reason, "drawing")
-    return len(found)
+    return len(pks)
 
 
 def _log_by_run(codes: dict[int, list[str]], verb: Event.Verb, by: AbstractBaseUser, reason: str, noun: str) -> None:
@@ -141,13 +141,13 @@ def _change_entrants(
     reason: str,
     change: Callable[[list[int]], None],
 ) -> int:
-    found = list(entrants.order_by("pk").values_list("pk", "run_id", "name"))
+    rows = list(entrants.order_by("pk").values_list("pk", "run_id", "name"))
     names: dict[int, list[str]] = defaultdict(list)
-    for _, run, name in found:
+    for _, run, name in rows:
         names[run].append(name)
-    change([pk for pk, *_ in found])
+    change([pk for pk, *_ in rows])
     _log_by_run(names, verb, by, reason, "entrant")
-    return len(found)
+    return len(rows)
 
 
 @transaction.atomic
@@ -164,11 +164,11 @@ def retry_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: st
         raise RunError("A cancelled run draws nothing more; start a new one.")
     runs = list(failed.values_list("run_id", flat=True).distinct().order_by())
     models = list(failed.values_list("model_id", flat=True).distinct().order_by())
-    found = list(failed.order_by("pk").values_list("pk", flat=True))
+    pks = list(failed.order_by("pk").values_list("pk", flat=True))
     codes: dict[int, list[str]] = defaultdict(list)
-    for start in range(0, len(found), BATCH):
+    for start in range(0, len(pks), AT_ONCE):
         # Still failed, on the row itself: a late answer is kept, not asked for and paid again.
-        still = Sample.objects.filter(pk__in=found[start : start + BATCH], state=Sample.State.FAILED)
+        still = Sample.objects.filter(pk__in=pks[start : start + AT_ONCE], state=Sample.State.FAILED)
         for code, run in still.select_for_update(no_key=True).values_list("code", "run_id"):
             codes[run].append(code)
         still.update(state=Sample.State.PENDING, claims=0, next_at=now())

@@ -15,7 +15,7 @@ from generation.money import nano
 from generation.suites.profiles import Profile
 from generation.suites.suite import ModelEntry, ProgramEntry, Suite
 
-BATCH = 500
+ROWS_AT_ONCE = 500
 
 
 def expand(run: Run, suite: Suite, profiles: dict[str, Profile], *, progress: Progress = unwatched) -> None:
@@ -37,7 +37,7 @@ def expand(run: Run, suite: Suite, profiles: dict[str, Profile], *, progress: Pr
             )
             for position, entry in enumerate(suite.prompts)
         ],
-        batch_size=BATCH,
+        batch_size=ROWS_AT_ONCE,
         ignore_conflicts=True,
     )
     models = {row.model_id: row for row in run.models.filter(model_id__in=[entry.id for entry in suite.models])}
@@ -133,6 +133,6 @@ def expand_samples(run: Run, suite: Suite, *, progress: Progress = unwatched) ->
         for entrant, model in pairs
     )
     total = suite.generation.attempts_per_prompt * len(prompts) * len(pairs)
-    for start in range(0, total, BATCH):
+    for start in range(0, total, ROWS_AT_ONCE):
         progress(start, total)
-        Sample.objects.bulk_create(islice(rows, BATCH), ignore_conflicts=True)
+        Sample.objects.bulk_create(islice(rows, ROWS_AT_ONCE), ignore_conflicts=True)

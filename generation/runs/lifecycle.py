@@ -214,9 +214,15 @@ def _cap(budget: Budget | Literal["keep"]) -> dict[str, int | None]:
 
 def pause_run(run: Run, *, by: User = None, reason: str = "") -> bool:
     """No new call from now on; calls in flight end and count. False if the run was not drawing."""
-    said = reason or "Paused by a curator."
+    paused_reason = reason or "Paused by a curator."
     return _move(
-        run, Event.Verb.PAUSE_RUN, by, reason, Run.Drawing.OPEN, drawing_state=Run.Drawing.PAUSED, paused_reason=said
+        run,
+        Event.Verb.PAUSE_RUN,
+        by,
+        reason,
+        Run.Drawing.OPEN,
+        drawing_state=Run.Drawing.PAUSED,
+        paused_reason=paused_reason,
     )
 
 

@@ -51,8 +51,8 @@ def _plan(channels: list[str]) -> None:
     """A row for each piece of news and channel that has none yet."""
     news = Event.objects.filter(verb__in=NEWS, at__gte=now() - STALE, run__isnull=False)
     for channel in channels:
-        told = Notice.objects.filter(event=OuterRef("pk"), channel=channel)
-        rows = [Notice(event=event, channel=channel) for event in news.filter(~Exists(told)).order_by("at")]
+        noted = Notice.objects.filter(event=OuterRef("pk"), channel=channel)
+        rows = [Notice(event=event, channel=channel) for event in news.filter(~Exists(noted)).order_by("at")]
         Notice.objects.bulk_create(rows, ignore_conflicts=True)
 
 

@@ -64,13 +64,13 @@ class BrokenSuite:
 
 def load_suites(root: Path) -> list[Suite | BrokenSuite]:
     """Every folder under `root`, in order of name; a broken one never hides the others."""
-    found: list[Suite | BrokenSuite] = []
+    suites: list[Suite | BrokenSuite] = []
     for folder in sorted(path for path in root.iterdir() if path.is_dir() and path.name[0] not in "._"):
         try:
-            found.append(load_suite(folder))
+            suites.append(load_suite(folder))
         except SuiteError as error:
-            found.append(BrokenSuite(folder.name, error))
-    return found
+            suites.append(BrokenSuite(folder.name, error))
+    return suites
 
 
 def load_suite(path: Path, *, providers: Path | None = None) -> Suite:
@@ -209,13 +209,13 @@ def _judging(node: Node) -> Judging:
 
 def _categories(node: Node) -> tuple[Category, ...]:
     nodes = read.items(node, least=1, most=100)
-    found = []
+    categories = []
     for child in nodes:
         fields = read.mapping(child, ("key", "label", "description"), ("key", "label"))
         description = optional(fields, "description", lambda text: read.text(text).strip(), "")
-        found.append(Category(read.key(fields["key"]), read.line(fields["label"], limit=100), description))
-    read.unique(nodes, [category.key for category in found], "category")
-    return tuple(found)
+        categories.append(Category(read.key(fields["key"]), read.line(fields["label"], limit=100), description))
+    read.unique(nodes, [category.key for category in categories], "category")
+    return tuple(categories)
 
 
 def _implied_categories(prompts: tuple[PromptEntry, ...], rubric: Rubric | None) -> tuple[Category, ...]:

@@ -25,8 +25,8 @@ def check_program(entry: ProgramEntry, rules: ProgramRules) -> list[str]:
     if TARGET not in names:
         reasons.append("No turn has the placeholder {{target}}.")
     reasons.extend(f"The placeholder {{{{{name}}}}} is unknown." for name in sorted(names - {TARGET}))
-    found = {character for turn in entry.turns for character in turn}
-    bad = sorted(c for c in found if c not in "\n\t" and unicodedata.category(c) in REFUSED)
+    characters = {character for turn in entry.turns for character in turn}
+    bad = sorted(c for c in characters if c not in "\n\t" and unicodedata.category(c) in REFUSED)
     if bad:
         reasons.append(f"Characters that are not allowed: {', '.join(f'U+{ord(c):04X}' for c in bad[:10])}.")
     return reasons

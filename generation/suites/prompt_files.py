@@ -150,12 +150,12 @@ def _row_key(node: Node, row: dict[str, Node], name: str) -> str:
 def _fill(node: Node, template: str, subject: str, category: str, facts: dict[str, Any]) -> str:
     values = {name: str(value) for name, value in facts.items() if isinstance(value, (str, int, float))}
     values |= {"subject": subject, "category": category}
-    found: Collection[str] = placeholders(template)
-    if not found:
+    names: Collection[str] = placeholders(template)
+    if not names:
         raise node.error("the template has no {{placeholder}}", "put {{subject}} into it", reason="unknown_slot")
     # The only placeholder of a template may have any name, such as the seed's {{pokemon_name}}: it is the subject.
-    if len(found) == 1:
-        values.setdefault(next(iter(found)), subject)
+    if len(names) == 1:
+        values.setdefault(next(iter(names)), subject)
     try:
         return fill_placeholders(template, values)
     except TemplateError as error:

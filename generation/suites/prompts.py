@@ -52,12 +52,12 @@ def expand_template(
     lists = [word_list(slot, words) for slot in slots]
     if prod(len(words[name]) for name in lists) > MAX_COMBINATIONS:
         raise TemplateError("too_many_prompts", f"over {MAX_COMBINATIONS} combinations", "use shorter word lists")
-    found: dict[str, Filled] = {}
+    by_text: dict[str, Filled] = {}
     for chosen in product(*(words[name] for name in lists)):
         if len(set(zip(lists, chosen, strict=True))) == len(slots):
             filled = _fill_slots(template, dict(zip(slots, chosen, strict=True)))
-            found.setdefault(filled.text, filled)
-    options = [filled for text, filled in found.items() if text not in taken]
+            by_text.setdefault(filled.text, filled)
+    options = [filled for text, filled in by_text.items() if text not in taken]
     if len(options) < count:
         message = f"{template!r} gives only {len(options)} distinct prompts, {count} are needed"
         raise TemplateError("too_few_prompts", message, f"add words to {', '.join(lists) or 'it by a [SLOT]'}")

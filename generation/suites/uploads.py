@@ -82,11 +82,11 @@ def _from_zip(file: UploadedFile) -> dict[str, bytes]:
         with zipfile.ZipFile(file) as archive:
             members = [info for info in archive.infolist() if info.filename.endswith((".yaml", ".yml"))]
             members = [info for info in members if not info.filename.startswith("__MACOSX/")][: len(FILES) + 1]
-            found = [(PurePosixPath(info.filename).name, _start_of(archive, info)) for info in members]
+            files = [(PurePosixPath(info.filename).name, _start_of(archive, info)) for info in members]
     except BROKEN_ZIP:
         problem = "this is not a whole zip without a password"
         raise SuiteError(file.name, 0, "", problem, "it may be cut short; make it again", "bad_zip") from None
-    return _named(found)
+    return _named(files)
 
 
 def _start_of(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -95,17 +95,17 @@ def _start_of(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def _named(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    by_name: dict[str, bytes] = {}
     for name, body in files:
         if name == PROVIDERS:
             hint = "leave it out; providers and their keys are the server's, and a suite names one of them"
             raise SuiteError(name, 0, "", "providers are not uploaded", hint, "unknown_file")
         if name not in FILES:
             raise SuiteError(name[:60], 0, "", "a suite has no such file", nearest(name, FILES), "unknown_file")
-        if name in found:
+        if name in by_name:
             raise SuiteError(name, 0, "", "this file is there twice", "send one suite", "duplicate_file")
-        found[name] = body
-    return found
+        by_name[name] = body
+    return by_name
 
 
 def _check_parameters(blocks: Iterable[Node]) -> None:

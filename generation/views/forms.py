@@ -229,13 +229,13 @@ class SampleFilter(forms.Form):
 
     def samples(self) -> Any:
         """The run's samples that pass; a wrong filter shows none rather than all."""
-        found = self.run.samples.select_related("model", "prompt", "entrant", "run").order_by(
+        samples = self.run.samples.select_related("model", "prompt", "entrant", "run").order_by(
             "prompt", "entrant", "attempt"
         )
         if not self.is_valid():
-            return found.none()
+            return samples.none()
         wanted = self.cleaned_data
         names = {"model": "model__model_id", "category": "prompt__category", "state": "state", "verdict": "verdict"}
-        found = found.filter(**{names[field]: wanted[field] for field in names if wanted[field]})
+        samples = samples.filter(**{names[field]: wanted[field] for field in names if wanted[field]})
         # A flag is a code in a JSON list; quoted, so that one code is not found inside another.
-        return found.filter(flags__icontains=f'"{wanted["flag"]}"') if wanted["flag"] else found
+        return samples.filter(flags__icontains=f'"{wanted["flag"]}"') if wanted["flag"] else samples

@@ -24,13 +24,13 @@ from generation.views.forms import ImportForm, ProgramsForm
 @curator_required
 @require_http_methods(["GET", "POST"])
 def import_file(request: HttpRequest, code: str) -> HttpResponse:
-    found = get_object_or_404(Run, code=code)
+    run = get_object_or_404(Run, code=code)
     form = ImportForm(request.POST or None, request.FILES or None)
     problems: list[str] = []
     if request.method == "POST" and form.is_valid():
         try:
             with kept(form.cleaned_data["file"]) as path:
-                done = import_drawings(path, run=found, by=request.user)
+                done = import_drawings(path, run=run, by=request.user)
         except BadLines as refused:
             problems = [str(line) for line in refused.bad]
         except RunError as error:
@@ -39,20 +39,20 @@ def import_file(request: HttpRequest, code: str) -> HttpResponse:
             joined = f" New in this run: {', '.join(done.joined)}." if done.joined else ""
             messages.success(request, f"{done.added} imported, {done.same} were there already.{joined}")
             return redirect("generation:run", code)
-    return render(request, "generation/import.html", {"run": found, "form": form, "problems": problems})
+    return render(request, "generation/import.html", {"run": run, "form": form, "problems": problems})
 
 
 @curator_required
 @require_http_methods(["GET", "POST"])
 def import_program_file(request: HttpRequest, code: str) -> HttpResponse:
-    found = get_object_or_404(Run, code=code)
+    run = get_object_or_404(Run, code=code)
     form = ProgramsForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
         try:
             with kept(file) as path:
                 _, programs = read_programs(path, check=False)
-            done = import_programs(found, programs, by=request.user)
+            done = import_programs(run, programs, by=request.user)
         except (SuiteError, RunError) as error:
             if isinstance(error, SuiteError):
                 error.file = file.name  # without the folder that it was in for a moment
@@ -60,8 +60,8 @@ def import_program_file(request: HttpRequest, code: str) -> HttpResponse:
         else:
             _tell(request, done)
             entrants = reverse("admin:generation_entrant_changelist")
-            return redirect(f"{entrants}?run__id__exact={found.pk}")
-    return render(request, "generation/import_programs.html", {"run": found, "form": form})
+            return redirect(f"{entrants}?run__id__exact={run.pk}")
+    return render(request, "generation/import_programs.html", {"run": run, "form": form})
 
 
 def _tell(request: HttpRequest, done: Imported) -> None:

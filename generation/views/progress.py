@@ -67,7 +67,7 @@ class ModelProgress:
 
     def parts(self) -> list[tuple[str, float, float]]:
         """The bar: (state, start, width) in hundredths."""
-        start, found = 0.0, []
+        start, items = 0.0, []
         sizes = {
             "drawn": self.drawn - self.invalid,
             "invalid": self.invalid,
@@ -76,9 +76,9 @@ class ModelProgress:
         }
         for state, count in sizes.items():
             width = 100 * count / self.total if self.total else 0
-            found.append((state, round(start, 3), round(width, 3)))
+            items.append((state, round(start, 3), round(width, 3)))
             start += width
-        return found
+        return items
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _problems(run: Run) -> list[Problem]:
     troubled = run.samples.exclude(failure="").filter(state__in=[Sample.State.FAILED, Sample.State.PENDING])
     groups = troubled.order_by().values("failure", "state").annotate(count=Count("id"), example=Max("id"))
     examples = Sample.objects.in_bulk([group["example"] for group in groups])
-    found = [
+    items = [
         Problem(
             code=group["failure"],
             count=group["count"],
@@ -165,7 +165,7 @@ def _problems(run: Run) -> list[Problem]:
         )
         for group in groups
     ]
-    return sorted(found, key=lambda problem: (problem.waiting, -problem.count, problem.code))
+    return sorted(items, key=lambda problem: (problem.waiting, -problem.count, problem.code))
 
 
 def _switch(run: Run) -> Switch | None:

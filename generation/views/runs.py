@@ -81,14 +81,14 @@ def _can_switch(run: Run) -> bool:
 @curator_required
 @require_GET
 def run(request: HttpRequest, code: str) -> HttpResponse:
-    found = _run(code)
-    events = found.events.select_related("actor")[:EVENTS]
-    can_cancel = found.drawing_state != Run.Drawing.CANCELLED and _unended(found)
+    run = _run(code)
+    events = run.events.select_related("actor")[:EVENTS]
+    can_cancel = run.drawing_state != Run.Drawing.CANCELLED and _unended(run)
     context = {
-        **_progress_context(found),
-        "verbs": _offered(found),
+        **_progress_context(run),
+        "verbs": _offered(run),
         "can_cancel": can_cancel,
-        "can_switch": _can_switch(found),
+        "can_switch": _can_switch(run),
         "events": events,
     }
     return render(request, "generation/run.html", context)
@@ -112,14 +112,14 @@ VERBS: dict[str, tuple[Callable[..., object], str]] = {
 def act(request: HttpRequest, code: str, verb: str) -> HttpResponse:
     if verb not in VERBS:
         raise Http404
-    action, said = VERBS[verb]
+    action, message = VERBS[verb]
     try:
         changed = action(_run(code), by=request.user, reason=reason_of(request))
     except verbs.RunError as error:
         messages.error(request, str(error))
     else:
         if changed:
-            messages.success(request, said)
+            messages.success(request, message)
         else:
             messages.info(request, "Nothing had to be changed.")
     return redirect("generation:run", code)
@@ -129,44 +129,44 @@ def act(request: HttpRequest, code: str, verb: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def cancel(request: HttpRequest, code: str) -> HttpResponse:
     """Says what is lost, and asks why, before it draws nothing more for good."""
-    found = _run(code)
+    run = _run(code)
     form = CancelForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            changed = verbs.cancel_run(found, by=request.user, reason=form.cleaned_data["reason"])
+            changed = verbs.cancel_run(run, by=request.user, reason=form.cleaned_data["reason"])
         except verbs.RunError as error:
             form.add_error(None, str(error))
         else:
             messages.info(request, "Cancelled. What is drawn stays." if changed else "Nothing had to be changed.")
             return redirect("generation:run", code)
     counts = {state: Count("pk", filter=Q(state=state)) for state in ("pending", "asking", "drawn")}
-    return render(request, "generation/cancel.html", {"run": found, "form": form, **found.samples.aggregate(**counts)})
+    return render(request, "generation/cancel.html", {"run": run, "form": form, **run.samples.aggregate(**counts)})
 
 
 @curator_required
 @require_http_methods(["GET", "POST"])
 def measure(request: HttpRequest, code: str) -> HttpResponse:
     """Another backend for the run's score; a worker measures, and the page of the run tells how far it is."""
-    found = _run(code)
-    if not _can_switch(found):
+    run = _run(code)
+    if not _can_switch(run):
         raise Http404
-    form = BackendForm(found, request.POST or None)
+    form = BackendForm(run, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            ask_backend(found, form.cleaned_data["backend"], by=request.user, reason=form.cleaned_data["reason"])
+            ask_backend(run, form.cleaned_data["backend"], by=request.user, reason=form.cleaned_data["reason"])
         except verbs.RunError as error:
             form.add_error(None, str(error))
         else:
             return redirect("generation:run", code)
-    return render(request, "generation/measure.html", {"run": found, "form": form})
+    return render(request, "generation/measure.html", {"run": run, "form": form})
 
 
 @curator_required
 @require_http_methods(["GET", "POST"])
 def extend(request: HttpRequest, code: str) -> HttpResponse:
-    found = _run(code)
+    run = _run(code)
     try:
-        candidates = verbs.joinable_models(found)
+        candidates = verbs.joinable_models(run)
     except verbs.RunError as error:
         messages.error(request, str(error))
         return redirect("generation:run", code)
@@ -175,8 +175,8 @@ def extend(request: HttpRequest, code: str) -> HttpResponse:
         wanted = form.cleaned_data
         try:
             added = verbs.extend_run(
-                found,
-                models=[model for model in candidates if model.id in wanted["models"]] + _models_sent(found, form),
+                run,
+                models=[model for model in candidates if model.id in wanted["models"]] + _models_sent(run, form),
                 attempts=wanted["attempts"],
                 budget=form.budget_wanted(),
                 by=request.user,
@@ -189,7 +189,7 @@ def extend(request: HttpRequest, code: str) -> HttpResponse:
         else:
             messages.success(request, f"{added} samples were added." if added else "The run is as you asked.")
             return redirect("generation:run", code)
-    return render(request, "generation/extend.html", {"run": found, "form": form})
+    return render(request, "generation/extend.html", {"run": run, "form": form})
 
 
 def _models_sent(run: Run, form: ExtendForm) -> list[ModelEntry]:
@@ -200,21 +200,21 @@ def _models_sent(run: Run, form: ExtendForm) -> list[ModelEntry]:
 @curator_required
 @require_GET
 def samples(request: HttpRequest, code: str) -> HttpResponse:
-    found = _run(code)
-    form = SampleFilter(found, request.GET)
+    run = _run(code)
+    form = SampleFilter(run, request.GET)
     page = Paginator(form.samples(), PAGE).get_page(request.GET.get("page"))
     query = request.GET.copy()
     query.pop("page", None)
-    context = {"run": found, "form": form, "page": page, "query": query.urlencode()}
+    context = {"run": run, "form": form, "page": page, "query": query.urlencode()}
     return render(request, "generation/samples.html", context)
 
 
 @curator_required
 @require_GET
 def download_samples(request: HttpRequest, code: str) -> StreamingHttpResponse:
-    found = _run(code)
-    response = StreamingHttpResponse(sample_lines(found), content_type="application/x-ndjson")
-    response["Content-Disposition"] = f'attachment; filename="{found.suite}-{found.code}-database.jsonl"'
+    run = _run(code)
+    response = StreamingHttpResponse(sample_lines(run), content_type="application/x-ndjson")
+    response["Content-Disposition"] = f'attachment; filename="{run.suite}-{run.code}-database.jsonl"'
     return response
 
 
@@ -225,12 +225,12 @@ def _sample(code: str) -> Sample:
 @curator_required
 @require_GET
 def sample(request: HttpRequest, code: str) -> HttpResponse:
-    found = _sample(code)
+    sample = _sample(code)
     context = {
-        "sample": found,
-        "answer": visible(found.answer, newlines=True),
-        "calls": found.calls.all(),
-        "measurements": found.measurements.all(),
+        "sample": sample,
+        "answer": visible(sample.answer, newlines=True),
+        "calls": sample.calls.all(),
+        "measurements": sample.measurements.all(),
     }
     return render(request, "generation/sample.html", context)
 

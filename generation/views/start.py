@@ -27,10 +27,10 @@ from generation.views.forms import StartForm, SuiteUploadForm, UploadedStartForm
 
 
 def _suite(slug: str) -> Suite:
-    found = [suite for suite in load_suites(settings.SUITES_DIR) if suite.slug == slug]
-    if not found or isinstance(found[0], BrokenSuite):
+    suites = [suite for suite in load_suites(settings.SUITES_DIR) if suite.slug == slug]
+    if not suites or isinstance(suites[0], BrokenSuite):
         raise Http404
-    return found[0]
+    return suites[0]
 
 
 def _profiles() -> dict[str, Profile]:

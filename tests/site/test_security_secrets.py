@@ -239,7 +239,7 @@ def test_a_key_is_in_no_message_and_no_commands_words(run, receiver, capfd, sett
     check = check_suite(make_suite(models=(MODEL,)), profiles=load_profiles(settings.SUITES_DIR / "providers.yaml"))
     send_notices()
 
-    said = "".join((*capfd.readouterr(), *check.said, *check.faults))
+    said = "".join((*capfd.readouterr(), *check.sentences, *check.faults))
     assert check.faults and "checks failed" in said
     assert (len(receiver.told), len(mail.outbox)) == (1, 1)
     assert not holds_secret(said.encode() + b"".join(receiver.told) + mail.outbox[0].message().as_bytes())

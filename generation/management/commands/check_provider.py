@@ -26,16 +26,16 @@ class Command(BaseCommand):
         parser.add_argument("--demo", action="store_true", help="check the demo players")
 
     def handle(self, *args: Any, suite: str, demo: bool, **options: Any) -> None:
-        found = find_suite(suite)
+        chosen = find_suite(suite)
         try:
             profiles = load_profiles(settings.SUITES_DIR / "providers.yaml")
             if demo:
-                found = demo_variant(found, demo=load_demo(settings.SUITES_DIR / "demo.yaml"))
+                chosen = demo_variant(chosen, demo=load_demo(settings.SUITES_DIR / "demo.yaml"))
         except SuiteError as error:
             raise CommandError(visible(str(error))) from None
         with Bar(self.stderr, "Asking"):
-            check = check_suite(found, profiles=profiles)
-        for sentence in check.said:
+            check = check_suite(chosen, profiles=profiles)
+        for sentence in check.sentences:
             self.stdout.write(sentence)
         if check.faults:
             raise CommandError("\n".join(check.faults))

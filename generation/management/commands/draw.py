@@ -32,19 +32,19 @@ class Command(RunCommand):
             raise RunError("Use a concurrency from 1 to 1024.")
         sweep()
         total, before = run.samples.count(), run.samples.exclude(pk__in=run.samples.unended()).count()
-        said: list[str] = []
+        shown: list[str] = []
         with Bar(self.stderr, "Drawing") as bar:
 
             def report(tally: crew.Tally) -> None:
                 for sentence in tally.awaited:
-                    if sentence not in said:
+                    if sentence not in shown:
                         bar.say(visible(sentence))
-                        said.append(sentence)
+                        shown.append(sentence)
                 bar.to(before + tally.drawn + tally.failed, total, f", {tally.in_flight} in flight")
 
             asyncio.run(crew.draw(run_id=run.pk, concurrency=concurrency, patience=3600, report=report))
         run.refresh_from_db()
         counts = Sample.objects.filter(run=run).progress()
-        told = ", ".join(f"{count} {Sample.State(state).label}" for state, count in counts.items() if count)
+        progress = ", ".join(f"{count} {Sample.State(state).label}" for state, count in counts.items() if count)
         paused = f" It is paused: {run.paused_reason}" if run.drawing_state == Run.Drawing.PAUSED else ""
-        return f"Run {run.code}: {told}.{paused}"
+        return f"Run {run.code}: {progress}.{paused}"

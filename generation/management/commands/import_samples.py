@@ -43,8 +43,8 @@ class Command(BaseCommand):
             raise CommandError(str(refused)) from None
         for line in done.bad:
             self.stderr.write(str(line))
-        told = f"{done.added} samples imported, {done.same} were there already, {len(done.bad)} left out"
-        self.stdout.write(f"Run {run.code}: {told}.")
+        counts = f"{done.added} samples imported, {done.same} were there already, {len(done.bad)} left out"
+        self.stdout.write(f"Run {run.code}: {counts}.")
 
     def run_for(self, file: Path, *, run: str | None, suite: str | None, label: str, **options: Any) -> Run:
         if run:

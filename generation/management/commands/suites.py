@@ -51,13 +51,13 @@ class Command(BaseCommand):
 
 
 def problems(*files: tuple[Callable[[Path], Any], Path]) -> list[str]:
-    found = []
+    problems = []
     for load, path in files:
         try:
             load(path)
         except SuiteError as error:
-            found.append(str(error))
-    return found
+            problems.append(str(error))
+    return problems
 
 
 def free_in(path: Path) -> set[str]:
