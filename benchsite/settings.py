@@ -189,4 +189,5 @@ DRAW_IDLE_SECONDS = 1.0  # how often a run with nothing due is checked again
 DRAW_RELOAD_SECONDS = 15.0  # how soon a worker notices a run that was started, extended or given another budget
 PRICE_SECONDS = 60.0  # how soon a provider is asked again for missing prices
 MOST_COST_CHECKS = 5  # how often a provider is asked what a call cost
+MIN_VOTE_SECONDS = 0.3  # a vote that follows another sooner is refused: nobody looks so quickly
 BREAKER_FAILURES = env_int("BREAKER_FAILURES", 10)  # consecutive failures before a model is rested
