@@ -30,10 +30,10 @@ def close_judging(runs: QuerySet[Run], *, by: User, reason: str) -> int:
 
 @transaction.atomic
 def _set_judging(runs: QuerySet[Run], verb: str, by: User, reason: str) -> int:
-    found = list(runs)
-    for run in found:
+    chosen = list(runs)
+    for run in chosen:
         set_judging(run=run, verb=verb, by=by, reason=reason)
-    return len(found)
+    return len(chosen)
 
 
 def exclude_judges(seats: QuerySet[Seat], *, by: User, reason: str) -> int:
@@ -52,10 +52,10 @@ def restore_judges(seats: QuerySet[Seat], *, by: User, reason: str) -> int:
 
 @transaction.atomic
 def _weigh(seats: QuerySet[Seat], by: User, reason: str, *, weight: float) -> int:
-    found = list(seats.select_related("run"))
-    for seat in found:
+    chosen = list(seats.select_related("run"))
+    for seat in chosen:
         weigh_judge(seat=seat, weight=weight, by=by, reason=reason)
-    return len(found)
+    return len(chosen)
 
 
 def exclude_reported(reports: QuerySet[Report], *, by: User, reason: str) -> int:
@@ -91,10 +91,10 @@ def _decide_items(items: QuerySet[GradeItem], by: User, reason: str, *, exclude:
 
 @transaction.atomic
 def revoke_invitations(invitations: QuerySet[Invitation], *, by: User, reason: str) -> int:
-    found = list(invitations.filter(revoked_at=None).select_related("run"))
-    for invitation in found:
+    usable = list(invitations.filter(revoked_at=None).select_related("run"))
+    for invitation in usable:
         revoke_invitation(invitation=invitation, by=by, reason=reason)
-    return len(found)
+    return len(usable)
 
 
 def with_new_epoch(verb: Callable[..., int]) -> Callable[..., int]:

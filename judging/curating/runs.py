@@ -56,12 +56,12 @@ def decide_report(*, report: Report, exclude: bool, by: User, reason: str = "") 
     undecided = Report.objects.filter(pk=report.pk, decided_at=None)
     if undecided.update(decision=decision, decided_by=by, decided_at=now()) != 1:
         return False
-    said = reason or f"reported by a judge: {report.reason}"
-    Event.objects.create(run=run, actor=by, verb=DECISIONS[decision], subject=str(matchup), reason=said)
+    reason = reason or f"reported by a judge: {report.reason}"
+    Event.objects.create(run=run, actor=by, verb=DECISIONS[decision], subject=str(matchup), reason=reason)
     if exclude:
         sides = {"left": matchup.left_sample_id, "right": matchup.right_sample_id}
         samples = [pk for side, pk in sides.items() if pk and report.side in (side, Report.Side.BOTH)]
-        exclude_samples(Sample.objects.filter(pk__in=samples), by=by, reason=said)
+        exclude_samples(Sample.objects.filter(pk__in=samples), by=by, reason=reason)
         refresh_epoch(run)
     return True
 
@@ -78,9 +78,9 @@ def decide_item(*, item: GradeItem, exclude: bool, by: User, reason: str = "") -
     if undecided.update(decision=decision, decided_by=by, **back) != 1:
         return False
     item.refresh_from_db(fields=["reason", "note"])
-    said = reason or ": ".join(filter(None, (item.reason, item.note)))
+    logged = reason or ": ".join(filter(None, (item.reason, item.note)))
     Event.objects.create(
-        run=run, actor=by, verb=DECISIONS[decision], subject=f"drawing {item.sample.code}", reason=said
+        run=run, actor=by, verb=DECISIONS[decision], subject=f"drawing {item.sample.code}", reason=logged
     )
     if exclude:
         reported = Sample.objects.filter(pk=item.sample_id)

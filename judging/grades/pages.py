@@ -134,13 +134,13 @@ def align_context(seat: Seat, stage: Stage) -> dict[str, Any]:
 
 def stage_tabs(seat: Seat) -> list[tuple[Stage, int]]:
     """Each stage with the number of drawings the judge has graded in it."""
-    counts = showable(seat).exclude(graded_at=None).order_by().values_list("stage").annotate(Count("id"))
-    found = dict(counts)
-    return [(stage, found.get(stage.key, 0)) for stage in rubric_of(seat.run.code).stages]
+    graded = showable(seat).exclude(graded_at=None).order_by()
+    counts = dict(graded.values_list("stage").annotate(Count("id")))
+    return [(stage, counts.get(stage.key, 0)) for stage in rubric_of(seat.run.code).stages]
 
 
 @dataclass(frozen=True)
-class JudgeLine:
+class JudgeProgress:
     """A judge's progress as curators see it."""
 
     seat: Seat
@@ -150,34 +150,34 @@ class JudgeLine:
     mean: float | None
 
 
-def judge_lines(run: Run, rubric: Rubric) -> list[JudgeLine]:
+def judge_progress(run: Run, rubric: Rubric) -> list[JudgeProgress]:
     """The run's judges, the busiest first."""
     seats = run.seats.select_related("judge", "sheet").defer("plan").order_by("id")
     counted = seats.annotate(changes=Count("grades", filter=~Q(grades__withdrawn_at=None)))
     means = judge_means(run, rubric)
-    lines = []
+    judges = []
     for seat in counted:
         sheet = getattr(seat, "sheet", None)
         graded = sheet.graded if sheet else means.get(seat.pk, (0, 0.0))[0]
         mean = means[seat.pk][1] if seat.pk in means else None
-        lines.append(JudgeLine(seat, graded, sheet.items if sheet else 0, seat.changes, mean))
-    return sorted(lines, key=lambda line: -line.graded)
+        judges.append(JudgeProgress(seat, graded, sheet.items if sheet else 0, seat.changes, mean))
+    return sorted(judges, key=lambda judge: -judge.graded)
 
 
 def judge_means(run: Run, rubric: Rubric) -> dict[int, tuple[int, float]]:
     """(drawings, mean score) of each seat, over drawings graded on every dimension."""
-    sheets: dict[tuple[int, int, str], dict[str, float]] = {}
+    drawings: dict[tuple[int, int, str], dict[str, float]] = {}
     rows = run.grades.standing().order_by()
     for seat, sample, stage, dimension, value in rows.values_list(
         "seat_id", "sample_id", "sample__prompt__category", "dimension", "value"
     ):
-        sheets.setdefault((seat, sample, stage), {})[dimension] = value
+        drawings.setdefault((seat, sample, stage), {})[dimension] = value
     scores: dict[int, list[float]] = {}
-    for (seat, _, stage), values in sheets.items():
+    for (seat, _, stage), values in drawings.items():
         score = weighted(rubric.stage(stage), values)
         if score is not None:
             scores.setdefault(seat, []).append(score)
-    return {seat: (len(found), sum(found) / len(found)) for seat, found in scores.items()}
+    return {seat: (len(own), sum(own) / len(own)) for seat, own in scores.items()}
 
 
 def home_part(seats: list[Seat]) -> dict[str, Any]:

@@ -72,29 +72,29 @@ def start(request: UserRequest, code: str) -> HttpResponse:
 @judge_required
 @require_GET
 def drawing(request: UserRequest, item: str) -> HttpResponse:
-    found = _item(request, item)
-    if found.seat.run.judging_state != Run.Judging.OPEN:
-        return redirect("judging:grades", found.seat.run.code)
-    if not showable(found.seat).filter(pk=found.pk).exists():
+    own = _item(request, item)
+    if own.seat.run.judging_state != Run.Judging.OPEN:
+        return redirect("judging:grades", own.seat.run.code)
+    if not showable(own.seat).filter(pk=own.pk).exists():
         messages.info(request, "That drawing was taken out, and needs no grade.")
-        return redirect("judging:grades", found.seat.run.code)
-    context = grade_pages.item_context(found) | {"reasons": Report.Reason.choices}
+        return redirect("judging:grades", own.seat.run.code)
+    context = grade_pages.item_context(own) | {"reasons": Report.Reason.choices}
     return render(request, "judging/grade.html", context)
 
 
 @judge_required
 @require_POST
 def save(request: UserRequest, item: str) -> HttpResponse:
-    found = _item(request, item)
+    own = _item(request, item)
     values = grade_pages.read_values(request.POST)
     note = request.POST["note"].strip()[:500] if "note" in request.POST else None
     try:
         done = grade_sample(judge=request.user, code=item, values=values, note=note)
     except RefusedError as refused:
-        return _refuse(request, refused, found)
+        return _refuse(request, refused, own)
     if wants_json(request):
         return JsonResponse({"step": done.sheet.steps, "done": done.sheet.graded, "total": done.sheet.items})
-    return _go_on(request, found)
+    return _go_on(request, own)
 
 
 def _go_on(request: UserRequest, item: GradeItem) -> HttpResponse:
@@ -138,7 +138,7 @@ def undo(request: UserRequest, code: str) -> HttpResponse:
 @judge_required
 @require_POST
 def report(request: UserRequest, item: str) -> HttpResponse:
-    found = _item(request, item)
+    own = _item(request, item)
     reason = request.POST.get("reason", "")
     if reason not in Report.Reason.values:
         messages.warning(request, "Choose a reason, then report again.")
@@ -146,9 +146,9 @@ def report(request: UserRequest, item: str) -> HttpResponse:
     try:
         report_item(judge=request.user, code=item, reason=reason, note=request.POST.get("note", "").strip()[:500])
     except RefusedError as refused:
-        return _refuse(request, refused, found)
+        return _refuse(request, refused, own)
     messages.success(request, "Reported. Curators will look at it.")
-    return redirect("judging:grades", found.seat.run.code)
+    return redirect("judging:grades", own.seat.run.code)
 
 
 @judge_required
@@ -168,10 +168,10 @@ def align(request: UserRequest, code: str, stage: str) -> HttpResponse:
 @require_GET
 def picture(request: UserRequest, item: str) -> HttpResponse:
     """The drawing behind one of the judge's own items."""
-    found = _item(request, item)
-    if not showable(found.seat).filter(pk=found.pk).exists():
+    own = _item(request, item)
+    if not showable(own.seat).filter(pk=own.pk).exists():
         raise Http404
-    return picture_response(found.sample)
+    return picture_response(own.sample)
 
 
 @curator_required
@@ -201,7 +201,7 @@ def _figures(run: Run) -> dict[str, object]:
     reports = GradeItem.objects.filter(seat__run=run, decision="").exclude(reported_at=None)
     return {
         "run": run,
-        "judges": grade_pages.judge_lines(run, rubric_of(run.code)),
+        "judges": grade_pages.judge_progress(run, rubric_of(run.code)),
         "graded": sum(graded),
         "reports": reports.select_related("seat", "sample__prompt").defer("sample__raw", "sample__answer"),
     }
@@ -217,10 +217,10 @@ def figures(request: UserRequest, code: str) -> HttpResponse:
 @curator_required
 @require_POST
 def decide(request: UserRequest, code: str, item: str) -> HttpResponse:
-    found = get_object_or_404(GradeItem.objects.select_related("seat__run"), seat__run__code=code, code=item)
+    reported = get_object_or_404(GradeItem.objects.select_related("seat__run"), seat__run__code=code, code=item)
     exclude = request.POST.get("decision") == "exclude"
     try:
-        if decide_item(item=found, exclude=exclude, by=request.user, reason=reason_of(request)):
+        if decide_item(item=reported, exclude=exclude, by=request.user, reason=reason_of(request)):
             messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
         else:
             messages.info(request, "Nothing had to be changed.")

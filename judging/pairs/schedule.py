@@ -105,7 +105,7 @@ def make_plan(table: Table, *, seed: int, coverage: Coverage | None = None, hori
     reach = horizon or len(table.entrants)
     pairs = min(orders, key=lambda order: sum(coverage.pairs.get(pair, 0) for pair in order[:reach]))
     possible = frozenset().union(*table.common.values())
-    categories = [found for row in table.by_category.values() if (found := [q for q in row if q in possible])]
+    categories = [asked for row in table.by_category.values() if (asked := [q for q in row if q in possible])]
     random.shuffle(categories)
     questions = [sorted(row, key=lambda q: (coverage.questions.get(q, 0), random.random())) for row in categories]
     word = category_word([len(row) for row in categories]) if categories else []

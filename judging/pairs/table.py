@@ -55,10 +55,10 @@ class Table:
 
     @cached_property
     def by_category(self) -> dict[str, tuple[int, ...]]:
-        found: dict[str, list[int]] = {}
+        questions: dict[str, list[int]] = {}
         for question, category in enumerate(self.categories):
-            found.setdefault(category, []).append(question)
-        return {category: tuple(found[category]) for category in sorted(found)}
+            questions.setdefault(category, []).append(question)
+        return {category: tuple(questions[category]) for category in sorted(questions)}
 
     @cached_property
     def common(self) -> dict[Pair, frozenset[int]]:
@@ -80,7 +80,7 @@ class Table:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        drawings = [[e, q, [[d.digest, *d.samples] for d in found]] for (e, q), found in self.drawings.items()]
+        drawings = [[e, q, [[d.digest, *d.samples] for d in made]] for (e, q), made in self.drawings.items()]
         return {
             "entrants": self.entrants,
             "questions": self.questions,
@@ -91,8 +91,8 @@ class Table:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Table:
         drawings = {
-            (entrant, question): tuple(Drawing(digest, tuple(samples)) for digest, *samples in found)
-            for entrant, question, found in stored["drawings"]
+            (entrant, question): tuple(Drawing(digest, tuple(samples)) for digest, *samples in made)
+            for entrant, question, made in stored["drawings"]
         }
         questions = tuple((prompt, model) for prompt, model in stored["questions"])
         return cls(tuple(stored["entrants"]), questions, tuple(stored["categories"]), drawings)

@@ -145,12 +145,12 @@ def report(request: UserRequest) -> HttpResponse:
         raise Http404 from None
     except RefusedError as refused:
         return _refuse(request, refused, 409)
-    said = "Reported. Curators will look at it."
+    sentence = "Reported. Curators will look at it."
     if wants_json(request):
         before = pages.newest_vote(line.seat, line.seat.run)
         body = pages.line_json(request, line, undo=before.matchup if before else None)
-        return JsonResponse(body | {"said": what_happened(said, before)})
-    messages.success(request, said)
+        return JsonResponse(body | {"said": what_happened(sentence, before)})
+    messages.success(request, sentence)
     return _go_on(request, line, line.seat.run.code)
 
 

@@ -177,14 +177,14 @@ def _record(matchup: Matchup, ballot: Ballot, moment: datetime) -> Vote:
 
 def mark_missed() -> int:
     """Mark runs with a vote or grade newer than their mark: its process died between the commit and the mark. Says how many."""
-    moment, found = now(), set()
+    moment, missed = now(), set()
     for newest in (entry.judged_at for entry in PROTOCOLS.values() if entry.by_people):
         # An archive may hold votes of the future; these are marked by their import.
-        said = Run.objects.order_by().values_list("pk", "scores_changed_at").filter(**{f"{newest}__lte": moment})
-        found |= {pk for pk, marked, at in said.annotate(at=Max(newest)) if marked is None or marked < at}
-    for pk in found:
+        runs = Run.objects.order_by().values_list("pk", "scores_changed_at").filter(**{f"{newest}__lte": moment})
+        missed |= {pk for pk, marked, at in runs.annotate(at=Max(newest)) if marked is None or marked < at}
+    for pk in missed:
         move_mark(pk, AHEAD)
-    return len(found)
+    return len(missed)
 
 
 @retried

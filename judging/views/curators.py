@@ -70,8 +70,8 @@ def invitations_csv(request: UserRequest, code: str) -> HttpResponse:
     run = _run(code)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="invitations-{run.code}.csv"'
-    sheet = csv.writer(response)
-    sheet.writerow(["for", "link", "state", "uses", "max_uses", "quota", "expires_at"])
+    table = csv.writer(response)
+    table.writerow(["for", "link", "state", "uses", "max_uses", "quota", "expires_at"])
     for row in run.invitations.all():
         cells = [
             row.label,
@@ -82,7 +82,7 @@ def invitations_csv(request: UserRequest, code: str) -> HttpResponse:
             row.quota,
             row.expires_at.isoformat(),
         ]
-        sheet.writerow([csv_cell(cell) if isinstance(cell, str) else cell for cell in cells])
+        table.writerow([csv_cell(cell) if isinstance(cell, str) else cell for cell in cells])
     return response
 
 

@@ -25,11 +25,11 @@ class VoteForm(forms.Form):
     right_breaks = forms.MultipleChoiceField(choices=FONTS, required=False)
 
     def ballot(self) -> Ballot:
-        said = self.cleaned_data
-        bits = {side: sum(1 << int(font) - 1 for font in set(said[f"{side}_breaks"])) for side in ("left", "right")}
-        claimed = said["response_ms"]
+        fields = self.cleaned_data
+        bits = {side: sum(1 << int(font) - 1 for font in set(fields[f"{side}_breaks"])) for side in ("left", "right")}
+        claimed = fields["response_ms"]
         return Ballot(
-            said["outcome"],
+            fields["outcome"],
             response_ms=None if claimed is None else min(claimed, LONGEST_MS),
             left_breaks=bits["left"],
             right_breaks=bits["right"],
@@ -67,13 +67,13 @@ class SignUpForm(forms.Form):
         return name
 
     def clean(self) -> dict[str, Any]:
-        said = super().clean() or {}
-        if "password" in said:
+        fields = super().clean() or {}
+        if "password" in fields:
             try:
-                validate_password(said["password"], User(username=said.get("name", "")))
+                validate_password(fields["password"], User(username=fields.get("name", "")))
             except forms.ValidationError as error:
                 self.add_error("password", error)
-        return said
+        return fields
 
 
 class InviteForm(forms.Form):
@@ -114,7 +114,7 @@ class WeighForm(forms.Form):
     reason = forms.CharField(max_length=300, required=False)
 
     def clean(self) -> dict[str, Any]:
-        said = super().clean() or {}
-        if said.get("weight", 1) < 1 and not said.get("reason"):
+        fields = super().clean() or {}
+        if fields.get("weight", 1) < 1 and not fields.get("reason"):
             self.add_error("reason", "Say why: the record keeps it.")
-        return said
+        return fields

@@ -32,10 +32,10 @@ def import_run_of_votes(request: UserRequest) -> HttpResponse:
 
 def _import(request: UserRequest, form: VotesForm, run: Run | None) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
+        fields = form.cleaned_data
         try:
-            with kept(said["file"]) as path:
-                into, count = import_votes(path=path, run=run, title=said.get("title", ""), by=request.user)
+            with kept(fields["file"]) as path:
+                into, count = import_votes(path=path, run=run, title=fields.get("title", ""), by=request.user)
         except (FileError, RunError) as refused:
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
         else:

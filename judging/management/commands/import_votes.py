@@ -30,8 +30,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no file {visible(str(file))}.")
         try:
             with Bar(self.stderr, "Importing") as bar:
-                found = find_run(run) if run else None
-                into, count = import_votes(path=file, run=found, title=title, progress=bar.to)
+                given = find_run(run) if run else None
+                into, count = import_votes(path=file, run=given, title=title, progress=bar.to)
         except (FileError, RunError) as refused:
             raise CommandError(visible(f"Nothing was imported. {refused}")) from None
         self.stdout.write(f"{count} votes imported into run {into.code}.")
