@@ -11,8 +11,8 @@ from django.template.loader import render_to_string
 
 from generation.models import Run
 from judging.models import Matchup, Seat, Vote
-from judging.pairs.serving import Line
-from judging.pairs.showing import samples_of
+from judging.pairs.matchups import samples_of
+from judging.pairs.serving import Screen
 from judging.pairs.voting import last_vote
 from judging.rules import rules_of
 
@@ -124,8 +124,8 @@ def revealed(matchup: Matchup) -> dict[str, str] | None:
     return {"left": left.entrant.label, "right": right.entrant.label}
 
 
-def line_json(request: HttpRequest, line: Line, *, have: str = "", undo: Matchup | None = None) -> dict[str, Any]:
-    """The line for the page's script; a pair that the page already has (`have`) is named, not sent again."""
+def screen_json(request: HttpRequest, screen: Screen, *, have: str = "", undo: Matchup | None = None) -> dict[str, Any]:
+    """The screen for the page's script; a pair that the page already has (`have`) is named, not sent again."""
 
     def packed(matchup: Matchup | None) -> dict[str, str] | None:
         if matchup is None:
@@ -133,10 +133,10 @@ def line_json(request: HttpRequest, line: Line, *, have: str = "", undo: Matchup
         return {"code": matchup.code} | ({} if matchup.code == have else {"html": pair_html(request, matchup)})
 
     return {
-        "current": packed(line.current),
-        "next": packed(line.upcoming),
+        "current": packed(screen.current),
+        "next": packed(screen.upcoming),
         "undo": undo.code if undo else None,
-        "progress": progress(line.seat) | bar(line.seat),
+        "progress": progress(screen.seat) | bar(screen.seat),
     }
 
 

@@ -12,9 +12,9 @@ from generation.models import Sample
 from judging.models import Epoch, Kind, Matchup, Seat, new_seed
 from judging.pairs import schedule
 from judging.pairs.epochs import coverage, current_epoch, has_enough, load_table, refresh_epoch
+from judging.pairs.matchups import is_showable, with_drawings
 from judging.pairs.rounds import Pair
 from judging.pairs.schedule import Place, Plan
-from judging.pairs.showing import is_showable, with_drawings
 from judging.pairs.table import Item, Table, unordered
 from judging.rules import Rules, rules_of
 from judging.seats import RETRIES, StaleSeatError

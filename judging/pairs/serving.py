@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from django.utils.timezone import now
 
 from judging.models import Epoch, Matchup, Seat
+from judging.pairs.matchups import is_showable, waiting_of
 from judging.pairs.planning import make_matchup
-from judging.pairs.showing import is_showable, waiting_of
 from judging.seats import StaleSeatError, retried
 
 
 @dataclass(frozen=True)
-class Line:
+class Screen:
     """What a judge has before them: the pair on the screen, and the one behind it."""
 
     seat: Seat
@@ -22,17 +22,17 @@ class Line:
     upcoming: Matchup | None
 
 
-def line_of(seat: Seat) -> Line:
+def screen_of(seat: Seat) -> Screen:
     """What the judge sees now; changes nothing."""
-    return as_it_stands(seat, waiting_of(seat))
+    return present_screen(seat, waiting_of(seat))
 
 
-def as_it_stands(seat: Seat, waiting: Iterable[Matchup]) -> Line:
-    """The line of these matchups; a pair with a drawing that was taken out since is not shown."""
+def present_screen(seat: Seat, waiting: Iterable[Matchup]) -> Screen:
+    """The screen with these matchups; a pair with a drawing that was taken out since is not shown."""
     ready = _ready(waiting)
     current = next((matchup for matchup in ready if matchup.state == Matchup.State.OPEN), None)
     upcoming = next((matchup for matchup in ready if matchup.state == Matchup.State.QUEUED), None)
-    return Line(seat, current, upcoming)
+    return Screen(seat, current, upcoming)
 
 
 def _ready(waiting: Iterable[Matchup]) -> list[Matchup]:
@@ -42,15 +42,15 @@ def _ready(waiting: Iterable[Matchup]) -> list[Matchup]:
 
 
 @retried
-def take_seat(seat_id: int) -> Line:
+def take_seat(seat_id: int) -> Screen:
     """Make sure that the judge has a pair on the screen and one behind it, where the schedule has any."""
     seat = Seat.objects.select_related("run", "epoch").defer("run__config", "epoch__table").get(pk=seat_id)
-    line = line_up(seat, waiting_of(seat))
+    screen = fill_screen(seat, waiting_of(seat))
     save_seat(seat)
-    return line
+    return screen
 
 
-def line_up(seat: Seat, waiting: list[Matchup], *, known: Epoch | None = None) -> Line:
+def fill_screen(seat: Seat, waiting: list[Matchup], *, known: Epoch | None = None) -> Screen:
     """Open the first of the waiting matchups and see that another is queued; the caller saves the seat.
 
     `known` is the run's newest epoch, where the caller has read it along.
@@ -66,7 +66,7 @@ def line_up(seat: Seat, waiting: list[Matchup], *, known: Epoch | None = None) -
         opened = Matchup.objects.filter(pk=current.pk, state=Matchup.State.QUEUED)
         if opened.update(state=Matchup.State.OPEN, opened_at=current.opened_at) != 1:
             raise StaleSeatError
-    return Line(seat, current, upcoming)
+    return Screen(seat, current, upcoming)
 
 
 def save_seat(seat: Seat) -> None:

@@ -13,7 +13,7 @@ from generation.models import Run
 from generation.pictures import picture_response
 from judging.models import Matchup, Vote
 from judging.pairs import pages
-from judging.pairs.serving import Line, line_of, take_seat
+from judging.pairs.serving import Screen, screen_of, take_seat
 from judging.pairs.voting import cast_vote, report_matchup, undo_vote
 from judging.rules import rules_of
 from judging.seats import RefusedError
@@ -39,13 +39,13 @@ def judge(request: UserRequest, code: str) -> HttpResponse:
     seat = own_seat(request, code)
     if "pairwise" not in seat.run.protocols:
         return redirect(page_of_judge(seat.run), code)
-    line = line_of(seat) if seat.run.judging_state == Run.Judging.OPEN else Line(seat, None, None)
+    screen = screen_of(seat) if seat.run.judging_state == Run.Judging.OPEN else Screen(seat, None, None)
     undo = pages.newest_vote(seat, seat.run)
     context = {
         "seat": seat,
         "run": seat.run,
         "rules": rules_of(seat.run.code).judging,
-        "pair": pages.shown(line.current) if line.current else None,
+        "pair": pages.shown(screen.current) if screen.current else None,
         "fonts": pages.fonts_of(seat.run),
         "progress": pages.progress(seat) | pages.bar(seat),
         "undo": undo,
@@ -66,15 +66,17 @@ def start(request: UserRequest, code: str) -> HttpResponse:
         if wants_json(request):
             return JsonResponse({"error": "closed", "sentence": "Judging is not open."}, status=409)
         return redirect("judging:judge", code)
-    line = take_seat(seat.pk)
+    screen = take_seat(seat.pk)
     if wants_json(request):
         undo = pages.newest_vote(seat, seat.run)
-        body = pages.line_json(request, line, have=request.POST.get("have", ""), undo=undo.matchup if undo else None)
+        body = pages.screen_json(
+            request, screen, have=request.POST.get("have", ""), undo=undo.matchup if undo else None
+        )
         return JsonResponse(body | {"said": last_said(undo)})
-    if line.current is None:
-        if line.seat.voted:
+    if screen.current is None:
+        if screen.seat.voted:
             messages.success(request, "That was all: there is nothing new for you to judge in this run. Thank you.")
-        elif line.seat.plan.get("pairs"):
+        elif screen.seat.plan.get("pairs"):
             messages.success(request, "There is nothing left to judge in this run. Thank you all the same.")
         else:
             messages.info(
@@ -102,11 +104,11 @@ def vote(request: UserRequest) -> HttpResponse:
     names = pages.revealed(cast.matchup)
     undo = cast.matchup if names is None else None
     if wants_json(request):
-        body = pages.line_json(request, cast.line, have=request.POST.get("have", ""), undo=undo)
+        body = pages.screen_json(request, cast.screen, have=request.POST.get("have", ""), undo=undo)
         return JsonResponse(body | {"said": last_said(cast.vote), "revealed": names})
     if names:
         messages.info(request, f"{SAID[cast.vote.outcome]}. Left was {names['left']}, right was {names['right']}.")
-    return _go_on(request, cast.line, cast.matchup.run.code)
+    return _go_on(request, cast.screen, cast.matchup.run.code)
 
 
 @judge_required
@@ -121,16 +123,16 @@ def undo(request: UserRequest) -> HttpResponse:
         raise Http404 from None
     except RefusedError as refused:
         return _refuse(request, refused, 409)
-    line = undone.line
+    screen = undone.screen
     if wants_json(request):
-        before = pages.newest_vote(line.seat, line.seat.run)
-        body = pages.line_json(request, line, undo=before.matchup if before else None)
+        before = pages.newest_vote(screen.seat, screen.seat.run)
+        body = pages.screen_json(request, screen, undo=before.matchup if before else None)
         away = " Its pair cannot be shown now." if undone.put_away else ""
         return JsonResponse(body | {"said": what_happened(f"Vote withdrawn.{away}", before)})
     if undone.put_away:
-        another = "This is another pair: that one" if line.current else "That pair"
+        another = "This is another pair: that one" if screen.current else "That pair"
         messages.info(request, f"Your vote is withdrawn. {another} cannot be shown now.")
-    return _go_on(request, line, line.seat.run.code)
+    return _go_on(request, screen, screen.seat.run.code)
 
 
 @judge_required
@@ -140,22 +142,22 @@ def report(request: UserRequest) -> HttpResponse:
     if not form.is_valid():
         return _refuse(request, RefusedError("invalid", "Choose a side and a reason, then report again."), 400)
     try:
-        line = report_matchup(judge=request.user, **form.cleaned_data)
+        screen = report_matchup(judge=request.user, **form.cleaned_data)
     except Matchup.DoesNotExist:
         raise Http404 from None
     except RefusedError as refused:
         return _refuse(request, refused, 409)
     sentence = "Reported. Curators will look at it."
     if wants_json(request):
-        before = pages.newest_vote(line.seat, line.seat.run)
-        body = pages.line_json(request, line, undo=before.matchup if before else None)
+        before = pages.newest_vote(screen.seat, screen.seat.run)
+        body = pages.screen_json(request, screen, undo=before.matchup if before else None)
         return JsonResponse(body | {"said": what_happened(sentence, before)})
     messages.success(request, sentence)
-    return _go_on(request, line, line.seat.run.code)
+    return _go_on(request, screen, screen.seat.run.code)
 
 
-def _go_on(request: UserRequest, line: Line, code: str) -> HttpResponse:
-    if line.current is None and line.seat.run.judging_state == Run.Judging.OPEN:
+def _go_on(request: UserRequest, screen: Screen, code: str) -> HttpResponse:
+    if screen.current is None and screen.seat.run.judging_state == Run.Judging.OPEN:
         messages.success(request, "That was the last pair for you in this run. Thank you.")
         return redirect("judging:home")
     return redirect("judging:judge", code)

@@ -14,8 +14,8 @@ from generation.models import Run
 from generation.protocols import PROTOCOLS
 from generation.runs.staleness import AHEAD, mark_stale, mark_stale_after_commit, move_mark
 from judging.models import Epoch, Matchup, Report, Seat, Vote
-from judging.pairs.serving import Line, as_it_stands, line_up, save_seat
-from judging.pairs.showing import WAITING, is_showable, waiting_of, with_seats
+from judging.pairs.matchups import WAITING, is_showable, waiting_of, with_seats
+from judging.pairs.serving import Screen, fill_screen, present_screen, save_seat
 from judging.pairs.tallies import add_vote, remove_vote
 from judging.rules import rules_of
 from judging.seats import RefusedError, StaleSeatError, retried
@@ -37,7 +37,7 @@ class Ballot:
 class Undone:
     """What the judge sees after undo; `put_away` where the vote is withdrawn and its pair may not be shown now."""
 
-    line: Line
+    screen: Screen
     put_away: bool = False
 
 
@@ -47,7 +47,7 @@ class Cast:
 
     matchup: Matchup
     vote: Vote
-    line: Line
+    screen: Screen
     again: bool = False
 
 
@@ -68,7 +68,7 @@ def _cast(judge: User, code: str, ballot: Ballot) -> Cast | RefusedError:
     _check_on_screen(matchup)
     seat, moment = matchup.seat, now()
     if not is_showable(matchup):
-        line_up(seat, waiting, known=known)
+        fill_screen(seat, waiting, known=known)
         save_seat(seat)
         return RefusedError(
             "gone", "A drawing of that pair was taken out while you looked. Your vote on it was not counted."
@@ -82,10 +82,10 @@ def _cast(judge: User, code: str, ballot: Ballot) -> Cast | RefusedError:
     add_vote(matchup, ballot.outcome)
     seat.voted += 1
     seat.last_vote_at = moment
-    line = line_up(seat, [other for other in waiting if other.pk != matchup.pk], known=known)
+    screen = fill_screen(seat, [other for other in waiting if other.pk != matchup.pk], known=known)
     save_seat(seat)
     mark_stale_after_commit(matchup.run_id, marked=matchup.run.scores_changed_at)
-    return Cast(matchup, vote, line)
+    return Cast(matchup, vote, screen)
 
 
 def _read(judge: User, code: str) -> tuple[Matchup, list[Matchup], Epoch | None]:
@@ -131,17 +131,17 @@ def _cast_before(matchup: Matchup, waiting: list[Matchup], ballot: Ballot, known
             f"You voted “{vote.get_outcome_display()}” on that pair; this one was not counted. Undo it to vote again.",
         )
     is_open = matchup.run.judging_state == Run.Judging.OPEN
-    line = _present(matchup.seat, waiting, known) if is_open else Line(matchup.seat, None, None)
-    return Cast(matchup, vote, line, again=True)
+    screen = _present(matchup.seat, waiting, known) if is_open else Screen(matchup.seat, None, None)
+    return Cast(matchup, vote, screen, again=True)
 
 
-def _present(seat: Seat, waiting: list[Matchup], known: Epoch | None) -> Line:
-    """The line as it stands; where the pair on the screen was taken out since, the next one is opened."""
-    line = as_it_stands(seat, waiting)
-    if line.current is None and waiting:
-        line = line_up(seat, waiting, known=known)
+def _present(seat: Seat, waiting: list[Matchup], known: Epoch | None) -> Screen:
+    """The screen as it stands; where the pair on the screen was taken out since, the next one is opened."""
+    screen = present_screen(seat, waiting)
+    if screen.current is None and waiting:
+        screen = fill_screen(seat, waiting, known=known)
         save_seat(seat)
-    return line
+    return screen
 
 
 def _standing(matchup: Matchup) -> Vote:
@@ -203,11 +203,11 @@ def undo_vote(*, judge: User, code: str) -> Undone:
     _withdraw(matchup, judge)
     seat.voted -= 1
     stays = is_showable(matchup)
-    line = _put_back(matchup, waiting) if stays else _put_away(matchup, waiting, known)
+    screen = _put_back(matchup, waiting) if stays else _put_away(matchup, waiting, known)
     save_seat(seat)
     # In the transaction too: an undo leaves no newer vote by which a lost mark could be noticed.
     mark_stale(matchup.run_id)
-    return Undone(line, put_away=not stays)
+    return Undone(screen, put_away=not stays)
 
 
 def _withdraw(matchup: Matchup, judge: User) -> None:
@@ -218,22 +218,22 @@ def _withdraw(matchup: Matchup, judge: User) -> None:
     remove_vote(matchup, vote.outcome)
 
 
-def _put_back(matchup: Matchup, waiting: list[Matchup]) -> Line:
+def _put_back(matchup: Matchup, waiting: list[Matchup]) -> Screen:
     Matchup.objects.filter(seat=matchup.seat, state=Matchup.State.OPEN).update(state=Matchup.State.QUEUED)
     matchup.state, matchup.opened_at = Matchup.State.OPEN, now()
     _leave(matchup, Matchup.State.VOTED, state=matchup.state, opened_at=matchup.opened_at)
     behind = min(filter(is_showable, waiting), key=lambda row: row.order, default=None)
-    return Line(matchup.seat, matchup, behind)
+    return Screen(matchup.seat, matchup, behind)
 
 
-def _put_away(matchup: Matchup, waiting: list[Matchup], known: Epoch | None) -> Line:
+def _put_away(matchup: Matchup, waiting: list[Matchup], known: Epoch | None) -> Screen:
     _leave(matchup, Matchup.State.VOTED, state=Matchup.State.VOID)
     matchup.seat.void += 1
-    return line_up(matchup.seat, waiting, known=known)
+    return fill_screen(matchup.seat, waiting, known=known)
 
 
 @retried
-def report_matchup(*, judge: User, code: str, side: str, reason: str, note: str = "") -> Line:
+def report_matchup(*, judge: User, code: str, side: str, reason: str, note: str = "") -> Screen:
     """Take the pair off the judge's screen for good and tell the curators why."""
     matchup, waiting, known = _read(judge, code)
     _check_open(matchup.run)
@@ -245,9 +245,9 @@ def report_matchup(*, judge: User, code: str, side: str, reason: str, note: str 
     _leave(matchup, Matchup.State.OPEN, state=Matchup.State.VOID)
     Report.objects.create(matchup=matchup, side=side, reason=reason, note=note)
     matchup.seat.void += 1
-    line = line_up(matchup.seat, [other for other in waiting if other.pk != matchup.pk], known=known)
+    screen = fill_screen(matchup.seat, [other for other in waiting if other.pk != matchup.pk], known=known)
     save_seat(matchup.seat)
-    return line
+    return screen
 
 
 def last_vote(seat: Seat) -> Vote | None:

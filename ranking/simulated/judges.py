@@ -116,7 +116,7 @@ def cast_simulated(seat: Seat, matchup: Matchup, truth: Truth, luck: random.Rand
     Matchup.objects.filter(pk=matchup.pk).update(opened_at=now() - timedelta(milliseconds=pace + 50))
     Seat.objects.filter(pk=seat.pk).update(last_vote_at=None)
     ballot = Ballot(outcome=choose(seat, matchup, truth, luck), response_ms=pace)
-    return cast_vote(judge=seat.judge, code=matchup.code, ballot=ballot).line.current
+    return cast_vote(judge=seat.judge, code=matchup.code, ballot=ballot).screen.current
 
 
 def choose(seat: Seat, matchup: Matchup, truth: Truth, luck: random.Random) -> str:

@@ -155,8 +155,8 @@ def test_an_excluded_drawing_leaves_the_judge_s_line_and_the_epoch_and_no_vote_i
     act(client, [on_screen.left_sample], "exclude_samples", reason="blank")
 
     assert newest_epoch(run).number == epoch + 1
-    line = take_seat(seat.pk)
-    shown = {line.current.left_sample_id, line.current.right_sample_id}
+    screen = take_seat(seat.pk)
+    shown = {screen.current.left_sample_id, screen.current.right_sample_id}
     assert on_screen.left_sample_id not in shown
     on_screen.refresh_from_db()
     assert on_screen.state == "void"

@@ -98,13 +98,13 @@ def on_the_judge_page(client, run: Run, cast: Cast, tmp_path) -> Iterator[str]:
     """Judged to the last pair: whatever may be shown was shown as text or picture; nothing else ever was."""
     seat = make_seat(run, f"judge-{run.pk}")
     client.force_login(seat.judge)
-    line = take_seat(seat.pk)
-    while line.current:
+    screen = take_seat(seat.pk)
+    while screen.current:
         page = client.get(reverse("judging:judge", args=[run.code]))
-        assert page.status_code == 200 and line.current.code.encode() in page.content
+        assert page.status_code == 200 and screen.current.code.encode() in page.content
         stage = page.content.partition(b'id="stage"')[2].partition(b'id="ballot"')[0]
         assert not (b"<svg" in stage or b"<script" in stage.lower())
-        line = cast_vote(judge=seat.judge, code=line.current.code, ballot=Ballot("tie")).line
+        screen = cast_vote(judge=seat.judge, code=screen.current.code, ballot=Ballot("tie")).screen
     shown = set()  # by what was drawn, because a judge is not asked about the same two drawings twice
     for matchup in Matchup.objects.filter(seat=seat, state="voted").select_related("left_sample", "right_sample"):
         shown |= {(matchup.prompt_id, sample.drawing) for sample in (matchup.left_sample, matchup.right_sample)}
@@ -148,9 +148,9 @@ def test_every_case_is_only_words_where_words_go(client, curator, no_waiting):
     """As drawing, prompt, reason and detail at once, past all readers: each page and each export holds it whole."""
     run, cast = worded_run()
     seat = make_seat(run, "bob")
-    line = take_seat(seat.pk)
-    while line.current:
-        line = cast_vote(judge=seat.judge, code=line.current.code, ballot=Ballot("left")).line
+    screen = take_seat(seat.pk)
+    while screen.current:
+        screen = cast_vote(judge=seat.judge, code=screen.current.code, ballot=Ballot("left")).screen
 
     table = io.StringIO(newline="")
     write_votes(run, table, format="csv")

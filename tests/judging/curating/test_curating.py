@@ -227,8 +227,8 @@ def test_the_database_refuses_a_weight_without_a_reason_or_out_of_range(run, wei
 @pytest.mark.parametrize("decision", ["exclude", "dismiss"])
 def test_a_report_is_decided_once(client, run, curator, decision):
     seat = make_seat(run, "alice")
-    line = take_seat(seat.pk)
-    voting.report_matchup(judge=seat.judge, code=line.current.code, side="left", reason="signed")
+    screen = take_seat(seat.pk)
+    voting.report_matchup(judge=seat.judge, code=screen.current.code, side="left", reason="signed")
     report = Report.objects.get()
     url = reverse("judging:decide", args=[run.code, report.pk])
 
@@ -237,22 +237,22 @@ def test_a_report_is_decided_once(client, run, curator, decision):
 
     assert ("The drawing is out of judging." if decision == "exclude" else "The report is dismissed.") in first
     assert "Nothing had to be changed." in second and "The drawing is out of judging." not in second
-    sample = Sample.objects.get(pk=line.current.left_sample_id)
+    sample = Sample.objects.get(pk=screen.current.left_sample_id)
     assert bool(sample.excluded_reason) is (decision == "exclude")
     assert Report.objects.get().decision == ("excluded" if decision == "exclude" else "dismissed")
-    assert not Sample.objects.get(pk=line.current.right_sample_id).excluded_reason
+    assert not Sample.objects.get(pk=screen.current.right_sample_id).excluded_reason
 
 
 @pytest.mark.parametrize(("typed", "said"), [("a copy", "a copy"), ("", "reported by a judge: signed")])
 def test_a_report_is_decided_with_the_curator_s_reason_or_the_judge_s(client, run, curator, typed, said):
     seat = make_seat(run, "alice")
-    line = take_seat(seat.pk)
-    voting.report_matchup(judge=seat.judge, code=line.current.code, side="left", reason="signed")
+    screen = take_seat(seat.pk)
+    voting.report_matchup(judge=seat.judge, code=screen.current.code, side="left", reason="signed")
     url = reverse("judging:decide", args=[run.code, Report.objects.get().pk])
 
     client.post(url, {"decision": "exclude", "reason": typed})
 
-    assert Sample.objects.get(pk=line.current.left_sample_id).excluded_reason == said
+    assert Sample.objects.get(pk=screen.current.left_sample_id).excluded_reason == said
     event = Event.objects.get(verb="report excluded")
     assert (event.actor, event.reason) == (curator, said)
 

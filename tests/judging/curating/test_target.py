@@ -25,9 +25,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 def judge_all(run, name):
     """Vote until the schedule has nothing more."""
     seat = make_seat(run, name)
-    line = take_seat(seat.pk)
-    while line.current is not None:
-        line = voting.cast_vote(judge=seat.judge, code=line.current.code, ballot=voting.Ballot("left")).line
+    screen = take_seat(seat.pk)
+    while screen.current is not None:
+        screen = voting.cast_vote(judge=seat.judge, code=screen.current.code, ballot=voting.Ballot("left")).screen
     return seat
 
 

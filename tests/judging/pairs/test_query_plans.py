@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
+from judging.pairs.matchups import WAITING, with_drawings, with_seats
 from judging.pairs.serving import take_seat
-from judging.pairs.showing import WAITING, with_drawings, with_seats
 from tests.judging.make import make_run, make_seat
 
 pytestmark = pytest.mark.django_db

@@ -17,7 +17,7 @@ from generation.models import Run, Sample
 from judging.models import Epoch, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
 from judging.pairs import tallies
 from judging.pairs.epochs import load_table, refresh_epoch
-from judging.pairs.serving import line_of, take_seat
+from judging.pairs.serving import screen_of, take_seat
 from judging.pairs.tallies import differences, rebuild_tallies
 from judging.pairs.voting import Ballot, cast_vote, last_vote, mark_missed, report_matchup, undo_vote
 from judging.seats import RefusedError
@@ -51,8 +51,8 @@ def test_it_works(clock):
     cast = clock.vote(seat, "left")
 
     assert cast.matchup.code == first.current.code
-    assert cast.line.current.code == first.upcoming.code
-    assert cast.line.upcoming.code not in {first.current.code, first.upcoming.code}
+    assert cast.screen.current.code == first.upcoming.code
+    assert cast.screen.upcoming.code not in {first.current.code, first.upcoming.code}
     assert cast.vote.outcome == "left"
     assert Counter(Matchup.objects.values_list("state", flat=True)) == {"voted": 1, "open": 1, "queued": 1}
     assert differences(seat.run) == 0
@@ -75,7 +75,7 @@ def test_the_same_choice_twice_is_one_vote(clock):
     other = clock.vote(seat, "tie", code)
 
     assert other.again
-    assert (one.vote, one.line.current) == (other.vote, other.line.current)
+    assert (one.vote, one.screen.current) == (other.vote, other.screen.current)
     assert Vote.objects.count() == 1
 
 
@@ -106,10 +106,10 @@ def test_another_judges_code_is_unknown(clock):
 
 def test_a_queued_pair_takes_no_vote(clock):
     seat = make_seat(make_run())
-    line = take_seat(seat.pk)
+    screen = take_seat(seat.pk)
 
     with pytest.raises(RefusedError) as refused:
-        clock.vote(seat, "left", line.upcoming.code)
+        clock.vote(seat, "left", screen.upcoming.code)
 
     assert refused.value.code == "not_on_screen"
 
@@ -171,13 +171,13 @@ def test_a_claimed_time_is_never_longer_than_the_pair_was_open(clock):
 
 def test_undo_withdraws_reopens_and_queues_what_was_on_screen(clock):
     seat = make_seat(make_run())
-    line = take_seat(seat.pk)
+    screen = take_seat(seat.pk)
     cast = clock.vote(seat, "right")
 
-    undone = undo_vote(judge=seat.judge, code=line.current.code).line
+    undone = undo_vote(judge=seat.judge, code=screen.current.code).screen
 
-    assert undone.current.code == line.current.code
-    assert undone.upcoming.code == cast.line.current.code
+    assert undone.current.code == screen.current.code
+    assert undone.upcoming.code == cast.screen.current.code
     vote = Vote.objects.get()
     assert vote.withdrawn_by == seat.judge
     assert vote.withdrawn_at is not None
@@ -230,7 +230,7 @@ def test_undo_pressed_twice_undoes_once(clock):
 
     one, other = undo_vote(judge=seat.judge, code=code), undo_vote(judge=seat.judge, code=code)
 
-    assert one.line.current == other.line.current
+    assert one.screen.current == other.screen.current
     assert Vote.objects.filter(withdrawn_at=None).count() == 1
 
 
@@ -250,15 +250,15 @@ def test_where_names_are_shown_votes_are_unblind_and_stand(clock):
 
 def test_a_report_takes_the_pair_away_for_good(clock):
     seat = make_seat(make_run(quota=None))
-    line = take_seat(seat.pk)
+    screen = take_seat(seat.pk)
 
-    after = report_matchup(judge=seat.judge, code=line.current.code, side="left", reason="signed", note="says Acme")
-    again = report_matchup(judge=seat.judge, code=line.current.code, side="left", reason="signed")
+    after = report_matchup(judge=seat.judge, code=screen.current.code, side="left", reason="signed", note="says Acme")
+    again = report_matchup(judge=seat.judge, code=screen.current.code, side="left", reason="signed")
 
-    assert after.current.code == again.current.code == line.upcoming.code
+    assert after.current.code == again.current.code == screen.upcoming.code
     assert Report.objects.get().note == "says Acme"
     with pytest.raises(RefusedError) as refused:
-        clock.vote(seat, "left", line.current.code)
+        clock.vote(seat, "left", screen.current.code)
     assert refused.value.code == "void"
 
 
@@ -267,12 +267,12 @@ def test_a_thousand_random_votes_are_recorded_on_the_side_shown(clock):
     run = make_run(entrants=6, prompts=8, attempts=3)
     seat = make_seat(run)
     random, said = Random(3), {}
-    line = take_seat(seat.pk)
+    screen = take_seat(seat.pk)
     for _ in range(1000):
-        shown = line.current
+        shown = screen.current
         outcome = random.choice(["left", "right", "tie", "fail"])
         said[shown.left_sample.drawing, shown.right_sample.drawing, shown.kind] = outcome
-        line = clock.vote(seat, outcome).line
+        screen = clock.vote(seat, outcome).screen
 
     votes = Vote.objects.select_related("matchup__left_sample", "matchup__right_sample", "matchup__prompt")
     recorded = {
@@ -326,10 +326,10 @@ def test_repeats_stay_out_of_the_other_tallies(clock):
 
 def test_a_quota_ends_the_sitting(clock):
     seat = make_seat(make_run(), quota=7)
-    line = take_seat(seat.pk)
+    screen = take_seat(seat.pk)
     count = 0
-    while line.current is not None:
-        line = clock.vote(seat).line
+    while screen.current is not None:
+        screen = clock.vote(seat).screen
         count += 1
 
     assert count == 7
@@ -338,11 +338,11 @@ def test_a_quota_ends_the_sitting(clock):
 
 def test_a_target_ends_the_run_when_every_pair_has_its_votes(clock):
     run = make_run(entrants=3, prompts=8, attempts=3, target=10, overlap=0, repeats=0)
-    line, seat = None, make_seat(run)
-    line = take_seat(seat.pk)
+    seat = make_seat(run)
+    screen = take_seat(seat.pk)
     count = 0
-    while line.current is not None:
-        line = clock.vote(seat).line
+    while screen.current is not None:
+        screen = clock.vote(seat).screen
         count += 1
 
     assert 30 <= count <= 40
@@ -350,10 +350,10 @@ def test_a_target_ends_the_run_when_every_pair_has_its_votes(clock):
 
 def test_everything_shown_once_ends_the_sitting(clock):
     seat = make_seat(make_run(entrants=2, prompts=2, attempts=2, overlap=0.2, repeats=0))
-    line = take_seat(seat.pk)
+    screen = take_seat(seat.pk)
     count = 0
-    while line.current is not None:
-        line = clock.vote(seat).line
+    while screen.current is not None:
+        screen = clock.vote(seat).screen
         count += 1
 
     assert count == 2 * 2 * 2
@@ -364,11 +364,11 @@ def test_held_and_excluded_samples_are_never_shown(clock):
     held = Sample.objects.filter(run=run).first()
     Sample.objects.filter(pk=held.pk).update(held=True)
     seat = make_seat(run)
-    line = take_seat(seat.pk)
-    excluded = line.upcoming.left_sample_id
+    screen = take_seat(seat.pk)
+    excluded = screen.upcoming.left_sample_id
     Sample.objects.filter(pk=excluded).update(excluded_reason="reported")
-    while line.current is not None:
-        line = clock.vote(seat).line
+    while screen.current is not None:
+        screen = clock.vote(seat).screen
 
     shown = Matchup.objects.filter(state="voted")
     assert not shown.filter(left_sample__in=[held.pk, excluded]).exists()
@@ -378,17 +378,17 @@ def test_held_and_excluded_samples_are_never_shown(clock):
 
 def test_a_pair_that_was_taken_out_leaves_the_screen_and_stays_away(clock):
     seat = make_seat(make_run())
-    line = take_seat(seat.pk)
+    screen = take_seat(seat.pk)
     cast = clock.vote(seat)
-    Sample.objects.filter(pk__in=[line.current.left_sample_id, line.upcoming.left_sample_id]).update(
+    Sample.objects.filter(pk__in=[screen.current.left_sample_id, screen.upcoming.left_sample_id]).update(
         excluded_reason="offensive"
     )
 
-    assert line_of(seat).current is None  # the page offers to go on, which takes the next one
+    assert screen_of(seat).current is None  # the page offers to go on, which takes the next one
     undone = undo_vote(judge=seat.judge, code=cast.matchup.code)
     assert undone.put_away
-    assert undone.line.current.code not in {line.current.code, line.upcoming.code}
-    assert take_seat(seat.pk).current == undone.line.current
+    assert undone.screen.current.code not in {screen.current.code, screen.upcoming.code}
+    assert take_seat(seat.pk).current == undone.screen.current
     assert Vote.objects.get().withdrawn_by == seat.judge
     assert differences(seat.run) == 0
 
@@ -402,9 +402,9 @@ def test_new_entrants_begin_a_new_epoch_and_old_drawings_never_meet_again(clock)
     make_entrant(run, "new/one")
     refresh_epoch(run)
     for _ in range(30):
-        line = clock.vote(seat).line
+        screen = clock.vote(seat).screen
 
-    assert line.seat.epoch.number == 2
+    assert screen.seat.epoch.number == 2
     keys = Counter(Matchup.objects.exclude(kind="repeat").values_list("key", flat=True))
     assert max(keys.values()) == 1
     assert Matchup.objects.filter(left__name="new/one").exists()
@@ -423,7 +423,7 @@ def test_what_gaps_leave_owed_is_kept_between_votes_and_a_plan_without_it_goes_o
     assert abs(by_category["animal"] - by_category["object"]) <= 4
     assert seat.plan.pop("owed")
     seat.save(update_fields=["plan"])
-    assert clock.vote(seat).line.upcoming.order == 62
+    assert clock.vote(seat).screen.upcoming.order == 62
 
 
 def test_equal_drawings_are_one(clock):
@@ -431,10 +431,10 @@ def test_equal_drawings_are_one(clock):
     Sample.objects.update(drawing="the same")
     seat = make_seat(run)
 
-    line = take_seat(seat.pk)
+    screen = take_seat(seat.pk)
 
-    assert line.upcoming is None
-    assert clock.vote(seat).line.current is None
+    assert screen.upcoming is None
+    assert clock.vote(seat).screen.current is None
 
 
 def test_tallies_rebuild_to_what_they_were(clock):
@@ -560,6 +560,6 @@ def test_an_undo_that_comes_between_reading_and_undoing_is_no_error(clock):
     with connection.execute_wrapper(come_between):
         undone = undo_vote(judge=seat.judge, code=code)
 
-    assert undone.line.current.code == code
+    assert undone.screen.current.code == code
     assert Vote.objects.filter(withdrawn_at=None).count() == 0
     assert differences(seat.run) == 0
