@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from benchsite.lib.text import clean_text
-from generation.formats import get_format
-from generation.formats.base import Answer, Format
+from generation.formats import format_names, get_format
+from generation.formats.base import Answer, Extraction
 from generation.suites.loading import load_suite
 from generation.suites.suite import Suite
 from generation.suites.yaml_source import SuiteError
@@ -68,25 +69,36 @@ def corpus(*kinds: str) -> list[bytes]:
     return [path.read_bytes() for path in found if path.stat().st_size <= 4096]
 
 
-def extractor(name: str, kinds: tuple[str, ...], fragments: tuple[str, ...], shape: Callable[[str], str]) -> Reader:
-    """`shape` wraps a drawing the way a model would give it back."""
-    found: Format = get_format(name)
+@dataclass(frozen=True)
+class Hints:
+    """What makes fuzzing a format worth more: hostile files of its kind, pieces of its answers, and `shape`, which wraps
+    a drawing the way a model would give it back, where a drawing reads as itself."""
 
-    def read(raw: bytes) -> Any:
+    kinds: tuple[str, ...] = ()
+    fragments: tuple[str, ...] = ()
+    shape: Callable[[str], str] | None = None
+
+
+def extractor(name: str, hints: Hints) -> Reader:
+    form, shape = get_format(name), hints.shape
+    fragments = hints.fragments or tuple(re.findall(r"\S+\s*", form.example))
+
+    def read(raw: bytes) -> Extraction:
         text = clean_text(raw.decode("utf-8", "replace"))[0]
-        return found.extract(Answer(text, prompt_facts={"target": "A"}))
+        return form.extract(Answer(text, prompt_facts={"target": "A"}))
 
     def check(raw: bytes) -> bool:
         extraction = read(raw)
         json.dumps(dict(extraction.facts))
         assert extraction.valid or extraction.reason, "neither a drawing nor a reason"
-        if extraction.valid:
+        if extraction.drawing is not None:
             assert clean_text(extraction.drawing) == (extraction.drawing, ()), "the drawing is not clean text"
-            again = read(encoded(shape(extraction.drawing)))
+            again = read(encoded(shape(extraction.drawing))) if shape else extraction
             assert again.drawing == extraction.drawing, "the drawing does not read as itself"
         return extraction.valid
 
-    inputs = damaged(corpus(*kinds)) | (pieces(*fragments) | ANY | pieces(*fragments).map(shape)).map(encoded)
+    wrapped = pieces(*fragments).map(shape or str)
+    inputs = damaged([encoded(form.example), *corpus(*hints.kinds)]) | (pieces(*fragments) | ANY | wrapped).map(encoded)
     return Reader(name, inputs, read, check, [*FENCES[:8], *fragments])
 
 
@@ -131,29 +143,19 @@ def suite_loader() -> Reader:
     return Reader("suite loader", inputs, read, check, YAML)
 
 
-EXTRACTORS = (
-    extractor("ascii_art", ("ascii",), ("/\\_/\\\n", "한글", "\u0301", "👨\u200d👩", "I am GPT"), fenced),
-    extractor(
-        "svg",
+HINTS = {
+    "ascii_art": Hints(("ascii",), ("/\\_/\\\n", "한글", "\u0301", "👨\u200d👩", "I am GPT"), fenced),
+    "svg": Hints(
         ("svg",),
         (
-            "<svg>",
-            "</svg>",
-            "<g>",
-            "</g>",
-            "<circle r='1'/>",
-            "<use href='#a'/>",
-            "<style>",
-            "{",
-            "<!--",
-            "&",
+            *("<svg>", "</svg>", "<g>", "</g>", "<circle r='1'/>", "<use href='#a'/>", "<style>", "{", "<!--", "&"),
             "<![CDATA[",
         ),
         str,
     ),
-    extractor("pixel_art", ("json",), ('{"grid":', "[[0,1],[1,0]]", ',"palette":["red"]}', "[", "{", '"', "1,"), str),
-    extractor(
-        "science_birds", ("code",), ("drop_block('b11', 3)\n", "drop_block(", "'b31'", ",", "(", ")", "#"), backticked
+    "pixel_art": Hints(("json",), ('{"grid":', "[[0,1],[1,0]]", ',"palette":["red"]}', "[", "{", '"', "1,"), str),
+    "science_birds": Hints(
+        ("code",), ("drop_block('b11', 3)\n", "drop_block(", "'b31'", ",", "(", ")", "#"), backticked
     ),
-    suite_loader(),
-)
+}
+EXTRACTORS = (*(extractor(name, HINTS.get(name, Hints())) for name in format_names()), suite_loader())

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.fuzz.fuzz import READERS, fuzz
+from benchmarks.fuzz.readers import Hints, extractor
 from generation.formats import format_names
+from tests.generation.formats.packages import install
 from tests.test_architecture import ROOT, imports, modules
 
 APPS = ("benchsite", "generation", "judging", "ranking")
@@ -52,6 +54,15 @@ def test_a_few_examples_break_nothing(reader):
 
     assert row["broken"] == ""
     assert row["examples"] >= 20
+
+
+def test_a_format_of_a_package_is_fuzzed_from_its_example(tmp_path, monkeypatch):
+    value = "tests.generation.formats.haiku:FORMAT"
+    monkeypatch.syspath_prepend(install(tmp_path, name="haiku", value=value))
+
+    row = fuzz(extractor("haiku", Hints()), examples=50, number=1)
+
+    assert row["broken"] == ""
 
 
 def test_a_reader_that_breaks_is_told():
