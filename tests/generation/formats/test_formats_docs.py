@@ -52,3 +52,13 @@ def test_any_text_gives_a_drawing_or_a_reason(dots, text):
     found = dots.extract(Answer(text))
 
     assert found.valid != bool(found.reason)
+
+
+def test_every_member_is_documented():
+    page = PAGE.read_text()
+    members = {name for name in (*vars(Format), *Format.__annotations__) if not name.startswith("_")}
+
+    missing = {name for name in members - {"has_xml"} if not re.search(rf"`{name}\b", page)}
+
+    assert members >= {"example", "explain"}
+    assert missing == set()
