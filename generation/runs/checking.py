@@ -51,7 +51,7 @@ def describe_key(name: str, key: KeyInfo) -> str:
     if key.limit_nano is None:
         return f"{name}: the key is accepted."
     used = (key.usage_nano or 0) / NANO
-    return f"{name}: the key is accepted; US$ {used:.2f} of {key.limit_nano / NANO:.2f} are used."
+    return f"{name}: the key is accepted; US${used:.2f} of {key.limit_nano / NANO:.2f} are used."
 
 
 def describe_model(entry: ModelEntry, info: ModelInfo | None) -> str:
@@ -59,7 +59,7 @@ def describe_model(entry: ModelEntry, info: ModelInfo | None) -> str:
         return f"  {entry.id}: the provider does not offer it"
     if info.price is None:
         return f"  {entry.id}: offered, price not listed"
-    return f"  {entry.id}: offered, US$ {info.price.input.normalize():f} in and {info.price.output.normalize():f} out per million tokens"
+    return f"  {entry.id}: offered, US${info.price.input.normalize():f} in and {info.price.output.normalize():f} out per million tokens"
 
 
 def with_price(entry: ModelEntry, info: ModelInfo | None) -> ModelEntry:
@@ -72,7 +72,7 @@ def with_price(entry: ModelEntry, info: ModelInfo | None) -> ModelEntry:
 def describe_cost(suite: Suite, profiles: Mapping[str, Profile]) -> str:
     bound = cost_bound_nano(suite, free=free_providers(profiles))
     most = (
-        "an unknown amount: a price is missing" if bound is None else f"at most US$ {bound / NANO:.4f} without retries"
+        "an unknown amount: a price is missing" if bound is None else f"at most US${bound / NANO:.4f} without retries"
     )
     return f"{sample_count(suite)} samples; a whole run costs {most}."
 

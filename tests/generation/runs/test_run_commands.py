@@ -242,7 +242,7 @@ def test_check_provider_says_key_models_and_cost(demo, capsys):
 
     told = capsys.readouterr().out
     assert "demo: the key is accepted." in told
-    assert "demo/master: offered, US$ 3 in and 15 out per million tokens" in told
+    assert "demo/master: offered, US$3 in and 15 out per million tokens" in told
     assert "80 samples; a whole run costs at most US$" in told
 
 
@@ -262,7 +262,7 @@ def test_a_provider_of_ones_own_costs_nothing():
         found = replace(suite, models=unpriced, generation=replace(suite.generation, provider=provider))
         return describe_cost(found, profiles)
 
-    assert cost("ollama").endswith("at most US$ 0.0000 without retries.")
+    assert cost("ollama").endswith("at most US$0.0000 without retries.")
     assert cost("openrouter").endswith("an unknown amount: a price is missing.")
 
 

@@ -194,7 +194,7 @@ def test_progress_says_what_failed_and_what_to_do(client, curator, run):
     page = client.get(f"/runs/{run.code}/progress/").content.decode()
 
     assert "1 failed: moderation." in page
-    assert "It stays a refusal." in page
+    assert "The refusal stands." in page
 
 
 def test_samples_are_filtered(client, curator, run):
