@@ -164,6 +164,8 @@ PROGRESS_PACE = Pace()
 if not os.environ.get("DEMO_PROVIDER_URL"):
     os.environ["DEMO_PROVIDER_URL"] = left_behind("DEMO_PROVIDER_URL", VAR_DIR / "demo_url", "http://127.0.0.1:8765/v1")
 
+DEMO_JUDGES, DEMO_VOTES = 10, 400  # simulated judges of a new site's demo runs, and what they vote together
+
 METRICS_TOKEN = env_str("METRICS_TOKEN")  # without one, /metrics answers this machine alone
 
 # Notices of finished and paused runs; off until one of the two is set.

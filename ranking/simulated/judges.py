@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import blake2b
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils.timezone import now
 
@@ -18,7 +19,6 @@ from judging.pairs.serving import take_seat
 from judging.pairs.voting import Ballot, cast_vote
 
 NAME = "simulated-judge-"
-DEMO_JUDGES, DEMO_VOTES = 10, 400
 TOP, BOTTOM = 1.8, -1.8  # log-odds of the first and the last entrant
 SPREAD = {"drawing": 0.3, "prompt": 0.1, "taste": 0.15}  # how much drawings, prompts and judges differ, in log-odds
 TIES, FAILS = 0.12, 0.06
@@ -138,6 +138,6 @@ def rounded(value: float) -> float:
 
 def judge_demo_run(run: Run) -> None:
     """The votes of a demo run; what an earlier start left undone is completed."""
-    missing = DEMO_VOTES - run.votes.standing().filter(seat__is_simulated=True).count()
+    missing = settings.DEMO_VOTES - run.votes.standing().filter(seat__is_simulated=True).count()
     if missing > 0:
-        simulate_judges(run, judges=DEMO_JUDGES, votes=missing)
+        simulate_judges(run, judges=settings.DEMO_JUDGES, votes=missing)

@@ -7,16 +7,15 @@ import pytest
 from benchsite.operations import demo_runs
 from benchsite.operations.accounts import create_first_logins
 from generation.runs.lifecycle import start_run
-from ranking.simulated import judges
 from tests.generation.drawing_room import draw_some, make_suite
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def run(demo, tmp_path, monkeypatch):
-    monkeypatch.setattr(judges, "DEMO_VOTES", 6)
-    monkeypatch.setattr(judges, "DEMO_JUDGES", 2)
+def run(demo, tmp_path, settings):
+    settings.DEMO_VOTES = 6
+    settings.DEMO_JUDGES = 2
     demo()
     create_first_logins(tmp_path / "logins.txt")
     run = start_run(make_suite())
