@@ -19,4 +19,7 @@ class GenerationConfig(AppConfig):
     name = "generation"
 
     def ready(self) -> None:
+        from generation.checks import check_protocols  # reads tables, which are there only now
+
         register(check_formats)
+        register(check_protocols)

@@ -46,7 +46,7 @@ class Protocol:
     - `sentence(result, labels)` is the one line that lists of leaderboards show; `labels` are entrants' labels by name.
     - `best_drawing(run, fit)` is the leader's best drawing for the home page, a `ranking.best.Best` or None.
     - `entrant_page(fit, entrant)` adds to an entrant's page; without it the page shows the score and its categories.
-    - `has_ties`: curators choose how ties and fails count.
+    - `has_ties`: its votes have ties and fails. Curators choose how these count, and `analyse` reads its votes.jsonl.
     - `needs_rubric`: a suite that names it must have a rubric.
     - `judging_room` and `ranking_room` are its folders. Their modules `models`, `urls` and `admin` are found there, and in
       the ranking room `archive`, whose `MEMBERS` are its files in archives, exports and the API.

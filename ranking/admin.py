@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from benchsite.lib.fact_admin import FactAdmin, RunFactAdmin, link, listing
 from generation.models import Run
 from judging.admin import JudgedRunAdmin
+from ranking.archive.members import members_of
 from ranking.models import AnalystToken, Counting, Fit, Publication, Standing
 
 admin.site.unregister(Run)
@@ -19,7 +20,9 @@ admin.site.unregister(Run)
 @admin.register(Run)
 class RankedRunAdmin(JudgedRunAdmin):
     def further(self, run: Run) -> list[SafeString]:
-        return [*super().further(run), listing("ranking_fit", "fits", run__id__exact=run.pk)]
+        own = [member for member in members_of(run.protocols) if not member.always]
+        lists = [listing(f"{m.table._meta.label_lower.replace('.', '_')}", m.kind, run__id__exact=run.pk) for m in own]
+        return [*super().further(run), *lists, listing("ranking_fit", "fits", run__id__exact=run.pk)]
 
 
 @admin.register(Fit)

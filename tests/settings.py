@@ -8,7 +8,7 @@ import tempfile
 os.environ.setdefault("VAR_DIR", tempfile.mkdtemp(prefix="benchsite-test-"))
 
 from benchsite.settings import *  # noqa: F403
-from benchsite.settings import DATABASES, STORAGES, VAR_DIR
+from benchsite.settings import DATABASES, INSTALLED_APPS, STORAGES, VAR_DIR
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
@@ -20,3 +20,5 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 
 # A live server's threads would keep theirs, and a database with a visitor cannot be dropped at the end.
 DATABASES["default"]["CONN_MAX_AGE"] = 0
+
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.best_of_four"]  # the table of a protocol that lives here alone

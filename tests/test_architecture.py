@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from pathlib import Path
 
@@ -30,7 +31,7 @@ generation.drawing
 generation.files
 generation.templatetags
 generation.views
-generation.urls generation.jobs generation.admin generation.management
+generation.urls generation.jobs generation.admin generation.checks generation.management
 judging.models judging.rules judging.seats judging.disclosure
 judging.pairs judging.grades
 judging.curating judging.files
@@ -177,3 +178,25 @@ def test_every_folder_is_drawn():
     folders = {path.parent.relative_to(ROOT) for app in [*APPS, "benchsite"] for path in modules(app)}
 
     assert names == {"/".join(folder.parts[:2]) for folder in folders}
+
+
+# Names of protocols that are the names of something else, too: a suite's field, and what a format asks to be scored by.
+OTHERWISE = {("benchsite/front/views.py", "rubric"), ("generation/suites/loading.py", "rubric")}
+OTHERWISE |= {("generation/formats/science_birds/__init__.py", "competition")}
+
+
+def test_nothing_outside_its_rooms_asks_for_a_protocol_by_name():
+    names = {name for name, entry in PROTOCOLS.items()} | {name for e in PROTOCOLS.values() for name in e.by_format}
+    quoted = re.compile(rf"[\"']({'|'.join(names)})(?::\w+)?[\"']")
+    rooms = tuple(f"{room.replace('.', '/')}/" for room in ROOMS)
+    files = [path for app in [*APPS, "benchsite"] for path in modules(app)]
+    files += [path for kind in ("templates/**/*.html", "static/js/**/*.js") for path in ROOT.glob(kind)]
+
+    asked = {
+        (str(path.relative_to(ROOT)), name)
+        for path in files
+        for name in quoted.findall(path.read_text())
+        if not str(path.relative_to(ROOT)).startswith(rooms)
+    }
+
+    assert asked - {("generation/protocols.py", name) for name in names} == OTHERWISE

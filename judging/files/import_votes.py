@@ -20,6 +20,7 @@ from generation.runs.staleness import mark_stale
 from generation.suites.suite import Category, Generation, ModelEntry, PromptEntry, Suite
 from judging.files.vote_lines import VoteLine, read_vote_lines
 from judging.models import Matchup, Seat, Vote
+from judging.pairs import NAME
 from judging.pairs.tallies import rebuild_tallies
 
 BATCH = 500
@@ -62,7 +63,7 @@ def _make_run(lines: list[VoteLine], title: str) -> Run:
         description="Votes that were cast elsewhere.",
         method="The votes were imported; how they were collected is not recorded here.",
         format=WITHOUT_DRAWINGS,
-        protocols=("pairwise",),
+        protocols=(NAME,),
         seed=0,
         generation=Generation(attempts_per_prompt=1, temperature=0.0, max_tokens=1, provider="import"),
         models=tuple(ModelEntry(id=name, label=name) for name in names),
@@ -73,7 +74,7 @@ def _make_run(lines: list[VoteLine], title: str) -> Run:
         suite=suite.slug,
         title=suite.title,
         format=suite.format,
-        protocols=["pairwise"],
+        protocols=[NAME],
         config=suite.to_dict(),
         digest=suite.digest(),
         drawing_state=Run.Drawing.CANCELLED,

@@ -1,0 +1,3 @@
+"""Two drawings, one vote."""
+
+NAME = "pairwise"  # what suites call it

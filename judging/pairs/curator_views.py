@@ -15,6 +15,7 @@ from generation.runs.lifecycle import RunError
 from judging.curating import runs as curating
 from judging.curating.figures import coverage_map, hour_bars, judge_progress, shortfalls, votes_per_hour
 from judging.models import Report
+from judging.pairs import NAME
 from judging.pairs.epochs import newest_epoch
 from judging.rules import rules_of
 
@@ -28,7 +29,7 @@ def _run(code: str) -> Run:
 @require_GET
 def overview(request: UserRequest, code: str) -> HttpResponse:
     run = _run(code)
-    if "pairwise" not in run.protocols and run.judged_by:
+    if NAME not in run.protocols and run.judged_by:
         return redirect(run.judged_by[0].curator_page, code)
     context = {
         **_figures(run),

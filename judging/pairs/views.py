@@ -12,7 +12,7 @@ from benchsite.lib.access import UserRequest
 from generation.models import Run
 from generation.pictures import picture_response
 from judging.models import Matchup, Vote
-from judging.pairs import pages
+from judging.pairs import NAME, pages
 from judging.pairs.serving import Screen, screen_of, take_seat
 from judging.pairs.voting import cast_vote, report_matchup, undo_vote
 from judging.rules import rules_of
@@ -37,7 +37,7 @@ def what_happened(sentence: str, before: Vote | None) -> str:
 @require_GET
 def judge(request: UserRequest, code: str) -> HttpResponse:
     seat = own_seat(request, code)
-    if "pairwise" not in seat.run.protocols:
+    if NAME not in seat.run.protocols:
         return redirect(page_of_judge(seat.run), code)
     screen = screen_of(seat) if seat.run.judging_state == Run.Judging.OPEN else Screen(seat, None, None)
     undo = pages.newest_vote(seat, seat.run)
@@ -60,7 +60,7 @@ def judge(request: UserRequest, code: str) -> HttpResponse:
 def start(request: UserRequest, code: str) -> HttpResponse:
     """Put a pair on the judge's screen; the only thing a link cannot do, because it makes a row."""
     seat = own_seat(request, code)
-    if "pairwise" not in seat.run.protocols:
+    if NAME not in seat.run.protocols:
         return redirect(page_of_judge(seat.run), code)
     if seat.run.judging_state != Run.Judging.OPEN:
         if wants_json(request):

@@ -28,8 +28,6 @@ def compare_with_people(
 
     `entrants` are automatic scores by name, `drawings` by sample id. Judges who were set aside do not count here either.
     """
-    if "pairwise" not in run.protocols:
-        return None
     ratings, votes = people_ratings(run, options)
     if not votes:
         return None

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from benchsite.lib.json_pages import page_or_json
 from generation.models import Run
+from judging.pairs import NAME
 from ranking.fitting import queue_past_fit
 from ranking.models import Fit
 from ranking.pairwise.chart_files import chart_file
@@ -23,8 +24,6 @@ from ranking.people import judge_labels
 from ranking.views import page_json
 from ranking.views.forms import PastForm
 from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, tabs_of
-
-NAME = "pairwise"
 
 
 def _tabs(request: HttpRequest, fit: Fit) -> dict[str, Any]:

@@ -115,9 +115,10 @@ def analyse_suite(options: dict[str, Any], bar: Bar) -> str:
     if not folder.is_dir() or Path(options["suite"]).name != options["suite"]:
         raise ValueError(f"There is no suite {options['suite']!r} in {folder.parent.name}/.")
     suite = load_suite(folder)
-    if suite.protocols == ("pairwise",):
+    entries = protocols_of(suite).values()
+    target = next((entry.analyse_file for entry in entries if entry.analyse_file), None)
+    if target is None and all(entry.has_ties for entry in entries):
         return analyse_vote_file(options | {"suite": None}, bar)
-    target = next((entry.analyse_file for entry in protocols_of(suite).values() if entry.analyse_file), None)
     if target is None:
         raise ValueError(f"The suite {options['suite']!r} has no analysis of files.")
     analyse_file = load(target)

@@ -1,0 +1,3 @@
+"""Four drawings, one pick."""
+
+NAME = "best_of_four"
