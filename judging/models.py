@@ -291,7 +291,7 @@ class Report(models.Model):
 class JudgeTally(models.Model):
     """Standing votes counted by judge, category and entrants, sides as shown; repeats apart.
 
-    Kept in the vote's own transaction by `judging.tallies`; equal to a GROUP BY of the standing votes at every commit.
+    Kept in the vote's own transaction by `judging.pairs.tallies`; equal to a GROUP BY of the standing votes at every commit.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="judge_tallies")

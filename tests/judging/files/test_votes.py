@@ -265,6 +265,18 @@ def test_one_moment_may_hold_votes_on_several_prompts(tmp_path):
     assert Vote.objects.count() == 3
 
 
+def test_a_vote_with_the_time_of_its_withdrawal_does_not_count(tmp_path):
+    path = tmp_path / "votes.jsonl"
+    path.write_bytes(GOOD + b"\n" + TIMED[:-1] + b', "withdrawn": "2026-05-01T14:30:00+02:00"}')
+
+    run, count = import_votes(path=path)
+
+    withdrawn = run.votes.get(seat__pseudonym="j")
+    assert count == 2 and list(run.votes.standing()) == list(run.votes.exclude(pk=withdrawn.pk))
+    assert withdrawn.withdrawn_at.isoformat() == "2026-05-01T12:30:00+00:00"
+    assert sum(JudgeTally.objects.filter(run=run).values_list("votes", flat=True)) == 1
+
+
 def test_a_byte_order_mark_and_carriage_returns_are_taken(tmp_path):
     path = tmp_path / "votes.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + GOOD + b"\r\n" + TIMED + b"\r\n")
