@@ -303,3 +303,14 @@ def test_request_body_has_the_parameters_and_the_pinned_providers():
         "provider": {"order": ["Acme"], "allow_fallbacks": False},
     }
     assert "provider" not in payload_of(profile_at("https://x", kind="ollama"), request)
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [("demo", True), ("openrouter", False), ("openai", False), ("ollama", False)]
+)
+def test_demo_players_alone_are_told_the_format(kind, told):
+    request = Request("m", ({"role": "user", "content": "x"},), format="svg")
+
+    body = payload_of(profile_at("https://x", kind=kind), request)
+
+    assert ("format" in body) == told
