@@ -5,9 +5,11 @@ Money is whole nano-dollars (1 USD = 10⁹), so that both databases add and comp
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, TextChoices  # `models.` would be a run's models within Run
 from django.utils.timezone import now
 
 from generation.codes import new_code
@@ -26,7 +28,7 @@ UNFINISHED = "unfinished"
 class CodeField(models.CharField):
     """A random public id."""
 
-    def __init__(self, **options: object) -> None:
+    def __init__(self, **options: Any) -> None:
         super().__init__(**{"max_length": 12, "default": new_code, "unique": True, "editable": False, **options})
 
 
@@ -41,18 +43,18 @@ class RunQuerySet(models.QuerySet["Run"]):
 class Run(models.Model):
     """A frozen copy of a suite's YAML, and the state of drawing, judging and showing it."""
 
-    class Drawing(models.TextChoices):
+    class Drawing(TextChoices):
         OPEN = "open", "drawing"
         PAUSED = "paused", "paused"
         CANCELLED = "cancelled", "cancelled"
 
-    class Judging(models.TextChoices):
+    class Judging(TextChoices):
         NOT_OPEN = "not_open", "not open yet"
         OPEN = "open", "open"
         PAUSED = "paused", "paused"
         CLOSED = "closed", "closed"
 
-    class Visibility(models.TextChoices):
+    class Visibility(TextChoices):
         PRIVATE = "private", "private"
         PUBLISHED = "published", "published"
         ARCHIVED = "archived", "archived"
@@ -235,14 +237,14 @@ class Sample(models.Model):
     - drawn: an answer is stored, once and for good; failed and cancelled: it never will be, unless retried.
     """
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         PENDING = "pending", "waiting"
         ASKING = "asking", "asking"
         DRAWN = "drawn", "drawn"
         FAILED = "failed", "failed"
         CANCELLED = "cancelled", "cancelled"
 
-    class Verdict(models.TextChoices):
+    class Verdict(TextChoices):
         NONE = "", "not read"
         VALID = "valid", "valid"
         INVALID = "invalid", "invalid"
@@ -320,7 +322,7 @@ class Sample(models.Model):
 class ProviderCall(models.Model):
     """One HTTP request, written down before it is sent."""
 
-    class Outcome(models.TextChoices):
+    class Outcome(TextChoices):
         OPEN = "open", "in flight"
         ANSWERED = "answered", "answered"
         RETRY = "retry", "to be retried"
@@ -407,7 +409,7 @@ class Reading(models.Model):
 class Event(models.Model):
     """Who did what to a run, when and why; only ever added to."""
 
-    class Verb(models.TextChoices):
+    class Verb(TextChoices):
         """What was done. Values with spaces are older than the choices, and stay as they are stored."""
 
         START_RUN = "start_run"

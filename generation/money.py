@@ -24,8 +24,8 @@ class Price:
 
 def price_of(price_in: float | str | Decimal | None, price_out: float | str | Decimal | None) -> Price | None:
     """A price from two numbers in dollars per million tokens; None unless both are sane."""
-    values = [decimal_of(value) for value in (price_in, price_out)]
-    return None if None in values else Price(*values)
+    into, out = decimal_of(price_in), decimal_of(price_out)
+    return None if into is None or out is None else Price(into, out)
 
 
 def price_of_nano(price_in_nano: int | None, price_out_nano: int | None) -> Price | None:

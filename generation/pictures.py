@@ -19,5 +19,6 @@ def picture_response(sample: Sample, *, variant: str = "") -> HttpResponse:
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = "private, no-store"
     response["Cross-Origin-Resource-Policy"] = "same-origin"
-    response._csp_exempt = True  # the site's own policy would replace the stricter one above
+    # The site's own policy would replace the stricter one above
+    response._csp_exempt = True  # type: ignore[attr-defined]
     return response

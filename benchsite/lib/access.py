@@ -8,7 +8,8 @@ from functools import wraps
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
 
 class UserRequest(HttpRequest):
@@ -17,11 +18,11 @@ class UserRequest(HttpRequest):
     user: User
 
 
-def curator_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def curator_required(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Curators and superusers; others are refused, visitors asked to log in."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
         if not request.user.is_staff:

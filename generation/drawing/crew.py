@@ -231,6 +231,7 @@ class Crew:
 
     async def _ask(self, active: ActiveRun, question: Question) -> None:
         task = asyncio.current_task()
+        assert task is not None
         try:
             ended = await drawing.ask(self.client, question)
         except asyncio.CancelledError:

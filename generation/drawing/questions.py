@@ -57,10 +57,13 @@ class Ended:
     error: ProviderError | None = None
 
     @property
+    def failure(self) -> ProviderError:
+        assert self.error is not None  # where there is no reply
+        return self.error
+
+    @property
     def cost_nano(self) -> int | None:
-        if self.reply is not None:
-            return self.reply.cost_nano
-        return self.error.cost_nano if self.error is not None else None
+        return self.reply.cost_nano if self.reply else self.failure.cost_nano
 
     @property
     def is_failure(self) -> bool:

@@ -76,7 +76,7 @@ def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
             settled.money.spent += item.cost_nano
             settled.money.released += item.question.reserved_nano
         if item.reply is None:
-            settled.failed += _save_error(item.question, item.error)
+            settled.failed += _save_error(item.question, item.failure)
         elif not item.question.last_turn:
             _save_turn(item.question, item.reply)
         elif _save_answer(item.question, item.reply, read[item.question.token]):
@@ -103,7 +103,7 @@ def _close_call(item: Ended) -> bool:
             "served_by": clean_text(reply.served_provider)[0],
         }
     else:
-        error = item.error
+        error = item.failure
         again = error.kind in ("retry", "pause_run")
         fields |= {
             "outcome": ProviderCall.Outcome.RETRY if again else ProviderCall.Outcome.REFUSED,

@@ -194,7 +194,7 @@ def _priced(active: ActiveRun, picks: list[Question]) -> list[Question]:
 
 def _budget_reason(run: Run, needed: int) -> str:
     return (
-        f"The budget of US${run.budget_nano / NANO:.4f} does not allow another call: {run.spent_nano / NANO:.4f} are "
+        f"The budget of US${(run.budget_nano or 0) / NANO:.4f} does not allow another call: {run.spent_nano / NANO:.4f} are "
         f"spent, {run.reserved_nano / NANO:.4f} are held for calls whose cost is not known yet, and the next call "
         f"may cost up to {needed / NANO:.4f}. Raise the budget to go on."
     )

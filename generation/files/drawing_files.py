@@ -10,6 +10,7 @@ import stat
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from benchsite.lib.file_errors import BadLine
@@ -78,16 +79,20 @@ def _unpacked(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], stem: st
             name=name.relative_to(stem) if wrapped else name,
             size=info.file_size,
             is_plain=not stat.S_ISLNK(info.external_attr >> 16) and not name.is_absolute() and ".." not in name.parts,
-            read=lambda info=info: archive.read(info),
+            read=partial(archive.read, info),
         )
 
 
 def _read_files(files: Iterable[_File], run: Run, source: str, kind: str) -> tuple[list[Line], list[BadLine]]:
     subjects = {slug(name): prompt for prompt in run.prompts.all() for name in (prompt.subject, prompt.key) if name}
-    lines, bad = [], []
+    lines: list[Line] = []
+    bad: list[BadLine] = []
     for number, file in enumerate(files, start=1):
         line = _read_file(file, number, subjects)
-        (bad if isinstance(line, BadLine) else lines).append(line)
+        if isinstance(line, BadLine):
+            bad.append(line)
+        else:
+            lines.append(line)
     if not lines and not bad:
         bad.append(BadLine(source, 0, "", f"there is no .svg file in this {kind}"))
     return lines, bad
@@ -111,7 +116,7 @@ def _read_file(file: _File, number: int, subjects: dict[str, Prompt]) -> Line | 
     prompt = whole or (subjects.get(slug(match["subject"])) if match else None)
     if prompt is None:
         return BadLine(str(name), 0, "", f"no prompt of this run is about {parts[1]!r}")
-    attempt = 1 if whole or not match["attempt"] else int(match["attempt"])
+    attempt = 1 if whole or not match or not match["attempt"] else int(match["attempt"])
     if not 1 <= attempt <= MOST_ATTEMPTS:
         return BadLine(str(name), 0, "", f"the attempt is not a whole number from 1 to {MOST_ATTEMPTS}")
     text, _ = decode(file.read())

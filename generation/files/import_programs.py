@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from generation.models import Entrant, Event, Run
@@ -27,7 +27,7 @@ class Imported:
 
 
 def import_programs(
-    run: Run, programs: Sequence[ProgramEntry], *, by: AbstractBaseUser | None = None, reason: str = ""
+    run: Run, programs: Sequence[ProgramEntry], *, by: User | None = None, reason: str = ""
 ) -> Imported:
     """Qualified programs wait for approval in the admin; the others are listed as disqualified, with every reason.
 

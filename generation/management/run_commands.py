@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -44,6 +45,8 @@ def budget(text: str) -> float | str | None:
 class RunCommand(BaseCommand):
     """A command about one run; a `RunError` is its error message."""
 
+    act: Callable[..., str]  # takes the run and the options, does its work and returns the sentence to print
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("run", help="a run's code, or a suite (its newest run), or suite/label")
         parser.add_argument("--reason", default="", help="kept in the run's history")
@@ -54,7 +57,3 @@ class RunCommand(BaseCommand):
         except RunError as error:
             raise CommandError(visible(str(error))) from None
         self.stdout.write(visible(sentence, newlines=True))
-
-    def act(self, run: Run, **options: Any) -> str:
-        """What the command does; the sentence it prints."""
-        raise NotImplementedError

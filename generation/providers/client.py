@@ -9,11 +9,12 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 
-from generation.money import Price, decimal_of, nano, price_of
+from generation.money import MILLION, Price, decimal_of, nano, price_of
 from generation.providers.connections import OneConnectionPools
 from generation.providers.errors import Kind, ProviderError, classify, printable
 from generation.providers.replies import Exchange, Reply, parse_json, read_reply
@@ -109,7 +110,8 @@ class Client:
             await self.list_models(profile)
             return KeyInfo("", None, None)
         answer = await self._get(profile, "/key")
-        data = answer.get("data") if isinstance(answer.get("data"), dict) else {}
+        fields = answer.get("data")
+        data = fields if isinstance(fields, dict) else {}
         return KeyInfo(printable(str(data.get("label", "")), 80), nano(data.get("limit")), nano(data.get("usage")))
 
     async def _get(self, profile: Profile, path: str, *, params: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -262,8 +264,8 @@ def _listed_price(profile: Profile, entry: Mapping[str, Any]) -> Price | None:
     pricing = entry.get("pricing")
     if not isinstance(pricing, dict):
         return None
-    per_token = [decimal_of(pricing.get(name)) for name in ("prompt", "completion")]
-    if None in per_token:
+    into, out = decimal_of(pricing.get("prompt")), decimal_of(pricing.get("completion"))
+    if into is None or out is None:
         return None
     # Lists quote dollars per token; we speak of dollars per million.
-    return Price(*(value * 10**6 for value in per_token), request=decimal_of(pricing.get("request")) or decimal_of(0))
+    return Price(into * MILLION, out * MILLION, request=decimal_of(pricing.get("request")) or Decimal(0))

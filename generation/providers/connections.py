@@ -42,6 +42,7 @@ class OneConnectionPools(httpx.AsyncBaseTransport):
             self._all.discard(pool)
             await pool.aclose()
             raise
+        assert isinstance(response.stream, httpx.AsyncByteStream)  # as of every asynchronous transport
         stream = _Borrowed(response.stream, lambda: idle.append(pool))
         return httpx.Response(
             response.status_code, headers=response.headers, stream=stream, extensions=response.extensions

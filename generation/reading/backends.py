@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.timezone import now
 
@@ -28,7 +28,7 @@ def refuse_backend(run: Run, backend: str) -> None:
         raise RunError(f"{run.format} has no backend {backend!r}; it has {', '.join(known)}.")
 
 
-def use_backend(run: Run, backend: str, *, by: AbstractBaseUser | None = None, reason: str = "") -> None:
+def use_backend(run: Run, backend: str, *, by: User | None = None, reason: str = "") -> None:
     """Score the run by another measuring backend; what the old one said stays stored, apart."""
     refuse_frozen(run)
     refuse_backend(run, backend)
@@ -44,7 +44,7 @@ def switch_backend(
     backend: str,
     *,
     everything: bool = False,
-    by: AbstractBaseUser | None = None,
+    by: User | None = None,
     reason: str = "",
     progress: Progress = unwatched,
 ) -> int:
@@ -62,7 +62,7 @@ def switch_backend(
 
 
 @transaction.atomic
-def ask_backend(run: Run, backend: str, *, by: AbstractBaseUser, reason: str = "") -> None:
+def ask_backend(run: Run, backend: str, *, by: User, reason: str = "") -> None:
     """Has a worker switch the run; its own event says when it did, or why it could not."""
     refuse_frozen(run)
     refuse_backend(run, backend)
@@ -90,7 +90,7 @@ def enqueue_asked_backends() -> int:
     """Enqueues every request that is not done yet; returns how many."""
     since = now() - RETRIED_FOR
     runs = Run.objects.filter(frozen_at=None, events__verb=Event.Verb.ASK_BACKEND, events__at__gt=since).distinct()
-    waiting = [run for run in runs.only("pk") if news_of_backend(run).verb == Event.Verb.ASK_BACKEND]
+    waiting = [run for run in runs.only("pk") if (news := news_of_backend(run)) and news.verb == Event.Verb.ASK_BACKEND]
     for run in waiting:
         enqueue_if_idle(*JOB, run.pk)
     return len(waiting)

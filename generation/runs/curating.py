@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.timezone import now
@@ -24,7 +24,7 @@ AT_ONCE = 500  # SQLite takes a limited number of values in one statement
 Change = Callable[[Sample], dict[str, Any]]
 
 
-def exclude_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
+def exclude_samples(samples: QuerySet[Sample], *, by: User, reason: str) -> int:
     """Keep drawings from judges and out of the ranking; those that are out already keep their reason."""
     return _change(
         samples.filter(excluded_reason=""),
@@ -35,16 +35,16 @@ def exclude_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: 
     )
 
 
-def restore_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
+def restore_samples(samples: QuerySet[Sample], *, by: User, reason: str) -> int:
     """Let excluded drawings in again."""
 
     def restored(sample: Sample) -> dict[str, Any]:
         return {"excluded_reason": "", "flags": [flag for flag in sample.flags if flag != OFFENSIVE]}
 
-    return _change(samples.excluded(), Event.Verb.RESTORE_SAMPLES, by, reason, restored)
+    return _change(samples.exclude(excluded_reason=""), Event.Verb.RESTORE_SAMPLES, by, reason, restored)
 
 
-def mark_offensive(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
+def mark_offensive(samples: QuerySet[Sample], *, by: User, reason: str) -> int:
     """Exclude drawings because nobody should have to look at them; `restore_samples` takes it back."""
 
     def marked(sample: Sample) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def mark_offensive(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: s
     return _change(samples, Event.Verb.MARK_OFFENSIVE, by, reason, marked)
 
 
-def mark_identity_leak(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
+def mark_identity_leak(samples: QuerySet[Sample], *, by: User, reason: str) -> int:
     """Hold drawings that say who drew them, where our own search did not see it."""
 
     def marked(sample: Sample) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def mark_identity_leak(samples: QuerySet[Sample], *, by: AbstractBaseUser, reaso
     return _change(samples.filter(held=False), Event.Verb.MARK_IDENTITY_LEAK, by, reason, marked)
 
 
-def clear_identity_leak(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
+def clear_identity_leak(samples: QuerySet[Sample], *, by: User, reason: str) -> int:
     """Release held drawings: they do not say who drew them after all."""
 
     def cleared(sample: Sample) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _with(flags: list[str], flag: str) -> list[str]:
 
 
 @transaction.atomic
-def _change(samples: QuerySet[Sample], verb: Event.Verb, by: AbstractBaseUser, reason: str, change: Change) -> int:
+def _change(samples: QuerySet[Sample], verb: Event.Verb, by: User, reason: str, change: Change) -> int:
     """Give each sample its new values; one event a run names them all. Says how many changed."""
     pks = list(samples.order_by("pk").values_list("pk", flat=True))
     codes: dict[int, list[str]] = defaultdict(list)
@@ -94,7 +94,7 @@ def _change(samples: QuerySet[Sample], verb: Event.Verb, by: AbstractBaseUser, r
     return len(pks)
 
 
-def _log_by_run(codes: dict[int, list[str]], verb: Event.Verb, by: AbstractBaseUser, reason: str, noun: str) -> None:
+def _log_by_run(codes: dict[int, list[str]], verb: Event.Verb, by: User, reason: str, noun: str) -> None:
     for run in Run.objects.filter(pk__in=codes):
         refuse_frozen(run)
         mine = codes[run.pk]
@@ -103,7 +103,7 @@ def _log_by_run(codes: dict[int, list[str]], verb: Event.Verb, by: AbstractBaseU
         mark_stale(run.pk)
 
 
-def disqualify_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reason: str) -> int:
+def disqualify_entrants(entrants: QuerySet[Entrant], *, by: User, reason: str) -> int:
     """Take entrants out of the competition; what they drew stays, and nothing more is drawn for them."""
     competing = entrants.filter(disqualified="")
 
@@ -115,7 +115,7 @@ def disqualify_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, re
     return _change_entrants(competing, Event.Verb.DISQUALIFY_ENTRANTS, by, reason, out)
 
 
-def approve_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reason: str) -> int:
+def approve_entrants(entrants: QuerySet[Entrant], *, by: User, reason: str) -> int:
     """Let entrants compete, with what is still to be drawn for them; also takes a disqualification back."""
     waiting = entrants.exclude(disqualified="", approved=True)
 
@@ -137,7 +137,7 @@ def approve_entrants(entrants: QuerySet[Entrant], *, by: AbstractBaseUser, reaso
 def _change_entrants(
     entrants: QuerySet[Entrant],
     verb: Event.Verb,
-    by: AbstractBaseUser,
+    by: User,
     reason: str,
     change: Callable[[list[int]], None],
 ) -> int:
@@ -151,13 +151,13 @@ def _change_entrants(
 
 
 @transaction.atomic
-def retry_runs(runs: QuerySet[Run], *, by: AbstractBaseUser, reason: str) -> int:
+def retry_runs(runs: QuerySet[Run], *, by: User, reason: str) -> int:
     """Give the failed samples of runs a fresh start; says how many."""
     return sum(retry_failed(run, by=by, reason=reason) for run in runs)
 
 
 @transaction.atomic
-def retry_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: str) -> int:
+def retry_samples(samples: QuerySet[Sample], *, by: User, reason: str) -> int:
     """Give these samples a fresh start where they failed; says how many."""
     failed = samples.filter(state=Sample.State.FAILED, entrant__disqualified="")
     if failed.filter(run__drawing_state=Run.Drawing.CANCELLED).exists():
@@ -180,7 +180,7 @@ def retry_samples(samples: QuerySet[Sample], *, by: AbstractBaseUser, reason: st
 
 
 @transaction.atomic
-def ask_reread(runs: QuerySet[Run], *, by: AbstractBaseUser, reason: str) -> int:
+def ask_reread(runs: QuerySet[Run], *, by: User, reason: str) -> int:
     """Have a worker read every answer of runs again by today's rules; its own event says what changed."""
     for run in runs:
         refuse_frozen(run)

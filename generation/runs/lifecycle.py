@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.timezone import now
 
@@ -25,7 +25,7 @@ from generation.suites.profiles import Profile, load_profiles
 from generation.suites.suite import ModelEntry, Suite
 from generation.suites.yaml_source import SuiteError
 
-User = AbstractBaseUser | None
+By = User | None
 Budget = Decimal | float | None
 
 
@@ -37,7 +37,7 @@ def start_run(
     attempts: int | None = None,
     prompts: Sequence[str] | None = None,
     budget: Budget | Literal["suite"] = "suite",
-    by: User = None,
+    by: By = None,
     demo: bool = False,
     draw: bool = True,
     key: str | None = None,
@@ -72,7 +72,7 @@ def _create_run(
     *,
     label: str,
     budget: Budget | Literal["suite"],
-    by: User,
+    by: By,
     draw: bool,
     key: str | None,
     profiles: dict[str, Profile],
@@ -162,7 +162,7 @@ def extend_run(
     models: Sequence[ModelEntry] = (),
     attempts: int | None = None,
     budget: Budget | Literal["keep"] = "keep",
-    by: User = None,
+    by: By = None,
     reason: str = "",
     progress: Progress = unwatched,
 ) -> int:
@@ -212,7 +212,7 @@ def _cap(budget: Budget | Literal["keep"]) -> dict[str, int | None]:
     return {} if budget == "keep" else {"budget_nano": to_nano(budget)}
 
 
-def pause_run(run: Run, *, by: User = None, reason: str = "") -> bool:
+def pause_run(run: Run, *, by: By = None, reason: str = "") -> bool:
     """No new call from now on; calls in flight end and count. False if the run was not drawing."""
     paused_reason = reason or "Paused by a curator."
     return _move(
@@ -226,7 +226,7 @@ def pause_run(run: Run, *, by: User = None, reason: str = "") -> bool:
     )
 
 
-def resume_run(run: Run, *, by: User = None, reason: str = "", budget: Budget | Literal["keep"] = "keep") -> bool:
+def resume_run(run: Run, *, by: By = None, reason: str = "", budget: Budget | Literal["keep"] = "keep") -> bool:
     """Draw on, with every model given another chance at once. False if the run was not paused."""
     refuse_frozen(run)
     fields: dict[str, Any] = {"drawing_state": Run.Drawing.OPEN, "paused_reason": "", **_cap(budget)}
@@ -239,7 +239,7 @@ def resume_run(run: Run, *, by: User = None, reason: str = "", budget: Budget | 
     return True
 
 
-def cancel_run(run: Run, *, by: User = None, reason: str = "") -> bool:
+def cancel_run(run: Run, *, by: By = None, reason: str = "") -> bool:
     """Draw nothing more, for good; what is drawn stays. False if it was cancelled before."""
     if run.drawing_state == Run.Drawing.CANCELLED:
         return False
@@ -251,7 +251,7 @@ def cancel_run(run: Run, *, by: User = None, reason: str = "") -> bool:
     return True
 
 
-def retry_failed(run: Run, *, by: User = None, reason: str = "", codes: Sequence[str] = ()) -> int:
+def retry_failed(run: Run, *, by: By = None, reason: str = "", codes: Sequence[str] = ()) -> int:
     """Give failed samples (those with one of these error codes, or all) a fresh start; says how many."""
     refuse_frozen(run)
     if run.drawing_state == Run.Drawing.CANCELLED:
@@ -274,7 +274,7 @@ def _forget_failures(run: Run) -> None:
     run.models.update(failures_in_row=0, open_until=None)
 
 
-def _move(run: Run, verb: Event.Verb, by: User, reason: str, expected: str, **fields: Any) -> bool:
+def _move(run: Run, verb: Event.Verb, by: By, reason: str, expected: str, **fields: Any) -> bool:
     """Change an expected state into another, with its event; the row count says who was first."""
     with transaction.atomic():
         if Run.objects.filter(pk=run.pk, drawing_state=expected).update(**fields) != 1:

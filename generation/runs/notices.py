@@ -19,10 +19,10 @@ from django.utils.timezone import now
 
 from benchsite.lib.hosts import is_loopback
 from benchsite.lib.text import visible
-from generation.models import Event, Notice
+from generation.models import Event, Notice, Run, Sample
 
 log = structlog.get_logger(__name__)
-NEWS = {Event.Verb.FINISH_RUN: "finished", Event.Verb.PAUSE_RUN: "paused"}
+NEWS: dict[str, str] = {Event.Verb.FINISH_RUN: "finished", Event.Verb.PAUSE_RUN: "paused"}
 STALE = timedelta(days=1)  # older news is no news: switching notices on does not send the past
 TIMEOUT = 5.0
 FIRST_WAIT = 30  # seconds; it doubles
@@ -78,16 +78,23 @@ def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {visible(str(error))}"[:200]
 
 
+def _run(event: Event) -> Run:
+    assert event.run is not None  # only events of runs are news
+    return event.run
+
+
 def subject_of(event: Event) -> str:
     return visible(f"{event.run} {NEWS[event.verb]}")
 
 
 def page_of(event: Event) -> str:
-    return f"{settings.SITE_URL.rstrip('/')}/runs/{event.run.code}/" if settings.SITE_URL else ""
+    return f"{settings.SITE_URL.rstrip('/')}/runs/{_run(event).code}/" if settings.SITE_URL else ""
 
 
 def _send_email(event: Event) -> None:
-    counts = ", ".join(f"{number} {state}" for state, number in event.run.samples.progress().items() if number)
+    counts = ", ".join(
+        f"{number} {state}" for state, number in Sample.objects.filter(run=event.run_id).progress().items() if number
+    )
     lines = [f"{subject_of(event)}.", visible(event.reason), f"Samples: {counts}.", page_of(event)]
     EmailMessage(subject_of(event), "\n\n".join(line for line in lines if line), to=settings.NOTIFY_EMAIL).send()
 
@@ -97,12 +104,12 @@ def _send_webhook(event: Event) -> None:
     body = {
         "event": NEWS[event.verb],
         "id": event.pk,
-        "run": event.run.code,
-        "suite": event.run.suite,
+        "run": _run(event).code,
+        "suite": _run(event).suite,
         "title": str(event.run),
         "reason": event.reason,
         "at": event.at.isoformat(),
-        "samples": event.run.samples.progress(),
+        "samples": Sample.objects.filter(run=event.run_id).progress(),
         "page": page_of(event),
     }
     with httpx.Client(trust_env=False, follow_redirects=False, timeout=TIMEOUT) as client:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.timezone import now
 
@@ -12,23 +12,23 @@ from generation.models import Event, Run
 from generation.runs.staleness import has_new_answers, mark_stale
 
 
-def publish_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
+def publish_runs(runs: Iterable[Run], *, by: User | None, reason: str) -> int:
     """Show runs to everybody."""
     return _show(runs, Run.Visibility.PUBLISHED, Event.Verb.PUBLISH_RUN, by, reason)
 
 
-def unpublish_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
+def unpublish_runs(runs: Iterable[Run], *, by: User | None, reason: str) -> int:
     """Show runs to curators only; also takes them out of the archive."""
     return _show(runs, Run.Visibility.PRIVATE, Event.Verb.UNPUBLISH_RUN, by, reason)
 
 
-def archive_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
+def archive_runs(runs: Iterable[Run], *, by: User | None, reason: str) -> int:
     """Put runs away instead of deleting them: not drawn, not judged, not shown; every row stays."""
     return _show(runs, Run.Visibility.ARCHIVED, Event.Verb.ARCHIVE_RUN, by, reason)
 
 
 @transaction.atomic
-def _show(runs: Iterable[Run], visibility: str, verb: Event.Verb, by: AbstractBaseUser | None, reason: str) -> int:
+def _show(runs: Iterable[Run], visibility: str, verb: Event.Verb, by: User | None, reason: str) -> int:
     changed = [run for run in runs if run.visibility != visibility]
     for run in changed:
         if visibility == Run.Visibility.ARCHIVED:
@@ -39,7 +39,7 @@ def _show(runs: Iterable[Run], visibility: str, verb: Event.Verb, by: AbstractBa
 
 
 @transaction.atomic
-def freeze_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
+def freeze_runs(runs: Iterable[Run], *, by: User | None, reason: str) -> int:
     """Make the leaderboards of runs final: nothing is drawn, judged, excluded or read again until they are thawed.
 
     What came before is still ranked, and so are votes that commit at the same moment. An answer that was in flight is stored,
@@ -57,7 +57,7 @@ def freeze_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str
 
 
 @transaction.atomic
-def thaw_runs(runs: Iterable[Run], *, by: AbstractBaseUser | None, reason: str) -> int:
+def thaw_runs(runs: Iterable[Run], *, by: User | None, reason: str) -> int:
     """Let frozen runs be changed again; drawing and judging stay as they are until somebody opens them."""
     changed = [run for run in runs if run.frozen_at]
     for run in changed:

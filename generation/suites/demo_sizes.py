@@ -38,7 +38,7 @@ class Demo:
 
 def load_demo(path: Path) -> Demo:
     fields = read.mapping(load_yaml(path), ("provider", "models", "size", "suites"), ("provider", "models", "size"))
-    sizes = optional(fields, "suites", lambda node: read.having(node, ()), {})
+    sizes: dict[str, Node] = optional(fields, "suites", lambda node: read.having(node, ()), {})
     return Demo(
         provider=read.key(fields["provider"]),
         models=read_model_list(fields["models"]),

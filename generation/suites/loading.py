@@ -89,7 +89,7 @@ def load_suite(path: Path, *, providers: Path | None = None) -> Suite:
             )
             raise config["suite"].error(problem, hint, reason="missing_key", key="protocols")
     has_programs = (path / "programs.yaml").exists()
-    categories = optional(config, "categories", _categories, ())
+    categories: tuple[Category, ...] = optional(config, "categories", _categories, ())
     rules, programs = read_programs(path / "programs.yaml") if has_programs else (ProgramRules(), ())
     generation = _generation(config["generation"], known)
     prompts = read_prompts(path / "prompts.yaml", seed=suite["seed"], categories=categories, rubric=rubric)
@@ -159,7 +159,7 @@ def _suite_block(node: Node) -> dict[str, Any]:
     protocols = read.items(fields["protocols"], least=1)
     names = [read.choice(child, PROTOCOLS, "protocol") for child in protocols]
     read.unique(protocols, names, "protocol")
-    order = optional(fields, "provider_order", read.items, [])
+    order: list[Node] = optional(fields, "provider_order", read.items, [])
     return {
         "title": read.line(fields["title"], limit=120),
         "description": read.text(fields["description"]).strip(),

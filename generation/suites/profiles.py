@@ -18,7 +18,15 @@ KEYS = ("kind", "base_url", "base_url_env", "key_env", "headers", "concurrency",
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 # Keys live in the environment only, and the client itself frames the request.
-REFUSED_HEADERS = ("authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "host", "content-length")
+REFUSED_HEADERS: tuple[str, ...] = (
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "x-api-key",
+    "api-key",
+    "host",
+    "content-length",
+)
 REFUSED_HEADERS += ("transfer-encoding", "content-type", "accept-encoding", "connection")
 
 

@@ -128,7 +128,7 @@ def _row(node: Node, template: str | None, common: str, names: _Names) -> Prompt
     else:
         row = read.mapping(node, ROW_KEYS, ("subject",))
     subject = optional(row, "subject", lambda child: read.line(child, limit=SUBJECT), "")
-    facts = optional(row, "facts", read.plain_mapping, {})
+    facts: dict[str, Any] = optional(row, "facts", read.plain_mapping, {})
     category = optional(row, "category", lambda child: _category(child, names), common)
     if names.required and not category:
         hint = f"use one of {', '.join(names.allowed)}"

@@ -162,12 +162,14 @@ class Suite:
     format_options: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        return _to_json(self)
+        document: dict[str, Any] = _to_json(self)
+        return document
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Suite:
         """The suite a dict was made from; keys that are absent get today's defaults, so that old runs stay readable."""
-        return _from_json(cls, data)
+        suite: Suite = _from_json(cls, data)
+        return suite
 
     def digest(self) -> str:
         """SHA-256 of the canonical JSON: equal suites, equal digests, on every machine."""
@@ -195,7 +197,7 @@ def _from_json(kind: Any, value: Any) -> Any:
         if value is None:
             return None
         kind = next(option for option in get_args(kind) if option is not NoneType)
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = _hints(kind)
         return kind(**{name: _from_json(hints[name], value[name]) for name in hints if name in value})
     if get_origin(kind) is tuple:

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
@@ -27,12 +28,19 @@ PROVIDERS = "providers.yaml"
 LARGEST_SUITE = 1_500_000  # characters of JSON; sealed, it still fits into a form
 SEALED_FOR = 24 * 3600  # seconds
 # What shapes an answer. Others could make a call cost more than its bound (plugins, tools, n) or be answered elsewhere (models).
-PARAMETERS = ("frequency_penalty", "logit_bias", "max_completion_tokens", "max_tokens", "min_p", "presence_penalty")
+PARAMETERS: tuple[str, ...] = (
+    "frequency_penalty",
+    "logit_bias",
+    "max_completion_tokens",
+    "max_tokens",
+    "min_p",
+    "presence_penalty",
+)
 PARAMETERS += ("reasoning", "reasoning_effort", "repetition_penalty", "response_format", "seed", "stop", "temperature")
 PARAMETERS += ("think", "top_a", "top_k", "top_p", "verbosity")
 
 
-def read_suite(files: Sequence[UploadedFile], *, name: str) -> Suite:
+def read_suite(files: Sequence[UploadedFile[Any]], *, name: str) -> Suite:
     """The suite in these files, or in the one zip of them, whole or not at all; raises SuiteError."""
     if not SLUG.fullmatch(name):  # it names a folder for a moment
         hint = "use lower-case letters, digits and dashes, at most 50"
@@ -55,7 +63,7 @@ def read_suite(files: Sequence[UploadedFile], *, name: str) -> Suite:
     return suite
 
 
-def read_more_models(file: UploadedFile, *, most_tokens: int) -> tuple[ModelEntry, ...]:
+def read_more_models(file: UploadedFile[Any], *, most_tokens: int) -> tuple[ModelEntry, ...]:
     """The models of a models.yaml, for a run that is there already; raises SuiteError."""
     providers = tuple(load_profiles(settings.SUITES_DIR / PROVIDERS, environ={}))
     with kept(file) as path:
@@ -68,15 +76,15 @@ def read_more_models(file: UploadedFile, *, most_tokens: int) -> tuple[ModelEntr
     return models
 
 
-def _is_zip(file: UploadedFile) -> bool:
-    return file.name.lower().endswith(".zip")
+def _is_zip(file: UploadedFile[Any]) -> bool:
+    return (file.name or "").lower().endswith(".zip")
 
 
-def _from_files(files: Sequence[UploadedFile]) -> dict[str, bytes]:
-    return _named((file.name, file.read(MAX_BYTES + 1)) for file in files)
+def _from_files(files: Sequence[UploadedFile[Any]]) -> dict[str, bytes]:
+    return _named((file.name or "", file.read(MAX_BYTES + 1)) for file in files)
 
 
-def _from_zip(file: UploadedFile) -> dict[str, bytes]:
+def _from_zip(file: UploadedFile[Any]) -> dict[str, bytes]:
     """The YAML of a zip, in a folder or not; other files, such as a README, are left alone."""
     try:
         with zipfile.ZipFile(file) as archive:
@@ -85,7 +93,7 @@ def _from_zip(file: UploadedFile) -> dict[str, bytes]:
             files = [(PurePosixPath(info.filename).name, _start_of(archive, info)) for info in members]
     except BROKEN_ZIP:
         problem = "this is not a whole zip without a password"
-        raise SuiteError(file.name, 0, "", problem, "it may be cut short; make it again", "bad_zip") from None
+        raise SuiteError(file.name or "", 0, "", problem, "it may be cut short; make it again", "bad_zip") from None
     return _named(files)
 
 

@@ -157,8 +157,7 @@ def plain(node: Node) -> Any:
 
 
 def plain_mapping(node: Node) -> dict[str, Any]:
-    having(node, ())
-    return plain(node)
+    return {name: plain(child) for name, child in having(node, ()).items()}
 
 
 def optional(fields: Mapping[str, Node], name: str, read: Callable[[Node], T], default: T) -> T:

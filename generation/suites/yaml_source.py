@@ -63,7 +63,7 @@ class _Source:
     values: int = 0
 
     def refuse(self, event: yaml.Event, key: str, message: str, hint: str, reason: str) -> None:
-        line = event.start_mark.line + 1
+        line = _line(event)
         self.problems.append(SuiteError(self.file, line, key, message, hint, reason))
 
 
@@ -129,8 +129,12 @@ def _parse(loader: yaml.SafeLoader, name: str) -> Node:
     return node
 
 
-def _build(source: _Source, event: yaml.Event, key: str, depth: int) -> Node:
-    line = event.start_mark.line + 1
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark else 0
+
+
+def _build(source: _Source, event: Any, key: str, depth: int) -> Node:
+    line = _line(event)
     source.values += 1
     if source.values > MAX_VALUES:
         hint = f"stay within {MAX_VALUES} keys and values"
@@ -176,7 +180,7 @@ def _mapping(source: _Source, key: str, depth: int) -> dict[str, Node]:
             source.refuse(event, full, "this key is given twice", hint, "duplicate_key")
         # A block starts on the line below its key; the key is where a writer looks.
         child = _build(source, next(source.events), full, depth + 1)
-        nodes[name] = replace(child, line=event.start_mark.line + 1)
+        nodes[name] = replace(child, line=_line(event))
     return nodes
 
 
@@ -195,7 +199,8 @@ def _scalar(source: _Source, event: yaml.ScalarEvent, key: str) -> Any:
     if NUMBER.fullmatch(text):
         return float(text)
     # What one YAML turns into a date, a base-60 or octal number or a yes-or-no, another reads as text: the writer must choose.
-    if OCTAL.fullmatch(text) or RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) != "tag:yaml.org,2002:str":
+    tag = RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    if OCTAL.fullmatch(text) or tag != "tag:yaml.org,2002:str":
         hint = "put it in quotes if it is text; else write true, false, null or a plain decimal number"
         source.refuse(event, key, f"YAML would not read {text[:40]!r} as written", hint, "wrong_type")
     return text

@@ -20,6 +20,12 @@ LARGEST_UPLOAD = 4 * MAX_BYTES
 MOST_SAMPLES = 100_000
 
 
+def _choices(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None:
+    field = form.fields[name]
+    assert isinstance(field, forms.ChoiceField)
+    field.choices = choices
+
+
 class StartForm(forms.Form):
     """One run of a suite; every field may stay as it is."""
 
@@ -42,7 +48,7 @@ class StartForm(forms.Form):
 
     def __init__(self, suite: Suite, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["models"].choices = [(model.id, model.label) for model in suite.models]
+        _choices(self, "models", [(model.id, model.label) for model in suite.models])
         self.fields["models"].initial = [model.id for model in suite.models]
         self.fields["attempts"].initial = suite.generation.attempts_per_prompt
         self.fields["budget"].initial = suite.budget_usd
@@ -65,7 +71,7 @@ class UploadedStartForm(StartForm):
         self.fields["budget"].help_text = "A hard cap: a call that could pass it is not made."
 
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean()
+        cleaned = super().clean() or self.cleaned_data
         if cleaned.get("models") and cleaned.get("attempts"):
             samples = self._samples(cleaned["models"], cleaned["attempts"])
             if samples > MOST_SAMPLES:
@@ -104,7 +110,7 @@ class SuiteUploadForm(forms.Form):
         help_text="Lower-case letters, digits and dashes, such as tiny-cats. It tells suites apart.",
         error_messages={"invalid": "Use lower-case letters, digits and dashes, at most 50."},
     )
-    files = ManyFilesField(
+    files = ManyFilesField(  # type: ignore[assignment]  # Django takes it for a field, and its name for the files
         help_text="config.yaml, models.yaml and prompts.yaml, and programs.yaml where programs compete: choose them "
         "together, or one zip of them. At most 512 KiB a file.",
         widget=ManyFilesInput(attrs={"accept": ".yaml,.yml,.zip"}),
@@ -153,14 +159,14 @@ class ExtendForm(forms.Form):
 
     def __init__(self, candidates: Sequence[ModelEntry], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["models"].choices = [(model.id, model.label) for model in candidates]
+        _choices(self, "models", [(model.id, model.label) for model in candidates])
         if not candidates:
             self.fields[
                 "models"
             ].help_text = "The server has no other models for this run; send a file below to add some."
 
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean()
+        cleaned = super().clean() or self.cleaned_data
         if cleaned.get("no_budget") and cleaned.get("budget") is not None:
             self.add_error("no_budget", "Give a new budget or take it away, not both.")
         return cleaned
@@ -189,7 +195,7 @@ class BackendForm(forms.Form):
     def __init__(self, run: Run, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = get_format(run.format).measure_backends
-        self.fields["backend"].choices = [(name, name) for name in known if name != run.measure_backend]
+        _choices(self, "backend", [(name, name) for name in known if name != run.measure_backend])
 
 
 class ImportForm(forms.Form):
@@ -224,8 +230,8 @@ class SampleFilter(forms.Form):
         super().__init__(*args, **kwargs)
         self.run = run
         categories = run.prompts.order_by().values_list("category", flat=True).distinct()
-        self.fields["model"].choices = [("", "any"), *((m.model_id, m.label) for m in run.models.all())]
-        self.fields["category"].choices = [("", "any"), *((name, name) for name in sorted(categories))]
+        _choices(self, "model", [("", "any"), *((m.model_id, m.label) for m in run.models.all())])
+        _choices(self, "category", [("", "any"), *((name, name) for name in sorted(categories))])
 
     def samples(self) -> Any:
         """The run's samples that pass; a wrong filter shows none rather than all."""

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from benchsite.lib.access import curator_required
+from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.file_errors import BadLines
 from benchsite.lib.files import kept
 from benchsite.lib.text import visible
@@ -23,7 +23,7 @@ from generation.views.forms import ImportForm, ProgramsForm
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def import_file(request: HttpRequest, code: str) -> HttpResponse:
+def import_file(request: UserRequest, code: str) -> HttpResponse:
     run = get_object_or_404(Run, code=code)
     form = ImportForm(request.POST or None, request.FILES or None)
     problems: list[str] = []
@@ -44,7 +44,7 @@ def import_file(request: HttpRequest, code: str) -> HttpResponse:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def import_program_file(request: HttpRequest, code: str) -> HttpResponse:
+def import_program_file(request: UserRequest, code: str) -> HttpResponse:
     run = get_object_or_404(Run, code=code)
     form = ProgramsForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():

@@ -9,10 +9,11 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from benchsite.lib.access import curator_required
+from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.reasons import reason_of
 from benchsite.lib.text import visible
 from generation.files.export_samples import sample_lines
@@ -109,7 +110,7 @@ VERBS: dict[str, tuple[Callable[..., object], str]] = {
 
 @curator_required
 @require_POST
-def act(request: HttpRequest, code: str, verb: str) -> HttpResponse:
+def act(request: UserRequest, code: str, verb: str) -> HttpResponse:
     if verb not in VERBS:
         raise Http404
     action, message = VERBS[verb]
@@ -127,7 +128,7 @@ def act(request: HttpRequest, code: str, verb: str) -> HttpResponse:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def cancel(request: HttpRequest, code: str) -> HttpResponse:
+def cancel(request: UserRequest, code: str) -> HttpResponse:
     """Says what is lost, and asks why, before it draws nothing more for good."""
     run = _run(code)
     form = CancelForm(request.POST or None)
@@ -145,7 +146,7 @@ def cancel(request: HttpRequest, code: str) -> HttpResponse:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def measure(request: HttpRequest, code: str) -> HttpResponse:
+def measure(request: UserRequest, code: str) -> HttpResponse:
     """Another backend for the run's score; a worker measures, and the page of the run tells how far it is."""
     run = _run(code)
     if not _can_switch(run):
@@ -163,7 +164,7 @@ def measure(request: HttpRequest, code: str) -> HttpResponse:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def extend(request: HttpRequest, code: str) -> HttpResponse:
+def extend(request: UserRequest, code: str) -> HttpResponse:
     run = _run(code)
     try:
         candidates = verbs.joinable_models(run)
@@ -211,7 +212,7 @@ def samples(request: HttpRequest, code: str) -> HttpResponse:
 
 @curator_required
 @require_GET
-def download_samples(request: HttpRequest, code: str) -> StreamingHttpResponse:
+def download_samples(request: HttpRequest, code: str) -> HttpResponseBase:
     run = _run(code)
     response = StreamingHttpResponse(sample_lines(run), content_type="application/x-ndjson")
     response["Content-Disposition"] = f'attachment; filename="{run.suite}-{run.code}-database.jsonl"'

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from benchsite.lib.access import curator_required
+from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.text import visible
 from generation.codes import new_code
 from generation.runs.checking import check_suite, free_providers
@@ -39,7 +39,7 @@ def _profiles() -> dict[str, Profile]:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def start(request: HttpRequest, slug: str) -> HttpResponse:
+def start(request: UserRequest, slug: str) -> HttpResponse:
     suite = _suite(slug)
     form = StartForm(suite, request.POST or None, initial={"key": new_code()})
     return _started(request, suite, form) or _page(request, suite, form)
@@ -47,7 +47,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def upload(request: HttpRequest) -> HttpResponse:
+def upload(request: UserRequest) -> HttpResponse:
     """Takes the files, and shows what a run of them may cost before one is started."""
     form = SuiteUploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
@@ -63,7 +63,7 @@ def upload(request: HttpRequest) -> HttpResponse:
 
 @curator_required
 @require_POST
-def start_uploaded(request: HttpRequest) -> HttpResponse:
+def start_uploaded(request: UserRequest) -> HttpResponse:
     suite = unseal(request.POST.get("sealed", ""), request.user)
     if suite is None:
         messages.error(request, "Nothing was started: an upload is good for a day. Send the files again.")
@@ -74,7 +74,7 @@ def start_uploaded(request: HttpRequest) -> HttpResponse:
     return _started(request, suite, form) or _page(request, suite, form)
 
 
-def _started(request: HttpRequest, suite: Suite, form: StartForm) -> HttpResponse | None:
+def _started(request: UserRequest, suite: Suite, form: StartForm) -> HttpResponse | None:
     """The way to the new run, unless the form has something to say first."""
     if request.method != "POST" or not form.is_valid():
         return None
