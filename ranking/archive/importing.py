@@ -112,7 +112,7 @@ def _load_prompts(desk: Desk) -> None:
 
 def _load_entrants(desk: Desk) -> None:
     def make(row: dict[str, Any], where: Where) -> Entrant:
-        model = where.known(desk.models, "model_id", optional=True)
+        model = where.known_or_null(desk.models, "model_id")
         values = {**row, "name": row["entrant"], "code": desk.code(row["code"])}
         values.pop("model_id")
         return Entrant(run=desk.run, model_id=model, **where.fitting(Entrant, values))

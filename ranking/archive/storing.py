@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from itertools import islice
-from typing import Any
+from typing import Any, overload
 
 from django.db import DatabaseError, models, transaction
 
@@ -34,9 +34,11 @@ class Where:
     def error(self, field: str, problem: str) -> BadLine:
         return BadLine(self.member, self.line, field, problem)
 
-    def known(self, names: dict[str, int], field: str, *, optional: bool = False) -> int | None:
-        value = self.row[field]
-        return None if optional and value is None else self.found(names, field, value)
+    def known(self, names: dict[str, int], field: str) -> int:
+        return self.found(names, field, self.row[field])
+
+    def known_or_null(self, names: dict[str, int], field: str) -> int | None:
+        return None if self.row[field] is None else self.known(names, field)
 
     def found(self, names: dict[str, Any], field: str, key: str) -> Any:
         if key not in names:
@@ -146,5 +148,9 @@ def advance(desk: Desk, lines: int) -> None:
     desk.progress(desk.done, max(desk.total, desk.done))
 
 
+@overload
+def time_of(text: str) -> datetime: ...
+@overload
+def time_of(text: None) -> None: ...
 def time_of(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)

@@ -87,7 +87,7 @@ def load_matchups(desk: Desk) -> None:
             run=desk.run,
             code=code,
             seat_id=where.known(desk.seats, "judge"),
-            prompt_id=where.known(desk.prompts, "prompt", optional=True),
+            prompt_id=where.known_or_null(desk.prompts, "prompt"),
             left_id=where.known(desk.entrants, "left_entrant"),
             right_id=where.known(desk.entrants, "right_entrant"),
             left_sample_id=row["left_sample"],
@@ -149,8 +149,8 @@ def _count_seats(run: Run) -> None:
     shown = (
         run.matchups.order_by().values("seat").annotate(made=Max("order") + 1, void=Count("id", filter=Q(state="void")))
     )
-    for row in shown:
-        Seat.objects.filter(pk=row["seat"]).update(made=row["made"], void=row["void"])
+    for seat in shown:
+        Seat.objects.filter(pk=seat["seat"]).update(made=seat["made"], void=seat["void"])
     standing = run.votes.standing().order_by().values("seat").annotate(voted=Count("id"), last=Max("voted_at"))
     for row in standing:
         Seat.objects.filter(pk=row["seat"]).update(voted=row["voted"], last_vote_at=row["last"])
