@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any, get_type_hints
 
 from django.core.checks import CheckMessage, Error
-from django.core.exceptions import FieldError
+from django.core.exceptions import FieldError, ImproperlyConfigured
 from django.template.exceptions import TemplateDoesNotExist
 from django.template.loader import get_template
 from django.urls import NoReverseMatch, reverse
@@ -33,6 +33,12 @@ NEEDED_BY_PEOPLE += ("home_help", "judging_room")
 def check_protocols(**_: Any) -> list[CheckMessage]:
     """A protocol that lacks something stops every command before it begins."""
     return [Error(fault, id="generation.E002") for fault in protocol_faults()]
+
+
+def refuse_to_start() -> None:
+    """For servers, which run no system checks of their own."""
+    if faults := protocol_faults():
+        raise ImproperlyConfigured("\n".join(faults))
 
 
 def protocol_faults() -> list[str]:

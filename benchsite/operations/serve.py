@@ -83,11 +83,18 @@ def collect_static(stamp: Path) -> bool:
 def prepare(folder: Path) -> None:
     """Tables, static files and first logins, in one process: most of a start's time is importing Django."""
     import django
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import call_command
     from django.db import DatabaseError, connections
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchsite.settings")
     django.setup()
+    from generation.checks import refuse_to_start
+
+    try:
+        refuse_to_start()
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
     try:
         call_command("migrate", verbosity=0, interactive=False)
     except DatabaseError as error:

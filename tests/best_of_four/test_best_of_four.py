@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import zipfile
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import reload
 from io import StringIO
 
 import pytest
+from django.conf import settings as settings_of_django
 from django.contrib import admin
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
+from django.core.management.base import SystemCheckError
 from django.urls import clear_url_caches, reverse
 
 import benchsite.urls
+import benchsite.wsgi
 import judging.urls
 import ranking.urls
 from benchsite.operations.demo_runs import show_demo_run
@@ -126,6 +130,29 @@ def test_a_long_name_is_refused():
         assert any("1 to 20" in fault for fault in protocol_faults())
     finally:
         del PROTOCOLS["a_name_of_more_than_twenty"]
+
+
+def test_no_server_starts_without_a_field_that_is_needed():
+    PROTOCOLS[NAME] = replace(BEST_OF_FOUR, judge_page="")
+
+    with pytest.raises(ImproperlyConfigured, match=f"Protocol {NAME}: the field judge_page is empty"):
+        reload(benchsite.wsgi)
+    with pytest.raises(SystemCheckError, match=f"Protocol {NAME}: the field judge_page is empty"):
+        call_command("check")
+
+
+def test_an_unknown_field_is_refused():
+    with pytest.raises(TypeError, match="judge_pgae"):
+        replace(BEST_OF_FOUR, judge_pgae="judging:four")
+
+
+def test_every_field_is_documented():
+    section = (settings_of_django.BASE_DIR / "docs/leaderboards.md").read_text().split("## Another way of scoring")[1]
+    named = {name for line in section.splitlines() if line.startswith("| `") for name in line.split("|")[1].split(", ")}
+
+    documented = {name.strip(" `") for name in named} - {"judging/NAME/", "ranking/NAME/"}
+
+    assert documented == {field.name for field in fields(BEST_OF_FOUR)}
 
 
 def test_a_suite_may_name_it(tmp_path, settings):
