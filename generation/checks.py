@@ -18,16 +18,10 @@ from generation.protocols import PROTOCOLS, Protocol, load, module_in
 
 NAME = re.compile("[a-z_]{1,20}")  # `Fit.protocol` holds no more
 NEEDED = ("label", "rests_on", "analyse", "template", "ranking_room")
-NEEDED_BY_PEOPLE: tuple[str, ...] = (
-    "judging_words",
-    "invitation",
-    "judge_page",
-    "curator_page",
-    "judged_at",
-    "home",
-    "home_runs",
+NEEDED_BY_PEOPLE = (
+    *("judging_words", "invitation", "judge_page", "curator_page", "judged_at"),
+    *("home", "home_runs", "home_help", "judging_room"),
 )
-NEEDED_BY_PEOPLE += ("home_help", "judging_room")
 
 
 def check_protocols(**_: Any) -> list[CheckMessage]:
