@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from django.db.models import Count
 
 from generation.models import Run
 from judging.models import Vote
-from ranking.automatic.rank_correlation import compare_rankings, disagreements
+from ranking.automatic.rank_correlation import Correlation, compare_rankings, disagreements
+from ranking.automatic.result import DisputedDrawing, PeopleResult
 from ranking.pairwise.columns import tallies_of
+from ranking.results import EstimateResult
 from ranking.statistics.judges.fits import entrant_record
 from ranking.statistics.ratings.bradley_terry import to_elo
 from ranking.statistics.ratings.scopes import Settings, fit_overall
@@ -23,7 +24,7 @@ SHOWN = 8
 
 def compare_with_people(
     run: Run, *, options: dict[str, Any], entrants: Mapping[str, float], drawings: Mapping[int, float]
-) -> dict[str, Any] | None:
+) -> PeopleResult | None:
     """Kendall and Spearman of scores and ratings, and the drawings furthest apart; None where nobody has voted.
 
     `entrants` are automatic scores by name, `drawings` by sample id. Judges who were set aside do not count here either.
@@ -39,11 +40,15 @@ def compare_with_people(
             for name, score in sorted(entrants.items(), key=lambda pair: -pair[1])
             if name in ratings
         ],
-        "kendall": asdict(both.kendall),
-        "spearman": asdict(both.spearman),
+        "kendall": as_estimate(both.kendall),
+        "spearman": as_estimate(both.spearman),
         "count": both.count,
         "drawings": disputed(run, drawings),
     }
+
+
+def as_estimate(correlation: Correlation) -> EstimateResult:
+    return {"value": correlation.value, "low": correlation.low, "high": correlation.high}
 
 
 def people_ratings(run: Run, options: dict[str, Any]) -> tuple[dict[str, float], int]:
@@ -64,14 +69,13 @@ def liking(run: Run) -> dict[int, tuple[float, int]]:
     sums: dict[int, tuple[float, int]] = {}
     for side, column in enumerate(("matchup__left_sample_id", "matchup__right_sample_id")):
         grouped = votes.order_by().values_list(column, "outcome").annotate(Count("id"))
-        for sample, outcome, count in grouped:
+        for sample, outcome, count in grouped.exclude(**{column: None}):
             points, seen = sums.get(sample, (0.0, 0))
             sums[sample] = points + count * POINTS[outcome][side], seen + count
-    sums.pop(None, None)
     return {sample: ((points + PRIOR / 2) / (n + PRIOR), n) for sample, (points, n) in sums.items()}
 
 
-def disputed(run: Run, scores: Mapping[int, float]) -> list[dict[str, Any]]:
+def disputed(run: Run, scores: Mapping[int, float]) -> list[DisputedDrawing]:
     """The drawings whose place among all drawings differs most between the score and the people."""
     liked = liking(run)
     first = {str(sample): score for sample, score in scores.items() if sample in liked}

@@ -9,31 +9,35 @@ from xml.sax.saxutils import escape
 from generation.formats.base import ScorePart
 from generation.models import Entrant, Measurement, Run
 from judging.disclosure import drawings_are_open
+from judging.rules import rules_of
+from ranking.automatic.result import AutomaticResult, PeopleResult, result_of
 from ranking.best import Best, find_sample
 from ranking.charts.intervals import Interval, Scale, Svg, interval_axis, interval_row, tag
 from ranking.models import Fit
-from ranking.words import joined, label, number_word, rank_words
+from ranking.results import EstimateResult, ScoreRow
+from ranking.statistics.ranks import shared_ranks
+from ranking.words import joined, label, labels_of, named, number_word, rank_words
 
 UNIT = Scale(0.0, 1.0)
 
 
 def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     """All of the page; `scope` is a category's key, or empty for the whole."""
-    result = fit.result
+    result = result_of(fit)
     entrants = {entrant.name: entrant for entrant in fit.run.entrants.all()}
-    labels = {name: entrant.label for name, entrant in entrants.items()}
-    found = result["categories"].get(scope, []) if scope else result["overall"]
+    labels = labels_of(entrants.values())
+    shown: Sequence[ScoreRow] = result["categories"].get(scope, []) if scope else result["overall"]
     parts, stages = score_parts(fit), fit.run.drawing_format.stages
     return {
         "scope": scope,
-        "sentence": leading_sentence(found, labels),
-        "rows": [make_row(row, entrants, parts) for row in found],
+        "sentence": leading_sentence(shown, labels),
+        "rows": [make_row(row, entrants, parts) for row in shown],
         "axis": interval_axis(UNIT),
         "weights": [(part.label, part.weight) for part in parts],
         "tabs": category_tabs(fit),
         "category_table": category_table(fit, labels),
-        "stages": count_table(result, "stages", "stage", labels, words=stages) if stages else {},
-        "reasons": count_table(result, "reasons", "reason", labels),
+        "stages": count_table(result, stage_counts(result), labels, words=stages) if stages else {},
+        "reasons": count_table(result, reason_counts(result), labels),
         "disqualified": [entrant for entrant in entrants.values() if entrant.disqualified],
         "labels": labels,
         **people_context(fit, labels),
@@ -43,15 +47,15 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
 def score_parts(fit: Fit) -> list[ScorePart]:
     """The parts that the fit counted; their labels are the format's."""
     labels = {part.key: part.label for part in fit.run.drawing_format.score_parts}
-    return [ScorePart(key, labels.get(key, key), weight) for key, weight in fit.result.get("weights", {}).items()]
+    return [ScorePart(key, labels.get(key, key), weight) for key, weight in result_of(fit).get("weights", {}).items()]
 
 
-def overall_sentence(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+def overall_sentence(result: AutomaticResult, labels: Mapping[str, str]) -> str:
     return leading_sentence(result["overall"], labels)
 
 
-def leading_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
-    """The first thing a page says: who leads, and whether the intervals part the first from the rest."""
+def leading_sentence(rows: Sequence[ScoreRow], labels: Mapping[str, str]) -> str:
+    """The first thing a page says: who leads, and whether the intervals separate the first from the rest."""
     if not rows:
         return "Nothing has been scored here yet."
     first = label(rows[0]["entrant"], labels)
@@ -72,11 +76,13 @@ def leading_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str
     if not near:
         return f"{said}."
     if len(near) == 1:
-        return f"{said}; the interval of {label(near[0]['entrant'], labels)} reaches as far, so these answers do not part them."
-    return f"{said}; the intervals of {number_word(len(near))} more reach as far, so these answers do not part them."
+        return f"{said}; the interval of {label(near[0]['entrant'], labels)} reaches as far, so these answers do not separate them."
+    return (
+        f"{said}; the intervals of {number_word(len(near))} more reach as far, so these answers do not separate them."
+    )
 
 
-def make_row(row: dict[str, Any], entrants: Mapping[str, Entrant], parts: Sequence[ScorePart]) -> dict[str, Any]:
+def make_row(row: ScoreRow, entrants: Mapping[str, Entrant], parts: Sequence[ScorePart]) -> dict[str, Any]:
     entrant = entrants.get(row["entrant"])
     name = entrant.label if entrant else row["entrant"]
     bounds = "" if row["low"] is None else f" ({row['low']:.2f}–{row['high']:.2f})"
@@ -84,22 +90,23 @@ def make_row(row: dict[str, Any], entrants: Mapping[str, Entrant], parts: Sequen
     interval = Interval(name, row["score"], row["low"], row["high"], said=said)
     if row["low"] is None:  # one prompt says nothing about others: a dot alone
         interval = Interval(name, row["score"], row["score"], row["score"], said=said)
+    means: Mapping[str, Any] = row
     return {
         "entrant": entrant,
         "label": name,
         "standing": row,
         "ranks": rank_words(row["rank_low"], row["rank_high"]),
         "interval": interval_row(interval, UNIT),
-        "parts": [(part.label, row[part.key]) for part in parts if part.key in row],
-        "bar": stacked_bar(row, parts, name) if parts and parts[0].key in row else "",
+        "parts": [(part.label, means[part.key]) for part in parts if part.key in means],
+        "bar": stacked_bar(means, parts, name) if parts and parts[0].key in means else "",
     }
 
 
-def stacked_bar(row: Mapping[str, Any], parts: Sequence[ScorePart], name: str) -> Svg:
+def stacked_bar(means: Mapping[str, float], parts: Sequence[ScorePart], name: str) -> Svg:
     """The parts of a score laid end to end, each as long as the points it gave; the whole width is a score of 1."""
     start, bars, words = 0.0, [], []
     for number, part in enumerate(parts, start=1):
-        points = part.weight * row[part.key]
+        points = part.weight * means[part.key]
         bars.append(tag("rect", x=round(start, 3), width=round(100 * points, 3), height=12, class_=f"part-{number}"))
         words.append(f"{part.label} {points:.2f} of {part.weight:.2f}")
         start += 100 * points
@@ -115,55 +122,54 @@ def stacked_bar(row: Mapping[str, Any], parts: Sequence[ScorePart], name: str) -
     )
 
 
-def category_labels(run: Run) -> dict[str, str]:
-    return {row["key"]: row["label"] for row in run.config.get("categories", [])}
-
-
 def category_tabs(fit: Fit) -> list[tuple[str, str]]:
-    known, found = category_labels(fit.run), fit.result["categories"]
-    order = [key for key in known if key in found] + [key for key in found if key not in known]
+    known, scored = rules_of(fit.run.code).categories, result_of(fit)["categories"]
+    order = [key for key in known if key in scored] + [key for key in scored if key not in known]
     return [(key, known.get(key) or key or "no category") for key in order] if len(order) > 1 else []
 
 
 def category_table(fit: Fit, labels: Mapping[str, str]) -> dict[str, Any]:
     """Scores by entrant (in the overall order) and category."""
-    tabs = category_tabs(fit)
-    cells = {(row["entrant"], key): row for key, rows in fit.result["categories"].items() for row in rows}
-    rows = [
-        (label(row["entrant"], labels), [cells.get((row["entrant"], key)) for key, _ in tabs])
-        for row in fit.result["overall"]
-    ]
+    tabs, result = category_tabs(fit), result_of(fit)
+    cells = {(row["entrant"], key): row for key, rows in result["categories"].items() for row in rows}
+    rows = [(named(row, labels), [cells.get((row["entrant"], key)) for key, _ in tabs]) for row in result["overall"]]
     return {"heads": [name for _, name in tabs], "rows": rows if tabs else []}
 
 
+Counts = Mapping[tuple[str, str], int]  # by entrant and kind
+
+
+def stage_counts(result: AutomaticResult) -> Counts:
+    return {(row["entrant"], row["stage"]): row["samples"] for row in result.get("stages", [])}
+
+
+def reason_counts(result: AutomaticResult) -> Counts:
+    return {(row["entrant"], row["reason"]): row["samples"] for row in result.get("reasons", [])}
+
+
 def count_table(
-    result: Mapping[str, Any],
-    table: str,
-    column: str,
-    labels: Mapping[str, str],
-    words: Mapping[str, str] | None = None,
+    result: AutomaticResult, counts: Counts, labels: Mapping[str, str], words: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """Counts by entrant (columns, in the overall order) and stage or reason (rows, the most frequent first)."""
     order = [row["entrant"] for row in result["overall"]]
-    counts = {(row["entrant"], row[column]): row["samples"] for row in result.get(table, [])}
     kinds = list(words) if words else []
     kinds = [k for k in kinds if any(k == kind for _, kind in counts)] or sorted(
         {kind for _, kind in counts}, key=lambda kind: (-sum(n for (_, k), n in counts.items() if k == kind), kind)
     )
-    rows = [
-        {"kind": kind, "words": (words or {}).get(kind, ""), "counts": [counts.get((name, kind), 0) for name in order]}
-        for kind in kinds
-    ]
-    for row in rows:
-        row["sum"] = sum(row["counts"])
+    rows = []
+    for kind in kinds:
+        cells = [counts.get((name, kind), 0) for name in order]
+        rows.append({"kind": kind, "words": (words or {}).get(kind, ""), "counts": cells, "sum": sum(cells)})
     return {"heads": [label(name, labels) for name in order], "rows": rows}
 
 
 def people_context(fit: Fit, labels: Mapping[str, str]) -> dict[str, Any]:
     """The automatic score beside what people voted; {} where nobody did."""
-    people = fit.result.get("people")
+    people: PeopleResult | None = fit.result.get("people")
     if not people:
         return {"people": None}
+    by_score = shared_ranks([row["score"] for row in people["entrants"]])
+    by_rating = shared_ranks([row["rating"] for row in people["entrants"]])
     codes = [row["sample"] for row in people["drawings"]]
     samples = {
         s.code: s for s in fit.run.samples.filter(code__in=codes).select_related("entrant", "model", "prompt", "run")
@@ -172,24 +178,17 @@ def people_context(fit: Fit, labels: Mapping[str, str]) -> dict[str, Any]:
         "people": people,
         "people_sentence": people_sentence(people),
         "people_rows": [
-            row
-            | {"label": label(row["entrant"], labels)}
-            | {f"{key}_place": place_of(row, people["entrants"], key) for key in ("score", "rating")}
-            for row in people["entrants"]
+            {**row, "label": named(row, labels), "score_place": score, "rating_place": rating}
+            for row, score, rating in zip(people["entrants"], by_score, by_rating, strict=True)
         ],
         "disputed": [
-            row | {"drawing": samples[row["sample"]]} for row in people["drawings"] if row["sample"] in samples
+            {**row, "drawing": samples[row["sample"]]} for row in people["drawings"] if row["sample"] in samples
         ],
         "drawings_open": drawings_are_open(fit.run),
     }
 
 
-def place_of(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], key: str) -> int:
-    """1 for the highest; the same value has the same place."""
-    return 1 + sum(other[key] > row[key] for other in rows)
-
-
-def people_sentence(people: Mapping[str, Any]) -> str:
+def people_sentence(people: PeopleResult) -> str:
     tau, rho = people["kendall"], people["spearman"]
     rests = f"over {people['count']} entrants and {people['votes']} votes"
     if tau["value"] is None:
@@ -200,9 +199,9 @@ def people_sentence(people: Mapping[str, Any]) -> str:
     return f"{words} {figures}{caveat}"
 
 
-def correlation(found: Mapping[str, Any]) -> str:
-    bounds = "" if found["low"] is None else f" ({found['low']:.2f} to {found['high']:.2f})"
-    return f"{found['value']:.2f}{bounds}"
+def correlation(estimate: EstimateResult) -> str:
+    bounds = "" if estimate["low"] is None else f" ({estimate['low']:.2f} to {estimate['high']:.2f})"
+    return f"{estimate['value']:.2f}{bounds}"
 
 
 AGREEMENT = (
@@ -216,7 +215,7 @@ AGREEMENT = (
 
 def best_drawing(run: Run, fit: Fit) -> Best | None:
     """The drawing of the leader with the best score."""
-    leader = next((row["entrant"] for row in fit.result["overall"] if row["score"] is not None), None)
+    leader = next((row["entrant"] for row in result_of(fit)["overall"]), None)
     drawings = run.samples.judgeable().filter(entrant__name=leader)
     measured = Measurement.objects.filter(sample__in=drawings, backend=run.measure_backend)
     scores = {pk: run.drawing_format.score(values) for pk, values in measured.values_list("sample_id", "values")}

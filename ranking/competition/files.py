@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -178,9 +178,9 @@ def competition_json(scored: Competition) -> str:
     return json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def program_record(scored: Competition, row: dict[str, Any]) -> dict[str, Any]:
+def program_record(scored: Competition, row: Mapping[Hashable, Any]) -> dict[str, Any]:
     name = row["program"]
-    prompt = None if row["disqualified"] else {model: float(scored.prompts.at[name, model]) for model in scored.prompts}
+    prompt = None if row["disqualified"] else {model: float(x) for model, x in scored.prompts.loc[name].items()}
     numbers = {key: None if math.isnan(row[key]) else row[key] for key in ("total", "normalised", "low", "high")}
     rest = {key: row[key] for key in ("rank", "winner", "baseline", "disqualified", "note")}
     return {"program": name, "prompt": prompt, **numbers, **rest}

@@ -8,20 +8,21 @@ from typing import Any
 from generation.models import Entrant
 from ranking.automatic.page import people_context
 from ranking.charts.intervals import Interval, Scale, interval_axis, interval_row, interval_scale
+from ranking.competition.result import CompetitionResult, LetterWeight, ProgramScore, result_of
 from ranking.models import Fit
-from ranking.words import joined, label
+from ranking.words import joined, label, labels_of, named
 
 LEVELS = 5  # shades of the heat map
 
 
 def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
-    result = fit.result
+    result = result_of(fit)
     entrants = {entrant.name: entrant for entrant in fit.run.entrants.all()}
-    labels = {name: entrant.label for name, entrant in entrants.items()}
+    labels = labels_of(entrants.values())
     known = dict(fit.run.models.values_list("model_id", "label"))
     models = {name: known.get(name, name) for name in result.get("models", [])}
-    scored = [row for row in result["overall"] if row["score"] is not None]
-    scale = interval_scale([Interval("", row["score"], row["low"], row["high"]) for row in scored])
+    scored = [(score, row) for row in result["overall"] if (score := row["score"]) is not None]
+    scale = interval_scale([Interval("", score, row["low"], row["high"]) for score, row in scored])
     scale = Scale(max(scale.low, 0.0), min(scale.high, 100.0))
     return {
         "sentence": verdict_sentence(result["overall"], labels),
@@ -38,21 +39,20 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     }
 
 
-def overall_sentence(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+def overall_sentence(result: CompetitionResult, labels: Mapping[str, str]) -> str:
     return verdict_sentence(result["overall"], labels)
 
 
-def verdict_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> str:
+def verdict_sentence(rows: Sequence[ProgramScore], labels: Mapping[str, str]) -> str:
     """The policy's verdict in words: a winner, co-winners, or nobody, and against which baseline."""
     if not rows:
         return "No level has been measured yet, so nobody leads."
-    baselines = sorted((row for row in rows if row["baseline"] and row["score"] is not None), key=lambda r: -r["score"])
-    bar = (
-        f"; the baseline {label(baselines[0]['entrant'], labels)} has {baselines[0]['score']:.1f}" if baselines else ""
-    )
+    baselines = [(score, row) for row in rows if row["baseline"] and (score := row["score"]) is not None]
+    best = max(baselines, key=lambda pair: pair[0], default=None)
+    bar = f"; the baseline {named(best[1], labels)} has {best[0]:.1f}" if best else ""
     winners = [row for row in rows if row["winner"]]
     if len(winners) == 1:
-        return f"{label(winners[0]['entrant'], labels)} wins with {winners[0]['score']:.1f} of 100 points{bar}."
+        return f"{named(winners[0], labels)} wins with {winners[0]['score']:.1f} of 100 points{bar}."
     if winners:
         said = f"{joined(winners, labels)} are co-winners with {winners[0]['score']:.1f} points each"
         return f"{said}: the same score and the same length of prompt{bar}."
@@ -64,7 +64,7 @@ def verdict_sentence(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str
     return f"No program beats the baseline, so there is no winner: the best has {ranked[0]['score']:.1f} points{bar}."
 
 
-def rests_on(result: Mapping[str, Any]) -> str:
+def rests_on(result: CompetitionResult) -> str:
     if not result["overall"]:
         return ""
     letters, models = len(result["targets"]), len(result["models"])
@@ -75,7 +75,7 @@ def rests_on(result: Mapping[str, Any]) -> str:
 
 
 def make_row(
-    row: dict[str, Any], entrants: Mapping[str, Entrant], models: Mapping[str, str], scale: Scale
+    row: ProgramScore, entrants: Mapping[str, Entrant], models: Mapping[str, str], scale: Scale
 ) -> dict[str, Any]:
     entrant = entrants.get(row["entrant"])
     name = entrant.label if entrant else row["entrant"]
@@ -89,7 +89,7 @@ def make_row(
     return {"entrant": entrant, "label": name, "standing": row, "interval": picture, "prompts": prompts}
 
 
-def heat_map(result: Mapping[str, Any], labels: Mapping[str, str], *, model: str = "") -> dict[str, Any]:
+def heat_map(result: CompetitionResult, labels: Mapping[str, str], *, model: str = "") -> dict[str, Any]:
     """Char scores in thousandths by letter (rows) and program (columns): of one model, or their mean over the models."""
     programs = [row["entrant"] for row in result["overall"] if row["score"] is not None]
     sums: dict[tuple[str, str], list[float]] = {}
@@ -110,9 +110,9 @@ def shaded(value: float, most: float) -> tuple[float, int]:
     return value, round(LEVELS * value / most) if most else 0
 
 
-def weight_table(result: Mapping[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+def weight_table(result: CompetitionResult) -> list[tuple[str, list[LetterWeight]]]:
     """By letter: the weight and its three factors under each model, in the order of `models`."""
-    found: dict[str, dict[str, Any]] = {}
+    letters: dict[str, dict[str, LetterWeight]] = {}
     for row in result.get("weights", []):
-        found.setdefault(row["target"], {})[row["model"]] = row
-    return [(letter, [found[letter][model] for model in result["models"]]) for letter in sorted(found)]
+        letters.setdefault(row["target"], {})[row["model"]] = row
+    return [(letter, [letters[letter][model] for model in result["models"]]) for letter in sorted(letters)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 SAME = 9  # decimals to which two normalised scores are the same score; sums of floats differ beyond that
 
 
-def apply_policy(programs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def apply_policy(programs: Sequence[Mapping[Hashable, Any]]) -> list[dict[Hashable, Any]]:
     """Adds `rank` (or None), `winner` and `note` to each program; ranked ones first, then baselines, then disqualified.
 
     - Higher normalised score first; the same score: the shorter prompt; still the same: the same rank.
@@ -40,16 +40,18 @@ def apply_policy(programs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return done
 
 
-def score(entry: Mapping[str, Any]) -> float:
+def score(entry: Mapping[Hashable, Any]) -> float:
     return round(entry["normalised"], SAME)
 
 
-def order_key(entry: Mapping[str, Any]) -> tuple[float, float]:
+def order_key(entry: Mapping[Hashable, Any]) -> tuple[float, float]:
     length = entry["prompt_length"]
     return -score(entry), math.inf if math.isnan(length) else length
 
 
-def verdict(entry: Mapping[str, Any], rank: int, bar: float, winners: int, best: Mapping[str, Any] | None) -> str:
+def verdict(
+    entry: Mapping[Hashable, Any], rank: int, bar: float, winners: int, best: Mapping[Hashable, Any] | None
+) -> str:
     if score(entry) <= bar:
         return "Does not beat the baseline." if bar > 0 else "Did not score."
     if rank == 1:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, cast
 
 import pandas as pd
 
@@ -11,6 +12,7 @@ from generation.models import Entrant, Run
 from ranking.automatic.against_people import compare_with_people
 from ranking.automatic.run import measured_rows, unmeasured
 from ranking.competition.files import competition_csv, competition_markdown, program_record
+from ranking.competition.result import CompetitionResult
 from ranking.competition.scores import Competition, score_competition
 from ranking.statistics.rounding import rounded
 
@@ -35,14 +37,14 @@ def trial_frame(rows: list[dict[str, Any]], targets: dict[str, str]) -> pd.DataF
     return pd.DataFrame(trials, columns=[*COLUMNS, "sample"])
 
 
-def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, Any]:
+def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> CompetitionResult:
     """Programs with their verdicts, weights, char scores; a lost, missing or excluded level counts 0."""
     backend = options["backend"]
     entrants = list(run.entrants.all())
     targets = {p.key: str(p.facts.get("target") or p.subject or p.key) for p in run.prompts.all()}
     trials = trial_frame(measured_rows(run, backend=backend), targets)
     count = run.config["generation"]["attempts_per_prompt"]
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "backend": backend,
         "trials": count,
         "votes": len(trials),
@@ -53,9 +55,9 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, A
         "run": {},
     }
     if trials.empty:
-        return found
+        return cast(CompetitionResult, result)
     scored = compete(trials, entrants, targets=list(targets.values()), count=count)
-    found |= {
+    result |= {
         "competition": scored.competition,
         "overall": [standing(scored, row, trials) for row in scored.programs.to_dict("records")],
         "models": list(scored.prompts.columns),
@@ -64,15 +66,15 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, A
         "chars": scored.chars.to_dict("records"),
         "run": {"md": f"# {markdown_cell(str(run))}\n\n{competition_markdown(scored)}", "csv": competition_csv(scored)},
     }
-    found["people"] = rounded(
+    result["people"] = rounded(
         compare_with_people(
             run,
             options=options,
-            entrants={row["entrant"]: row["score"] for row in found["overall"] if row["score"] is not None},
+            entrants={row["entrant"]: row["score"] for row in result["overall"] if row["score"] is not None},
             drawings=dict(zip(trials["sample"], trials["stability"] * trials["similarity"], strict=True)),
         )
     )
-    return found
+    return cast(CompetitionResult, result)
 
 
 def compete(trials: pd.DataFrame, entrants: list[Entrant], *, targets: list[str], count: int) -> Competition:
@@ -89,7 +91,7 @@ def compete(trials: pd.DataFrame, entrants: list[Entrant], *, targets: list[str]
     )
 
 
-def standing(scored: Competition, row: dict[str, Any], trials: pd.DataFrame) -> dict[str, Any]:
+def standing(scored: Competition, row: Mapping[Hashable, Any], trials: pd.DataFrame) -> dict[str, Any]:
     record = program_record(scored, row)
     mine = trials[trials["program"] == row["program"]]
     return {

@@ -88,7 +88,7 @@ def group_trials(
 ) -> dict[str, np.ndarray]:
     """Arrays (programs, models, targets): means over T of stability, similarity and their product; and diversity."""
     place = tuple(
-        pd.Index(names).get_indexer(trials[column])
+        pd.Index(names).get_indexer(pd.Index(trials[column]))
         for column, names in zip(("program", "model", "target"), axes, strict=True)
     )
     shape = tuple(len(names) for names in axes)
@@ -127,7 +127,7 @@ def weight_factor(means: np.ndarray) -> np.ndarray:
     """`max(1 − Σ_k mean_k / P, 1/C)` for (P, models, C) means over T, per model and target: harder letters weigh more."""
     if not len(means):
         return np.ones(means.shape[1:])
-    return np.maximum(1 - means.mean(axis=0), 1 / means.shape[2])
+    return np.asarray(np.maximum(1 - means.mean(axis=0), 1 / means.shape[2]))
 
 
 def normalise(totals: np.ndarray) -> np.ndarray:
@@ -160,7 +160,7 @@ def ranked_table(table: pd.DataFrame) -> pd.DataFrame:
 
 def flatten(arrays: Mapping[str, np.ndarray], axes: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Arrays over the same named axes as one long frame, in the order of the axes."""
-    index = pd.MultiIndex.from_product(axes.values(), names=axes.keys())
+    index = pd.MultiIndex.from_product([*axes.values()], names=[*axes])
     return pd.DataFrame({name: array.ravel() for name, array in arrays.items()}, index=index).reset_index()
 
 

@@ -35,6 +35,8 @@ def read_grades(path: Path, *, suite: Suite, progress: Progress = unwatched) -> 
     seen: dict[tuple[Any, ...], int] = {}
     subjects = {(p.category, name) for p in suite.prompts for name in (p.subject, p.key) if name}
     number = 0
+    if suite.rubric is None:
+        raise FileError(path.name, 0, "", f"the suite {suite.slug} has no rubric.")
     try:
         for number, found in standing_rows(path):
             row = parse_grade(found, suite.rubric, subjects)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,11 @@ def import_grades(*, path: Path, run: Run, by: User | None = None, progress: Pro
     if suite.rubric is None:
         raise FileError(path.name, 0, "", f"run {run.code} has no rubric.")
     frame = read_grades(path, suite=suite, progress=progress)
-    samples, standing, seats = _drawings(run), _standing(run), {}
-    made = []
-    for row, (number, extra) in zip(frame.itertuples(), standing_rows(path), strict=True):
+    samples, standing = _drawings(run), _standing(run)
+    seats: dict[tuple[str, bool], Seat] = {}
+    made: list[Grade] = []
+    rows: Iterator[Any] = frame.itertuples()
+    for row, (number, extra) in zip(rows, standing_rows(path), strict=True):
         progress(row.Index, len(frame))
         where = (path.name, number)
         sample = samples.get((row.entrant, row.stage, row.subject, row.attempt))

@@ -15,16 +15,18 @@ from ranking.charts.intervals import Interval, Scale, interval_axis, interval_ro
 from ranking.charts.quadrants import Dot, medians, quadrant_chart, quadrant_of
 from ranking.models import Fit
 from ranking.people import judge_labels
-from ranking.words import ALPHA_WORDS, number_word, rank_words
+from ranking.results import EstimateResult, ScoreRow
+from ranking.rubric.result import RubricResult, result_of
+from ranking.words import ALPHA_WORDS, label, labels_of, named, number_word, rank_words
 
 ICC_WORDS = ((0.9, "excellent"), (0.75, "good"), (0.5, "moderate"), (-10.0, "poor"))  # Koo and Li 2016
 
 
 def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     """All of the leaderboard's page; `scope` is a stage's key or empty for the total."""
-    result, rubric = fit.result, rubric_of(fit.run.code)
+    result, rubric = result_of(fit), rubric_of(fit.run.code)
     entrants = {entrant.name: entrant for entrant in fit.run.entrants.all()}
-    labels = {name: entrant.label for name, entrant in entrants.items()}
+    labels = labels_of(entrants.values())
     listed = result["categories"].get(scope, []) if scope else result["overall"]
     scale = Scale(rubric.low, rubric.high) if scope else Scale(0, 100)
     known = {row["entrant"] for row in listed}
@@ -45,39 +47,39 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
 
 
 def make_row(
-    row: dict[str, Any], result: Mapping[str, Any], entrants: Mapping[str, Entrant], scale: Scale, *, digits: int
+    row: ScoreRow, result: RubricResult, entrants: Mapping[str, Entrant], scale: Scale, *, digits: int
 ) -> dict[str, Any]:
     score = next(score for score in result["scores"] if score["entrant"] == row["entrant"])
     entrant = entrants.get(row["entrant"])
-    label = entrant.label if entrant else row["entrant"]
+    name = entrant.label if entrant else row["entrant"]
     known = row["low"] is not None
     reach = f"{row['low']:.{digits}f}–{row['high']:.{digits}f}" if known else "no interval"
-    said = f"{label}: {row['score']:.{digits}f} ({reach})"
+    said = f"{name}: {row['score']:.{digits}f} ({reach})"
     return {
         "entrant": entrant,
-        "label": label,
+        "label": name,
         "standing": row,
         "ranks": rank_words(row["rank_low"], row["rank_high"]),
         "value": f"{row['score']:.{digits}f}",
         "reach": reach,
-        "interval": interval_row(Interval(label, row["score"], row["low"], row["high"], said=said), scale),
+        "interval": interval_row(Interval(name, row["score"], row["low"], row["high"], said=said), scale),
         "score": score,
-        "stages": [(key, found) for key, found in score["stages"].items()],
+        "stages": list(score["stages"].items()),
         "valid": score["drawings"] - score["missing"],
     }
 
 
-def leading_sentence(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+def leading_sentence(result: RubricResult, labels: Mapping[str, str]) -> str:
     """What the list of leaderboards says about this one."""
     return leading_words(result["overall"], labels, top=100, where="")
 
 
-def leading_words(rows: list[dict[str, Any]], labels: Mapping[str, str], *, top: float, where: str) -> str:
+def leading_words(rows: list[ScoreRow], labels: Mapping[str, str], *, top: float, where: str) -> str:
     """The first thing the page says; entrants whose intervals overlap the leader's are not parted from it."""
     if not rows:
         return "There are no grades here yet, so nothing is ranked." if where else no_total_words()
     first = rows[0]
-    name = labels.get(first["entrant"], first["entrant"])
+    name = named(first, labels)
     out_of = f"{first['score']:.1f} of {top:g}"
     if len(rows) == 1:
         return f"{name} has {out_of} points, and nobody to be compared with."
@@ -85,9 +87,7 @@ def leading_words(rows: list[dict[str, Any]], labels: Mapping[str, str], *, top:
     if first["low"] is None or len(close) == 1:
         second = rows[1]
         gap = first["score"] - second["score"]
-        return (
-            f"{name} leads with {out_of} points, {gap:.1f} ahead of {labels.get(second['entrant'], second['entrant'])}."
-        )
+        return f"{name} leads with {out_of} points, {gap:.1f} ahead of {named(second, labels)}."
     if len(close) == len(rows) > 2:
         return f"{name} has most points ({out_of}), but the intervals of all {len(rows)} entrants overlap."
     return f"{number_word(len(close)).capitalize()} cannot be told apart at the top; {name} has most points ({out_of})."
@@ -97,25 +97,25 @@ def no_total_words() -> str:
     return "No entrant has a graded drawing in every stage yet, so there is no total to rank by."
 
 
-def agreement_words(result: Mapping[str, Any]) -> list[str]:
+def agreement_words(result: RubricResult) -> list[str]:
     """How far judges agree, in sentences with what each number rests on."""
     single, mean, alpha = result["icc1"], result["icck"], result["alpha"]
     if alpha["value"] is None:
         return ["No drawing was graded by two judges yet, so agreement is unknown."]
     words = next((said for limit, said in ALPHA_WORDS if alpha["value"] >= limit), "hardly more than chance")
-    found = [
+    sentences = [
         f"Krippendorff's α (interval) = {number(alpha)}: {words}, on {result['alpha_units']} drawings with two or more judges."
     ]
-    if single["value"] is not None:
+    if single["value"] is not None and mean["value"] is not None:
         trust = next((said for limit, said in ICC_WORDS if mean["value"] >= limit), "poor")
-        found.append(
+        sentences.append(
             f"ICC(2,1) = {number(single)} for one judge, ICC(2,k) = {number(mean)} for the mean of these "
             f"{result['icc_judges']}: {trust} reliability, on {result['icc_targets']} drawings that all of them graded."
         )
-    return found
+    return sentences
 
 
-def number(estimate: Mapping[str, Any]) -> str:
+def number(estimate: EstimateResult) -> str:
     if estimate["low"] is None:
         return f"{estimate['value']:.2f}"
     return f"{estimate['value']:.2f} ({estimate['low']:.2f}–{estimate['high']:.2f})"
@@ -125,21 +125,20 @@ def judge_rows(fit: Fit) -> list[dict[str, Any]]:
     """Judges by number, the strictest first; names are for curators' pages."""
     labels = judge_labels(fit.run, curator=False)
     simulated = set(fit.run.seats.filter(is_simulated=True).values_list("pseudonym", flat=True))
-    rows = [
-        judge | {"label": labels.get(judge["judge"], "a judge"), "simulated": judge["judge"] in simulated}
-        for judge in fit.result["judges"]
+    return [
+        {**judge, "label": labels.get(judge["judge"], "a judge"), "simulated": judge["judge"] in simulated}
+        for judge in sorted(result_of(fit)["judges"], key=lambda row: (row["offset"] is None, row["offset"] or 0))
     ]
-    return sorted(rows, key=lambda row: (row["offset"] is None, row["offset"] or 0))
 
 
-def structure_rows(result: Mapping[str, Any], labels: Mapping[str, str]) -> list[dict[str, Any]]:
-    found = result["run"].get("structure", {})
-    rows = [{"label": labels.get(name, name), **values} for name, values in found.items()]
-    return sorted(rows, key=lambda row: -(row["visual"] or 0))
+def structure_rows(result: RubricResult, labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    structure = sorted(result["run"].get("structure", {}).items(), key=lambda item: -(item[1]["visual"] or 0))
+    return [{"label": label(name, labels), **values} for name, values in structure]
 
 
 def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[str, Any]:
-    points = fit.result["run"].get("points", [])
+    facts = result_of(fit)["run"]
+    points = facts.get("points", [])
     if scope or len(points) < 2:
         return {}
     # A name beside its picture would end blind judging, and a private run's pictures are not for everybody.
@@ -148,7 +147,7 @@ def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[
         Dot(
             anchors=point["anchors"],
             visual=point["visual"],
-            said=f"{labels.get(point['entrant'], point['entrant'])}, {point['subject']}, attempt {point['attempt']}: "
+            said=f"{named(point, labels)}, {point['subject']}, attempt {point['attempt']}: "
             f"{point['visual']:.0f} points, {point['anchors']} anchors",
             link=reverse("gallery:sample", args=[point["code"]]) if linked else "",
         )
@@ -158,10 +157,10 @@ def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[
         Dot(
             values["anchors_all"],
             values["visual"],
-            f"{labels.get(name, name)}: mean of its drawings",
-            name=labels.get(name, name),
+            f"{label(name, labels)}: mean of its drawings",
+            name=label(name, labels),
         )
-        for name, values in fit.result["run"]["structure"].items()
+        for name, values in facts.get("structure", {}).items()
         if values["visual"] is not None
     ]
     anchors, visual = medians(dots)
@@ -176,7 +175,7 @@ def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[
 
 def best_drawing(run: Run, fit: Fit) -> Best | None:
     """The drawing with the best grades."""
-    points = sorted(fit.result["run"].get("points", []), key=lambda point: -point["visual"])
+    points = sorted(result_of(fit)["run"].get("points", []), key=lambda point: -point["visual"])
     for point in points[:1]:
         if sample := find_sample(run, code=point["code"]):
             return Best(sample, f"{point['visual']:.0f} of 100 points by its grades")

@@ -16,14 +16,18 @@ from benchsite.lib.times import parse_time
 from generation.models import UNFINISHED, Measurement, Run, Sample
 from judging.grades.sheets import rubric_of
 from judging.models import Grade, Seat
+from ranking.results import ScoreRow
 from ranking.rubric.files import COLUMNS, board_csv, board_json, board_markdown
+from ranking.rubric.result import DrawingPoint, RubricResult
 from ranking.rubric.scores import ITEM, EntrantScore, RubricBoard, score_rubric
+from ranking.statistics.agreement.coefficients import Estimate
+from ranking.statistics.ranks import interval_ranks, shared_ranks
 from ranking.statistics.rounding import rounded
 
 STRUCTURE = ("bytes", "tags", "advanced_share", "anchors_path", "anchors_all")
 
 
-def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> dict[str, Any]:
+def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> RubricResult:
     """The document that `analyse` makes of a grades file, standings, and under `run` what only a database knows."""
     rubric = rubric_of(run.code)
     grades = grades_of(run, weights=options.get("weights", {}), until=options.get("until"))
@@ -76,29 +80,29 @@ def expected_of(run: Run) -> pd.DataFrame:
     return pd.DataFrame(found, columns=[*ITEM, "valid"]).astype({"attempt": int, "valid": bool})
 
 
-def standings(rows: Iterable[tuple[EntrantScore, Any]]) -> list[dict[str, Any]]:
-    """Best first, those without a score left out. A rank range counts only entrants whose intervals lie apart."""
-    known = [(score, found) for score, found in rows if found.value is not None]
-    known.sort(key=lambda pair: (-pair[1].value, pair[0].entrant))
-    bounds = [(found.low, found.high) for _, found in known]
-    listed = []
-    for score, found in known:
-        bounded = found.low is not None
-        above = sum(low is not None and bounded and low > found.high for low, _ in bounds)
-        below = sum(high is not None and bounded and high < found.low for _, high in bounds)
-        listed.append(
-            {
-                "entrant": score.entrant,
-                "score": found.value,
-                "low": found.low,
-                "high": found.high,
-                "rank": 1 + sum(round(other.value - found.value, 9) > 0 for _, other in known),
-                "rank_low": 1 + above,
-                "rank_high": len(known) - below,
-                "n": score.graded,
-            }
-        )
-    return listed
+def standings(rows: Iterable[tuple[EntrantScore, Estimate]]) -> list[ScoreRow]:
+    """Best first, those without a score left out."""
+    known = [
+        (score.entrant, score.graded, estimate, estimate.value)
+        for score, estimate in rows
+        if estimate.value is not None
+    ]
+    known.sort(key=lambda row: (-row[3], row[0]))
+    ranks = shared_ranks([value for *_, value in known])
+    ranges = interval_ranks([(estimate.low, estimate.high) for _, _, estimate, _ in known])
+    return [
+        {
+            "entrant": entrant,
+            "score": value,
+            "low": estimate.low,
+            "high": estimate.high,
+            "rank": rank,
+            "rank_low": best,
+            "rank_high": worst,
+            "n": graded,
+        }
+        for (entrant, graded, estimate, value), rank, (best, worst) in zip(known, ranks, ranges, strict=True)
+    ]
 
 
 def structure_of(run: Run, board: RubricBoard, *, high: float) -> dict[str, Any]:
@@ -112,8 +116,9 @@ def structure_of(run: Run, board: RubricBoard, *, high: float) -> dict[str, Any]
         if "anchors_all" in values:
             measured[entrant, stage, subject or key, attempt] = (code, values)
     graded = board.items[board.items["state"] == "graded"] if len(board.items) else board.items
-    points = []
-    for item in graded.itertuples():
+    points: list[DrawingPoint] = []
+    items: Iterable[Any] = graded.itertuples()
+    for item in items:
         code, values = measured.get((item.entrant, item.stage, item.subject, item.attempt), ("", None))
         if values is not None:
             points.append(
@@ -129,7 +134,7 @@ def structure_of(run: Run, board: RubricBoard, *, high: float) -> dict[str, Any]
     return {"points": points, "structure": structure_means(measured, points)} if measured else {}
 
 
-def structure_means(measured: Mapping[tuple[Any, ...], Any], points: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def structure_means(measured: Mapping[tuple[Any, ...], Any], points: list[DrawingPoint]) -> dict[str, dict[str, Any]]:
     """Means over an entrant's valid drawings; `visual` over those that were graded."""
     by_entrant: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for (entrant, *_), (_, values) in measured.items():

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from ranking.rubric.files import OUTPUTS, read_grades
 from ranking.rubric.intervals import GradedItems, mean_interval
 from ranking.statistics.agreement.coefficients import Estimate, icc, icc_interval, interval_delta, krippendorff
 from ranking.statistics.agreement.consistency import Consistency, score_consistency
+from ranking.statistics.ranks import shared_ranks
 
 ITEM = ["entrant", "stage", "subject", "attempt"]
 
@@ -260,16 +261,17 @@ def _dimension_means(grades: pd.DataFrame, items: pd.DataFrame, rubric: Rubric) 
     names = pd.DataFrame([(s.key, d.key) for s in rubric.stages for d in s.dimensions], columns=["stage", "dimension"])
     zeros = missing.merge(names, on="stage").assign(value=0.0)
     together = pd.concat([by_item, zeros]) if len(zeros) else by_item
-    return together.groupby(["entrant", "stage", "dimension"])["value"].mean().to_dict()
+    means = together.groupby(["entrant", "stage", "dimension"], as_index=False)["value"].mean()
+    keys = zip(means["entrant"], means["stage"], means["dimension"], strict=True)
+    return dict(zip(keys, means["value"].astype(float), strict=True))
 
 
 def _ranked(scores: list[EntrantScore]) -> tuple[EntrantScore, ...]:
     """Best first; equal totals share a rank, and an entrant without a total has none."""
-    known = sorted((s for s in scores if s.total.value is not None), key=lambda s: (-s.total.value, s.entrant))
-    totals = [round(score.total.value, 9) for score in known]
-    ranked = [
-        EntrantScore(**{**vars(s), "rank": totals.index(total) + 1}) for s, total in zip(known, totals, strict=True)
-    ]
+    known = [(total, score) for score in scores if (total := score.total.value) is not None]
+    known.sort(key=lambda pair: (-pair[0], pair[1].entrant))
+    ranks = shared_ranks([total for total, _ in known])
+    ranked = [replace(score, rank=rank) for (_, score), rank in zip(known, ranks, strict=True)]
     return (*ranked, *(score for score in scores if score.total.value is None))
 
 

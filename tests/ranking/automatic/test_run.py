@@ -249,7 +249,7 @@ def test_the_leading_sentence_knows_ties_and_loners():
 
     two = [row("a", 0.8, 0.6, 0.9, 1, 1), row("b", 0.7, 0.5, 0.8, 2, 1)]
     assert leading_sentence(two, {"a": "Anna"}) == (
-        "Anna has the highest score, 0.80; the interval of b reaches as far, so these answers do not part them."
+        "Anna has the highest score, 0.80; the interval of b reaches as far, so these answers do not separate them."
     )
     even = [row("a", 1.0, 1.0, 1.0, 1, 1), row("b", 1.0, 1.0, 1.0, 1, 1), row("c", 0.1, 0.0, 0.2, 3, 3)]
     assert leading_sentence(even, {}) == "a and b share first place with 1.00."
