@@ -318,7 +318,10 @@ class JudgeTally(models.Model):
 
 
 class PromptTally(models.Model):
-    """Standing votes counted by prompt and entrants, sides as shown; repeats apart. Votes without a prompt are left out."""
+    """Standing votes counted by prompt, judge's activity and entrants, sides as shown; repeats apart.
+
+    Votes without a prompt are left out. Very active judges weigh less a vote, so counts are kept by the class of activity.
+    """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="prompt_tallies")
     prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="+")
@@ -326,13 +329,19 @@ class PromptTally(models.Model):
     right = models.ForeignKey(Entrant, models.CASCADE, related_name="+")
     outcome = models.CharField(max_length=5, choices=Outcome.choices)
     is_repeat = models.BooleanField(default=False)
+    activity = models.SmallIntegerField(
+        default=0,
+        help_text="Class of the judge: 2 to its power is the largest such number within the judge's votes; "
+        "-1 is an unknown judge.",
+    )
     votes = models.IntegerField(default=0)
 
     class Meta:
         verbose_name_plural = "prompt tallies"
         constraints = [
             models.UniqueConstraint(
-                fields=["run", "prompt", "left", "right", "outcome", "is_repeat"], name="judging_prompttally_once"
+                fields=["run", "prompt", "left", "right", "outcome", "is_repeat", "activity"],
+                name="judging_prompttally_once",
             ),
             models.CheckConstraint(condition=Q(votes__gte=0), name="judging_prompttally_not_negative"),
         ]

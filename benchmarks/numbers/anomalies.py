@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.numbers.simulation import World, simulate_votes
-from ranking.statistics.judges.fits import fit_judges, judge_behaviour, judge_flags
+from ranking.statistics.judges.behaviour import judge_behaviour, judge_flags
+from ranking.statistics.judges.fits import fit_judges
 from ranking.statistics.ratings.scopes import Settings, fit_overall
 from ranking.statistics.votes import Votes, tally_votes
 

@@ -28,8 +28,9 @@ from benchmarks.figures.table import Row, make_parser, show, write_json
 from benchmarks.numbers.simulation import START, World, simulate_votes
 from ranking.statistics.leaderboard import Settings, fit_counts
 from ranking.statistics.ratings.bradley_terry import ELO, fit_ratings, half_wins
-from ranking.statistics.ratings.scopes import as_cells, fit_categories, fit_overall
-from ranking.statistics.votes import KINDS, OUTCOMES, Tallies, Votes, count_cells, tally_votes
+from ranking.statistics.ratings.categories import fit_categories
+from ranking.statistics.ratings.scopes import as_cells, fit_overall
+from ranking.statistics.votes import KINDS, OUTCOMES, Tallies, Votes, activity_class, count_cells, tally_votes
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / "var" / "bench-venv"
@@ -55,9 +56,9 @@ def best_of(action: Callable[[], Any], rounds: int = 5) -> float:
 def fit_all(votes: Votes) -> None:
     """Overall and categories with two-way intervals, from integer columns."""
     tallies = tally_votes(votes)
-    fit_overall(tallies, Settings()).spread.variance.sum()
-    for category in fit_categories(tallies, Settings()):
-        category.spread.variance.sum()
+    overall = fit_overall(tallies, Settings())
+    for category in fit_categories(tallies, overall, Settings()):
+        category.covariance.sum()
 
 
 def one_pass(votes: Votes) -> None:
@@ -145,7 +146,7 @@ def against_choix() -> dict[str, Any]:
 
 
 def from_tallies(world: World, millions: int) -> Tallies:
-    """Tallies of so many million votes, gathered a million at a time."""
+    """Tallies of so many million votes, gathered a million at a time; all judges are of one class of activity."""
     size, total = len(world.theta), {"judge": 0, "prompt": 0}
     for part in range(millions):
         votes = simulate_votes(world, 1_000_000, seed=10 + part)
@@ -155,14 +156,16 @@ def from_tallies(world: World, millions: int) -> Tallies:
                 code = code * base + column
             total[name] = total[name] + np.bincount(code, minlength=groups * 4 * size * size * 4)
     cells = {}
+    activity = activity_class(total["judge"].reshape(world.judges, -1).sum(1))
     for name, counts in total.items():
         groups = world.judges if name == "judge" else world.prompts
         at = np.flatnonzero(counts)
         columns = np.unravel_index(at, (groups, 4, size, size, 4))
         named = dict(zip((name, "category", "left", "right", "outcome"), columns, strict=True))
-        cells[name] = as_cells({**named, "n": counts[at]}, name)
+        level = np.full(len(at), np.median(activity))
+        cells[name] = as_cells({**named, "n": counts[at], "activity": level}, name)
     names = (votes.entrants, votes.judges, votes.prompts, votes.categories)
-    return Tallies(*names, cells["judge"], cells["prompt"], np.ones(world.judges))
+    return Tallies(*names, cells["judge"], cells["prompt"], np.ones(world.judges), activity)
 
 
 def refit_growth(many: int) -> dict[str, Any]:

@@ -49,6 +49,14 @@ def percent(share: float | None, digits: int = 0) -> str:
 
 
 @register.filter
+def chance(share: float | None) -> str:
+    """A probability, which is never called certain or impossible."""
+    if share is not None and share > 0.99:
+        return "> 99%"
+    return "< 1%" if share is not None and share < 0.01 else percent(share)
+
+
+@register.filter
 def duration(seconds: float | None) -> str:
     """45 s, 12 min, 3 h 20 min."""
     if seconds is None:

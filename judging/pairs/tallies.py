@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from django.db import connection, transaction
@@ -9,10 +10,11 @@ from django.db.models import Case, Count, F, Model, Value, When
 
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.models import Run
-from judging.models import JudgeTally, Kind, Matchup, PromptTally
+from judging.models import JudgeTally, Kind, Matchup, PromptTally, Seat
 
 JUDGE_KEY = ("run_id", "seat_id", "category", "left_id", "right_id", "outcome", "is_repeat")
-PROMPT_KEY = ("run_id", "prompt_id", "left_id", "right_id", "outcome", "is_repeat")
+PROMPT_KEY = ("run_id", "prompt_id", "left_id", "right_id", "outcome", "is_repeat", "activity")
+CELL = ("matchup__prompt_id", "matchup__left_id", "matchup__right_id", "outcome", "matchup__kind")
 BATCH = 500
 
 
@@ -24,53 +26,109 @@ ON CONFLICT (run_id, seat_id, category, left_id, right_id, outcome, is_repeat)
 DO UPDATE SET votes = judging_judgetally.votes + 1
 """
 ADD_TO_PROMPT = """
-INSERT INTO judging_prompttally (run_id, prompt_id, left_id, right_id, outcome, is_repeat, votes)
-VALUES (%s, %s, %s, %s, %s, %s, 1)
-ON CONFLICT (run_id, prompt_id, left_id, right_id, outcome, is_repeat)
-DO UPDATE SET votes = judging_prompttally.votes + 1
+INSERT INTO judging_prompttally (run_id, prompt_id, left_id, right_id, outcome, is_repeat, activity, votes)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT (run_id, prompt_id, left_id, right_id, outcome, is_repeat, activity)
+DO UPDATE SET votes = judging_prompttally.votes + excluded.votes
 """
+TAKE_FROM_PROMPT = """
+UPDATE judging_prompttally SET votes = votes - %s
+WHERE run_id = %s AND prompt_id = %s AND left_id = %s AND right_id = %s AND outcome = %s AND is_repeat = %s
+AND activity = %s
+"""
+UNKNOWN = -1
+CLASSES = 24  # nobody casts more votes than 2 to the power of this
 
 
-def _keys(matchup: Matchup, outcome: str) -> tuple[dict[str, object], dict[str, object]]:
+def activity_of(seat: Seat, *, voted: int | None = None) -> int:
+    """The judge's class by number of standing votes (repeats too): 1, 2-3, 4-7, 8-15 … votes are 0, 1, 2, 3 …"""
+    return UNKNOWN if seat.is_unknown else max(seat.voted if voted is None else voted, 1).bit_length() - 1
+
+
+def _keys(matchup: Matchup, outcome: str, activity: int) -> tuple[dict[str, object], dict[str, object]]:
     values = {
         name: getattr(matchup, name) for name in ("run_id", "seat_id", "prompt_id", "category", "left_id", "right_id")
     }
-    values |= {"outcome": outcome, "is_repeat": matchup.kind == Kind.REPEAT}
+    values |= {"outcome": outcome, "is_repeat": matchup.kind == Kind.REPEAT, "activity": activity}
     return {name: values[name] for name in JUDGE_KEY}, {name: values[name] for name in PROMPT_KEY}
 
 
 def add_vote(matchup: Matchup, outcome: str) -> None:
-    """Count a new vote; the caller holds the transaction."""
-    by_judge, by_prompt = _keys(matchup, outcome)
+    """Count a new vote, which is stored and in its seat's number of votes already; the caller holds the transaction."""
+    seat = matchup.seat
+    before, after = activity_of(seat, voted=seat.voted - 1), activity_of(seat)
+    by_judge, by_prompt = _keys(matchup, outcome, after)
     with connection.cursor() as cursor:
         cursor.execute(ADD_TO_JUDGE, list(by_judge.values()))
-        if matchup.prompt_id is not None:
-            cursor.execute(ADD_TO_PROMPT, list(by_prompt.values()))
+        if before == after and matchup.prompt_id is not None:
+            cursor.execute(ADD_TO_PROMPT, [*by_prompt.values(), 1])
+    if before != after:
+        _move_cells(matchup, outcome, before=before, after=after, change=1)
 
 
 def remove_vote(matchup: Matchup, outcome: str) -> None:
-    """Take a withdrawn vote out again; the caller holds the transaction."""
-    by_judge, by_prompt = _keys(matchup, outcome)
+    """Take a withdrawn vote out again, which its seat no longer counts; the caller holds the transaction."""
+    seat = matchup.seat
+    before, after = activity_of(seat, voted=seat.voted + 1), activity_of(seat)
+    by_judge, by_prompt = _keys(matchup, outcome, after)
     JudgeTally.objects.filter(**by_judge).update(votes=F("votes") - 1)
-    if matchup.prompt_id is not None:
+    if before != after:
+        _move_cells(matchup, outcome, before=before, after=after, change=-1)
+    elif matchup.prompt_id is not None:
         PromptTally.objects.filter(**by_prompt).update(votes=F("votes") - 1)
+
+
+def _move_cells(matchup: Matchup, outcome: str, *, before: int, after: int, change: int) -> None:
+    """Put all votes of a judge whose class changed under the new class: two moves a vote in the long run.
+
+    The lower class is written first and cells in order, so that two judges who move at once never wait for each other.
+    """
+    votes = matchup.seat.votes.standing().exclude(matchup__prompt_id=None).order_by()
+    now = Counter({tuple(cell): n for *cell, n in votes.values_list(*CELL).annotate(Count("id"))})
+    was = now.copy()
+    if matchup.prompt_id is not None:
+        was[matchup.prompt_id, matchup.left_id, matchup.right_id, outcome, matchup.kind] -= change
+    folded = [_fold_kinds(cells) for cells in (was, now)]
+    taken = [(n, matchup.run_id, *cell, before) for cell, n in sorted(folded[0].items()) if n]
+    given = [(matchup.run_id, *cell, after, n) for cell, n in sorted(folded[1].items()) if n]
+    steps = [(TAKE_FROM_PROMPT, taken), (ADD_TO_PROMPT, given)]
+    with connection.cursor() as cursor:
+        for statement, rows in steps if before < after else reversed(steps):
+            cursor.executemany(statement, rows)
+
+
+def _fold_kinds(cells: Counter[tuple[object, ...]]) -> Counter[tuple[object, ...]]:
+    """Counts by whether a vote is a repeat, instead of by its kind."""
+    folded: Counter[tuple[object, ...]] = Counter()
+    for (*cell, kind), n in cells.items():
+        folded[*cell, kind == Kind.REPEAT] += n
+    return folded
 
 
 def _counted(run: Run, key: Sequence[str]) -> dict[tuple[object, ...], int]:
     """The GROUP BY that the tallies must equal."""
-    paths = {"run_id": "run_id", "seat_id": "seat_id", "outcome": "outcome", "is_repeat": "repeat"}
+    paths = {name: name for name in ("run_id", "seat_id", "outcome", "activity")} | {"is_repeat": "repeat"}
     names = [paths.get(name, f"matchup__{name}") for name in key]
     repeat = Case(When(matchup__kind=Kind.REPEAT, then=Value(True)), default=Value(False))
-    votes = run.votes.standing()
+    votes = run.votes.standing().annotate(repeat=repeat)
     if "prompt_id" in key:
         votes = votes.exclude(matchup__prompt_id=None)
-    rows = votes.annotate(repeat=repeat).order_by().values_list(*names).annotate(Count("id"))
-    return {(*row[:-2], bool(row[-2])): row[-1] for row in rows}
+    if "activity" in key:
+        powers = [When(seat__voted__gte=2**power, then=Value(power)) for power in range(CLASSES, 0, -1)]
+        votes = votes.annotate(
+            activity=Case(When(seat__is_unknown=True, then=Value(UNKNOWN)), *powers, default=Value(0))
+        )
+    rows = votes.order_by().values_list(*names).annotate(Count("id"))
+    return {_as_key(row[:-1], key): row[-1] for row in rows}
 
 
 def _stored(run: Run, tally: type[Model], key: Sequence[str]) -> dict[tuple[object, ...], int]:
     rows = tally.objects.filter(run=run).exclude(votes=0).values_list(*key, "votes")
-    return {(*row[:-2], bool(row[-2])): row[-1] for row in rows}
+    return {_as_key(row[:-1], key): row[-1] for row in rows}
+
+
+def _as_key(row: Sequence[object], key: Sequence[str]) -> tuple[object, ...]:
+    return tuple(bool(value) if name == "is_repeat" else value for name, value in zip(key, row, strict=True))
 
 
 def differences(run: Run) -> int:
@@ -89,6 +147,7 @@ def rebuild_tallies(run: Run, *, progress: Progress = unwatched) -> int:
         # A vote or undo that is not committed yet waits here, and then adds to what was counted without it.
         with connection.cursor() as cursor:
             cursor.execute("LOCK TABLE judging_judgetally, judging_prompttally IN EXCLUSIVE MODE")
+    _count_votes(run)
     wrong = differences(run)
     for tally, key in ((JudgeTally, JUDGE_KEY), (PromptTally, PROMPT_KEY)):
         tally.objects.filter(run=run).delete()
@@ -97,3 +156,11 @@ def rebuild_tallies(run: Run, *, progress: Progress = unwatched) -> int:
             tally.objects.bulk_create(rows[start : start + BATCH])
             progress(min(start + BATCH, len(rows)), len(rows))
     return wrong
+
+
+def _count_votes(run: Run) -> None:
+    """Mend the seats' own number of standing votes, by which tallies tell how active a judge is."""
+    counted = dict(run.votes.standing().order_by().values_list("seat_id").annotate(Count("id")))
+    for pk, voted in run.seats.values_list("pk", "voted"):
+        if voted != counted.get(pk, 0):
+            Seat.objects.filter(pk=pk).update(voted=counted.get(pk, 0), version=F("version") + 1)

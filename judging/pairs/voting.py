@@ -79,8 +79,8 @@ def _cast(judge: User, code: str, ballot: Ballot) -> Cast | RefusedError:
         raise RefusedError("too_fast", "That was very quick. Look again, then vote.")
     _leave(matchup, Matchup.State.OPEN, state=Matchup.State.VOTED)
     vote = _record(matchup, ballot, moment)
-    add_vote(matchup, ballot.outcome)
     seat.voted += 1
+    add_vote(matchup, ballot.outcome)
     seat.last_vote_at = moment
     screen = fill_screen(seat, [other for other in waiting if other.pk != matchup.pk], known=known)
     save_seat(seat)
@@ -200,8 +200,8 @@ def undo_vote(*, judge: User, code: str) -> Undone:
     seat = matchup.seat
     if matchup.state != Matchup.State.VOTED:  # pressed twice, or never voted on
         return Undone(_present(seat, waiting, known))
-    _withdraw(matchup, judge)
     seat.voted -= 1
+    _withdraw(matchup, judge)
     stays = is_showable(matchup)
     screen = _put_back(matchup, waiting) if stays else _put_away(matchup, waiting, known)
     save_seat(seat)

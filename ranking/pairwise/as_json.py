@@ -12,10 +12,14 @@ import numpy as np
 from benchsite.lib.text import csv_cell
 from ranking.pairwise.result import PairwiseDocument
 from ranking.statistics.agreement.shared_items import Agreement
-from ranking.statistics.leaderboard import CountsFit, JudgeReport, Leaderboard, is_stable, notes, votes_still_needed
+from ranking.statistics.judges.reports import JudgeReport
+from ranking.statistics.leaderboard import CountsFit, Leaderboard
+from ranking.statistics.notes import notes
 from ranking.statistics.ratings.bradley_terry import ELO, RIDGE, to_elo
+from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.rounding import rounded
 from ranking.statistics.standings import Standing
+from ranking.statistics.verdicts.forecast import is_stable, still_needed
 
 
 def leaderboard_dict(board: Leaderboard) -> PairwiseDocument:
@@ -38,6 +42,8 @@ def leaderboard_dict(board: Leaderboard) -> PairwiseDocument:
         "ties": _ties(fit),
         "consistency": {n: asdict(c) for n, c in board.rows.consistency.items()} if board.rows else {},
         "connectivity": _connectivity(fit),
+        "activity": _activity(fit),
+        "verdicts": _verdicts(fit),
         "stability": _stability(fit),
         "robustness": _robustness(board),
         "samples": {name: asdict(rate) for name, rate in board.samples.items()},
@@ -60,6 +66,7 @@ def _settings(board: Leaderboard) -> dict[str, Any]:
         "ties": settings.ties,
         "fails": settings.fails,
         "weights": dict(settings.weights),
+        "activity": settings.activity,
         "until": settings.until,
         "level": settings.level,
         "margin": settings.margin,
@@ -75,13 +82,36 @@ def _settings(board: Leaderboard) -> dict[str, Any]:
 
 
 def _intervals(fit: CountsFit) -> dict[str, Any]:
+    """`df` and `quantile` are those of the entrant in the middle: each rating has its own."""
     spread = fit.overall_fit.spread
+    df = spread.usual_df
     return {
         "method": spread.method,
-        "df": spread.df,
-        "quantile": spread.quantile(fit.settings.level),
+        "df": df,
+        "quantile": float(t_quantile(df, 0.5 + fit.settings.level / 2)),
         "design_effect": spread.design_effect if fit.entrants else None,
+        "judge_sd": spread.judge_component.positive**0.5,
+        "prompt_sd": spread.prompt_component.positive**0.5,
     }
+
+
+def _activity(fit: CountsFit) -> dict[str, Any]:
+    """The weight of a vote by its judge's class (votes from 2^c on), and the ratings had all counted alike."""
+    weights = fit.overall_fit.activity.by_class
+    classes = [{"votes_from": 2**c, "weight": weight} for c, weight in sorted(weights.items()) if c >= 0]
+    return {"weights": classes, "unweighted": [_standing(row) for row in fit.unweighted]}
+
+
+def _verdicts(fit: CountsFit) -> dict[str, Any]:
+    """Every pair once, better first; `low` and `high` are the gap's own 95 % interval."""
+    verdicts, order = fit.verdicts, [fit.entrants.index(row.entrant) for row in fit.overall]
+    pairs = []
+    for place, i in enumerate(order):
+        for j in order[place + 1 :]:
+            gap, reach = ELO * verdicts.gap[i, j], ELO * verdicts.reach[i, j]
+            names = {"upper": fit.entrants[i], "lower": fit.entrants[j], "state": verdicts.name(i, j)}
+            pairs.append(names | {"gap": gap, "low": gap - reach, "high": gap + reach})
+    return {"pairs": pairs, "brackets": verdicts.brackets(order)}
 
 
 def _agreement(agreement: Agreement | None) -> dict[str, Any]:
@@ -118,12 +148,22 @@ def _stability(fit: CountsFit) -> dict[str, Any]:
             "lower": fit.entrants[pair.lower],
             "gap": pair.gap,
             "half_width": pair.half_width,
+            "state": pair.state,
             "status": pair.status,
-            "votes_needed": pair.votes_needed,
+            "votes_needed": pair.forecast.votes,
+            "judges_needed": pair.forecast.judges,
+            "prompts_needed": pair.forecast.prompts,
         }
         for pair in fit.pairs
     ]
-    return {"stable": is_stable(fit), "votes_needed": votes_still_needed(fit), "pairs": pairs}
+    needed = still_needed(fit.pairs)
+    return {
+        "stable": is_stable(fit.pairs, fit.overall_fit.connected),
+        "votes_needed": needed.votes,
+        "judges_needed": needed.judges,
+        "prompts_needed": needed.prompts,
+        "pairs": pairs,
+    }
 
 
 def _robustness(board: Leaderboard) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchsite.lib.text import markdown_cell
-from benchsite.templatetags.wording import percent
+from benchsite.templatetags.wording import chance, percent
 from ranking.pairwise.result import PairwiseDocument, StandingRow
 from ranking.pairwise.sentences import (
     agreement_sentence,
@@ -61,7 +61,7 @@ def _overall(board: PairwiseDocument) -> str:
         cells = [
             *_placed(row),
             rank_words(row["rank_low"], row["rank_high"]),
-            percent(row["p_best"]),
+            chance(row["p_best"]),
             row["votes"],
             f"{row['wins']} / {row['losses']} / {row['ties']} / {row['fails']}",
             percent(row["fail_rate"]),
@@ -94,7 +94,7 @@ def _category(rows: Iterable[StandingRow]) -> str:
             *_placed(row),
             _number(row.get("raw_rating")),
             rank_words(row["rank_low"], row["rank_high"]),
-            percent(row["p_best"]),
+            chance(row["p_best"]),
             row["votes"],
         ]
         for row in rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 from django.db.models import Count, Q, QuerySet, Sum
 
 from generation.models import Entrant, ProviderCall, Run, Sample
-from judging.models import JudgeTally, Matchup, PromptTally, Vote
+from judging.models import JudgeTally, Matchup, PromptTally, Vote, VoteQuerySet
+from judging.pairs.tallies import activity_of
 from ranking.statistics.samples import SampleRate, sample_rate
 from ranking.statistics.votes import KINDS, OUTCOME_NUMBERS, Cells, Tallies, Votes, make_votes
 
@@ -123,32 +124,60 @@ def tallies_of(run: Run, *, weights: Mapping[str, float]) -> Tallies:
     rows = counted.values_list("seat_id", "category", "left_id", "right_id", "outcome", "votes")
     away = excluded_votes(run, "seat_id", "matchup__category")
     by_judge = [(*row[:-1], left) for row in rows if (left := row[-1] - away.get(row[:-1], 0)) > 0]
-    by_prompt = prompt_rows(run, weighed=weighed, by_judge=by_judge, names=names)
-    return without_unseen(names, by_judge, by_prompt, weights)
+    kept, activity = activities(run)
+    by_prompt = prompt_rows(run, weighed=weighed, by_judge=by_judge, names=names, kept=kept, activity=activity)
+    return without_unseen(names, by_judge, by_prompt, weights, activity)
 
 
-def prompt_rows(run: Run, *, weighed: Mapping[int, float], by_judge: list[Any], names: RunNames) -> list[Any]:
-    """(prompt, category, left, right, outcome, votes times weight), with votes that name no prompt.
+def activities(run: Run) -> tuple[dict[int, int], dict[int, int]]:
+    """Classes of activity by seat: as the tallies have them, and as they are without votes on excluded drawings."""
+    seats = list(run.seats.all())
+    kept = {seat.pk: activity_of(seat) for seat in seats}
+    votes = votes_on_excluded(run)
+    gone = {} if votes is None else dict(votes.order_by().values_list("seat_id").annotate(Count("id")))
+    return kept, {seat.pk: activity_of(seat, voted=seat.voted - gone.get(seat.pk, 0)) for seat in seats}
 
-    Those votes are in the judges' tallies only, so they are what the prompts' tallies lack there. `weighed` has the
-    weights below 1 by seat; only the votes of these judges are read one by one, to take off what they do not count.
+
+def prompt_rows(
+    run: Run,
+    *,
+    weighed: Mapping[int, float],
+    by_judge: list[Any],
+    names: RunNames,
+    kept: Mapping[int, int],
+    activity: Mapping[int, int],
+) -> list[Any]:
+    """(prompt, category, left, right, outcome, class, votes times weight, votes times squared weight).
+
+    Votes that name no prompt are in the judges' tallies only, so they are what the prompts' tallies lack there. `weighed`
+    has the weights below 1 by seat; only the votes of these judges, and of those whose class is not the tallies', are
+    read one by one, to put them right.
     """
-    found: dict[tuple[Any, ...], float] = defaultdict(float)
+    found: dict[tuple[Any, ...], Any] = defaultdict(lambda: np.zeros(2))
+
+    def add(prompt: Any, key: Sequence[Any], level: int, votes: float, weight: float) -> None:
+        found[prompt, names.category_of.get(prompt, ""), *key, level] += (votes * weight, votes * weight**2)
+
     rows = PromptTally.objects.filter(run=run, is_repeat=False, votes__gt=0)
-    for prompt, *key, votes in rows.values_list("prompt_id", "left_id", "right_id", "outcome", "votes"):
-        found[prompt, names.category_of.get(prompt, ""), *key] += votes
-    for prompt, seat, *key, votes in votes_of_seats(run, weighed) if weighed else ():
-        found[prompt, names.category_of.get(prompt, ""), *key] -= votes * (1 - weighed[seat])
+    for prompt, *key, level, votes in rows.values_list(
+        "prompt_id", "left_id", "right_id", "outcome", "activity", "votes"
+    ):
+        add(prompt, key, level, votes, 1)
+    moved = {pk for pk in kept if kept[pk] != activity[pk]} | weighed.keys()
+    for prompt, seat, *key, votes in votes_of_seats(run, moved) if moved else ():
+        add(prompt, key, kept[seat], -votes, 1)
+        add(prompt, key, activity[seat], votes, weighed.get(seat, 1))
     for (prompt, seat, *key), votes in excluded_votes(run, "matchup__prompt_id", "seat_id").items():
         if prompt is not None:
-            found[prompt, names.category_of.get(prompt, ""), *key] -= votes * weighed.get(seat, 1)
-    missing: dict[tuple[Any, ...], float] = defaultdict(float)
+            add(prompt, key, activity[seat], -votes, weighed.get(seat, 1))
+    missing: dict[tuple[Any, ...], Any] = defaultdict(lambda: np.zeros(2))
     for seat, *key, votes in by_judge:
-        missing[tuple(key)] += votes * weighed.get(seat, 1)
+        weight = weighed.get(seat, 1)
+        missing[*key, activity[seat]] += (votes * weight, votes * weight**2)
     for (_, *key), listed in found.items():
         missing[tuple(key)] -= listed
-    both = [*found.items(), *(((None, *key), n) for key, n in missing.items())]
-    return [(*key, n) for key, n in both if n > ROUNDING]
+    cells = [*found.items(), *(((None, *key), n) for key, n in missing.items())]
+    return [(*key, float(n[0]), float(n[1])) for key, n in cells if n[0] > ROUNDING]
 
 
 def excluded_votes(run: Run, *by: str, between: Sequence[Entrant] = ()) -> dict[tuple[Any, ...], int]:
@@ -156,15 +185,23 @@ def excluded_votes(run: Run, *by: str, between: Sequence[Entrant] = ()) -> dict[
 
     They are looked up by the drawings, so that few of them read few votes; `between` two entrants, even fewer.
     """
+    votes = votes_on_excluded(run, between=between)
+    if votes is None:
+        return {}
+    columns = (*by, "matchup__left_id", "matchup__right_id", "outcome")
+    rows = votes.without_repeats().order_by().values_list(*columns).annotate(Count("id"))
+    return {tuple(key): count for *key, count in rows}
+
+
+def votes_on_excluded(run: Run, *, between: Sequence[Entrant] = ()) -> VoteQuerySet | None:
+    """Standing votes on drawings that a curator excluded, or None where no drawing is excluded."""
     ids, shown = run.samples.excluded().order_by().values("id"), Matchup.objects.filter(run=run).order_by()
     if between:
         ids, shown = ids.filter(entrant__in=between), shown.filter(left__in=between, right__in=between)
     if not ids.exists():
-        return {}
+        return None
     left, right = (shown.filter(**{f"{side}_sample__in": ids}).values("id") for side in ("left", "right"))
-    votes = Vote.objects.standing().without_repeats().filter(matchup__in=left.union(right))
-    columns = (*by, "matchup__left_id", "matchup__right_id", "outcome")
-    return {tuple(key): count for *key, count in votes.order_by().values_list(*columns).annotate(Count("id"))}
+    return Vote.objects.standing().filter(matchup__in=left.union(right))
 
 
 def counts_of_pair(run: Run, one: Entrant, other: Entrant) -> Counter[tuple[Any, ...]]:
@@ -186,20 +223,31 @@ def votes_of_seats(run: Run, seats: Iterable[int]) -> QuerySet[Any]:
     return grouped.values_list(*columns).annotate(Count("id"))
 
 
-def without_unseen(names: RunNames, by_judge: list[Any], by_prompt: list[Any], weights: Mapping[str, float]) -> Tallies:
+def without_unseen(
+    names: RunNames,
+    by_judge: list[Any],
+    by_prompt: list[Any],
+    weights: Mapping[str, float],
+    activity: Mapping[int, int],
+) -> Tallies:
     """Tallies whose name tables hold only what a counted vote mentions, as `analyse_votes` has them."""
     entrants = seen(names.entrants, [i for row in by_judge for i in row[2:4]])
     judges = seen(names.judges, [row[0] for row in by_judge])
     prompts = seen(names.prompts, [row[0] for row in by_prompt])
     categories = seen(names.categories, [row[1] for row in by_judge])
+    levels, squares = (np.array([row[column] for row in by_prompt], float) for column in (5, 7))
+    plain = [(*row[:5], row[6]) for row in by_prompt]
     return Tallies(
         entrants=entrants.names,
         judges=judges.names,
         prompts=prompts.names,
         categories=categories.names,
         by_judge=make_cells(by_judge, judges, categories, entrants),
-        by_prompt=make_cells(by_prompt, prompts, categories, entrants),
+        by_prompt=replace(
+            make_cells(plain, prompts, categories, entrants), activity=levels.astype(np.int8), squares=squares
+        ),
         weights=np.array([weights.get(name, 1.0) for name in judges.names], float),
+        activity=np.array([activity[pk] for pk in sorted(judges.number, key=judges.number.__getitem__)], np.int8),
     )
 
 

@@ -40,9 +40,31 @@ def versus_context(fit: Fit, first: str, second: str) -> dict[str, Any] | None:
         "entrants": sorted(entrants.values(), key=lambda entrant: entrant.label),
         "standings": [rows.get(one.name), rows.get(other.name)],
         "cell": cell,
+        "verdict": verdict_sentence(fit.result, one, other),
         "by_category": category_records(fit, one, other),
         "drawings": drawings_of_both(fit.run, one, other),
     }
+
+
+VERDICT_WORDS = {
+    "settled": "{upper} is ahead of {lower}{gap}. This holds by a bound that stays right however often one looks.",
+    "ahead": "{upper} is ahead of {lower}{gap}. This may still change.",
+    "tied": "The two are practically equal{gap}.",
+    "undecided": "The two are not separated yet{gap}.",
+    "apart": "The two have never been compared, not even through others.",
+}
+
+
+def verdict_sentence(result: dict[str, Any], one: Entrant, other: Entrant) -> str:
+    """The verdict on two entrants, with their gap and its interval; empty in a fit that has none."""
+    wanted, labels = {one.name, other.name}, {one.name: one.label, other.name: other.label}
+    pairs = result.get("verdicts", {}).get("pairs", [])
+    pair = next((pair for pair in pairs if {pair["upper"], pair["lower"]} == wanted), None)
+    if pair is None:
+        return ""
+    bounds = "" if pair["low"] is None else f" (95 % interval {pair['low']:+.0f} to {pair['high']:+.0f})"
+    gap = f": the gap is {pair['gap']:.0f} points{bounds}"
+    return VERDICT_WORDS[pair["state"]].format(upper=labels[pair["upper"]], lower=labels[pair["lower"]], gap=gap)
 
 
 def category_records(fit: Fit, one: Entrant, other: Entrant) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,6 @@ from ranking.pairwise.chart_files import (
 )
 from ranking.pairwise.result import (
     CostResult,
-    EveryoneResult,
     PairwiseResult,
     SampleRateResult,
     StandingRow,
@@ -100,7 +100,8 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "fonts": font_table(rows, full) if not scope else {},
         "robust": robustness_sentence(result["robustness"], labels),
         "full": full,
-        "everyone": other_version(result, facts.get("everyone"), labels),
+        "everyone": other_version(result, facts["everyone"]["overall"] if "everyone" in facts else [], labels),
+        "unweighted": other_version(result, unweighted_rows(result), labels) if not scope else [],
         "simulated": facts.get("simulated", 0),
         "labels": labels,
         **charts(fit, labels, scope=scope),
@@ -110,7 +111,11 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
 def make_rows(fit: Fit, scope: str, entrants: dict[str, Entrant]) -> list[BoardRow]:
     result = result_of(fit)
     standings = scope_rows(result, scope)
-    scale, marks = scale_of(standings), bracket_marks(standings)
+    verdicts = None if scope else result.get("verdicts")
+    scale, marks = (
+        scale_of(standings),
+        bracket_marks(standings, verdicts["brackets"] if verdicts else tie_bands(standings)),
+    )
     full = full_of(fit)
     steady = result_of(full)["consistency"] if full else {}
     rows = []
@@ -147,11 +152,11 @@ def font_table(rows: list[BoardRow], full: Fit | None) -> dict[str, Any]:
     return {"heads": list(FACES.values()), "lines": lines}
 
 
-def bracket_marks(rows: list[StandingRow]) -> list[list[tuple[int, str]]]:
+def bracket_marks(rows: list[StandingRow], brackets: Iterable[tuple[int, int]]) -> list[list[tuple[int, str]]]:
     """For each line the brackets that pass it; a bracket takes the first lane that is free again."""
     marks: list[list[tuple[int, str]]] = [[] for _ in rows]
     ends: list[int] = []
-    for first, last in tie_bands(rows):
+    for first, last in brackets:
         lane = next((n for n, end in enumerate(ends) if end < first), len(ends))
         if lane >= LANES:
             continue
@@ -161,14 +166,18 @@ def bracket_marks(rows: list[StandingRow]) -> list[list[tuple[int, str]]]:
     return marks
 
 
-def other_version(
-    result: PairwiseResult, everyone: EveryoneResult | None, labels: dict[str, str]
-) -> list[dict[str, Any]]:
-    """As it is and had every judge counted fully, side by side; empty where all do."""
-    if not everyone:
+def other_version(result: PairwiseResult, others: list[StandingRow], labels: dict[str, str]) -> list[dict[str, Any]]:
+    """The overall table as it is and as it would be, side by side; empty where nothing would be different."""
+    if not others:
         return []
-    other = {row["entrant"]: row for row in everyone["overall"]}
+    other = {row["entrant"]: row for row in others}
     return [{"label": named(row, labels), "now": row, "then": other.get(row["entrant"])} for row in result["overall"]]
+
+
+def unweighted_rows(result: PairwiseResult) -> list[StandingRow]:
+    """The ratings had very active judges' votes counted like all others; empty where they do."""
+    activity = result.get("activity")
+    return activity["unweighted"] if activity and any(c["weight"] < 1 for c in activity["weights"]) else []
 
 
 def charts(fit: Fit, labels: dict[str, str], *, scope: str) -> dict[str, Any]:

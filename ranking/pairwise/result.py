@@ -13,7 +13,7 @@ class StandingRow(EntrantRow):
     """One entrant in one scope; null where a bound does not exist."""
 
     rating: float
-    se: float
+    se: float | None
     low: float | None
     high: float | None
     iid_low: float | None
@@ -56,6 +56,7 @@ class JudgeResult(TypedDict):
     shown: bool
     reason: str
     weight: float
+    vote_weight: float
     reliability: float
     reliability_low: float
     reliability_high: float
@@ -75,6 +76,7 @@ class SettingsResult(TypedDict):
     ties: str
     fails: str
     weights: dict[str, float]
+    activity: str
     until: str | None
     level: float
     margin: float
@@ -93,6 +95,36 @@ class IntervalsResult(TypedDict):
     df: float | None
     quantile: float | None
     design_effect: float | None
+    judge_sd: float
+    prompt_sd: float
+
+
+class ActivityClass(TypedDict):
+    votes_from: int
+    weight: float
+
+
+class ActivityResult(TypedDict):
+    """What a vote counts by its judge's number of votes, and the table had all counted alike."""
+
+    weights: list[ActivityClass]
+    unweighted: list[StandingRow]
+
+
+class VerdictResult(TypedDict):
+    upper: str
+    lower: str
+    state: Literal["settled", "ahead", "tied", "undecided", "apart"]
+    gap: float
+    low: float | None
+    high: float | None
+
+
+class VerdictsResult(TypedDict):
+    """Every pair once, better first; brackets are (first, last) places in the overall table."""
+
+    pairs: list[VerdictResult]
+    brackets: list[tuple[int, int]]
 
 
 class CohenResult(TypedDict):
@@ -138,13 +170,18 @@ class NeighboursResult(TypedDict):
     lower: str
     gap: float
     half_width: float | None
+    state: str
     status: Literal["separated", "tied", "open"]
     votes_needed: int | None
+    judges_needed: int | None
+    prompts_needed: int | None
 
 
 class StabilityResult(TypedDict):
     stable: bool
     votes_needed: int | None
+    judges_needed: int | None
+    prompts_needed: int | None
     pairs: list[NeighboursResult]
 
 
@@ -244,6 +281,8 @@ class PairwiseDocument(TypedDict):
     ties: TiesResult
     consistency: dict[str, ConsistencyResult]
     connectivity: ConnectivityResult
+    activity: NotRequired[ActivityResult]  # fits of earlier releases lack these two
+    verdicts: NotRequired[VerdictsResult]
     stability: StabilityResult
     robustness: RobustnessResult
     samples: dict[str, SampleRateResult]

@@ -14,11 +14,10 @@ from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.columns import Cost, costs_of, font_marks, sample_rates, tallies_of, votes_of
 from ranking.pairwise.result import CostResult, PairsResult, PairwiseDocument, PairwiseFacts, PairwiseResult
 from ranking.statistics.judges.fits import entrant_record
-from ranking.statistics.leaderboard import CountsFit, Leaderboard, Settings, analyse_votes, fit_counts
+from ranking.statistics.leaderboard import CountsFit, Leaderboard, Settings, analyse_votes, fit_counts, rank_overall
 from ranking.statistics.ratings.bradley_terry import ELO, residual_table, to_elo
 from ranking.statistics.ratings.scopes import fit_overall
 from ranking.statistics.rounding import rounded
-from ranking.statistics.standings import overall_standings
 from ranking.statistics.votes import REPEAT, Votes, standing_votes, tally_votes
 
 LOOKS = 24  # points of the history
@@ -89,11 +88,8 @@ def everyone(run: Run, settings: Settings) -> dict[str, Any]:
     """The overall standings had every judge counted fully: the other version, shown beside."""
     whole = Settings(ties=settings.ties, fails=settings.fails)
     tallies = tallies_of(run, weights={})
-    fit = fit_overall(tallies, whole)
-    return {
-        "votes": round(float(fit.counts.sum())),
-        "overall": [vars(row) for row in overall_standings(tallies.entrants, fit, whole)],
-    }
+    overall = rank_overall(tallies, whole)
+    return {"votes": sum(row.votes for row in overall) // 2, "overall": [vars(row) for row in overall]}
 
 
 def counted_votes(votes: Votes, fit: CountsFit) -> Votes:
@@ -110,7 +106,7 @@ def history(votes: Votes, settings: Settings) -> list[dict[str, Any]]:
     for n in looks:
         early = votes.take(np.arange(len(votes)) < n)
         fit = fit_overall(tally_votes(early, weights=settings.weights), settings)
-        rating, reach = to_elo(fit.theta), ELO * fit.spread.quantile(settings.level) * np.sqrt(fit.spread.variance)
+        rating, reach = to_elo(fit.theta), ELO * fit.spread.reach(settings.level)
         met = np.flatnonzero(entrant_record(fit.counts).sum(1))
         ratings = {votes.entrants[i]: [rating[i], rating[i] - reach[i], rating[i] + reach[i]] for i in met}
         found.append({"votes": int(n), "at": float(early.time[-1]), "ratings": ratings})

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from benchsite.templatetags.wording import percent, thousands
+from benchsite.templatetags.wording import chance, percent, thousands
 from ranking.pairwise.result import (
     AgreementResult,
+    NeighboursResult,
     PairwiseDocument,
     RobustnessResult,
     SideBiasResult,
@@ -29,6 +30,8 @@ def leading_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, sco
         return f"{named(rows[0], labels)} is alone here, so there is nothing to compare it with."
     if not scope and len(islands := result["connectivity"]["islands"]) > 1:
         return f"The entrants fall into {len(islands)} groups that never met, so nobody leads them all."
+    if not any(row["wins"] for row in rows):
+        return "Every vote so far was a tie or a fail, so nobody is ahead."
     leaders = [row for row in rows if row["rank_low"] == 1]
     if len(leaders) < 2:
         return lead_sentence(result, rows, labels, open_to_doubt=not scope and is_open(result, rows[0], rows[1]))
@@ -43,11 +46,11 @@ def leading_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, sco
 def lead_sentence(
     result: PairwiseDocument, rows: Sequence[StandingRow], labels: Mapping[str, str], *, open_to_doubt: bool
 ) -> str:
-    """A lead that the stricter bound, which allows for looking after every vote, does not grant yet is called open."""
+    """A lead that the stricter bound, which allows for looking after every vote, does not grant yet may still change."""
     first, second, gap = named(rows[0], labels), named(rows[1], labels), rows[0]["rating"] - rows[1]["rating"]
     if not open_to_doubt:
         return f"{first} leads, {gap:.0f} points ahead of {second}."
-    said = f"{first} is {gap:.0f} points ahead of {second}, but that is not decided yet."
+    said = f"{first} is {gap:.0f} points ahead of {second}, which may still change."
     return f"{said} {separation(result, rows[:2])}".strip()
 
 
@@ -57,18 +60,32 @@ def is_open(result: PairwiseDocument, upper: StandingRow, lower: StandingRow) ->
 
 
 def separation(result: PairwiseDocument, top: Sequence[StandingRow]) -> str:
-    """How many more votes would part the neighbours at the top, or call them tied for good."""
+    """What would settle the neighbours at the top, or that they are practically equal."""
     names = {row["entrant"] for row in top}
     pairs = [p for p in result["stability"]["pairs"] if p["upper"] in names and p["lower"] in names]
     if all(pair["status"] == "tied" for pair in pairs):
-        return "They are so close that more votes need not part them." if pairs else ""
-    waits = [pair["votes_needed"] for pair in pairs if pair["status"] == "open"]
-    needed = [votes for votes in waits if votes is not None]
-    if len(needed) < len(waits):
-        return "Votes like these will not settle their order."
+        return "They are practically equal: more votes need not separate them." if pairs else ""
+    open_pairs = [pair for pair in pairs if pair["status"] == "open"]
+    needed = [votes for pair in open_pairs if (votes := pair["votes_needed"]) is not None]
+    if len(needed) < len(open_pairs):
+        return panel_sentence(open_pairs, "their order")
     if needed and max(needed) > MANY_TIMES * result["votes"]:
         return "It would take many times the votes so far to settle their order."
     return f"About {thousands(max(needed))} more votes would settle their order." if needed else ""
+
+
+def panel_sentence(pairs: Sequence[NeighboursResult], what: str) -> str:
+    """What more votes of the same judges on the same prompts cannot settle, and what could."""
+    for noun, waits in (
+        ("judges", [pair.get("judges_needed") for pair in pairs]),
+        ("prompts", [pair.get("prompts_needed") for pair in pairs]),
+    ):
+        needed = [more for more in waits if more is not None]
+        if len(needed) == len(waits):
+            return (
+                f"More votes of this panel will not settle {what}: it needs about {thousands(max(needed))} more {noun}."
+            )
+    return f"Votes like these will not settle {what}."
 
 
 def stability_sentence(result: PairwiseDocument, *, before: str = "") -> str:
@@ -83,9 +100,12 @@ def stability_sentence(result: PairwiseDocument, *, before: str = "") -> str:
         )
     open_pairs = sum(pair["status"] == "open" for pair in stability["pairs"])
     said = f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are open."
-    near = (stability["votes_needed"] or 0) <= MANY_TIMES * votes
-    if stability["votes_needed"] and near and thousands(stability["votes_needed"]) not in before:
-        said += f" About {thousands(stability['votes_needed'])} more votes of this kind would settle all of them."
+    needed = stability["votes_needed"]
+    if needed is None:
+        still = [pair for pair in stability["pairs"] if pair["status"] == "open"]
+        return said if "panel" in before else f"{said} {panel_sentence(still, 'all of them')}"
+    if needed and needed <= MANY_TIMES * votes and thousands(needed) not in before:
+        said += f" About {thousands(needed)} more votes of this kind would settle all of them."
     return said
 
 
@@ -134,8 +154,8 @@ def best_sentence(rows: Sequence[StandingRow], labels: Mapping[str, str]) -> str
     chances = [(row["p_best"], named(row, labels)) for row in rows if row["p_best"] is not None]
     if len(rows) < 2 or len(chances) < len(rows):
         return ""
-    likely = sorted((chance for chance in chances if chance[0] >= 0.01), key=lambda chance: -chance[0])
-    said = ", ".join(f"{name} {percent(chance)}" for chance, name in likely[:LISTED])
+    likely = sorted((entry for entry in chances if entry[0] >= 0.01), key=lambda entry: -entry[0])
+    said = ", ".join(f"{name} {chance(share)}" for share, name in likely[:LISTED])
     rest = len(rows) - min(len(likely), LISTED)
     more = "; one other has the rest" if rest == 1 else f"; {rest} others share the rest"
     return f"Chance of being the best of all: {said}{more if rest else ''}."

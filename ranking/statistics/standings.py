@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.judges.fits import JudgeFits, entrant_record
-from ranking.statistics.ratings.bradley_terry import ELO, information, map_ratings, to_elo
-from ranking.statistics.ratings.intervals import Z95, Ranks, Spread, arena_rank, rank_ranges, sandwich, wilson
+from ranking.statistics.judges.fits import entrant_record
+from ranking.statistics.ratings.best import chance_of_best, draw_best
+from ranking.statistics.ratings.bradley_terry import ELO, to_elo
+from ranking.statistics.ratings.categories import CategoryFit
+from ranking.statistics.ratings.fail_rates import FailRates
+from ranking.statistics.ratings.intervals import Z95, arena_rank, wilson
+from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
-from ranking.statistics.ratings.shrinkage import choose_strength
+from ranking.statistics.verdicts.pairs import Verdicts, judge_category
 
 Array = NDArray[Any]
 
@@ -23,7 +27,7 @@ class Standing:
 
     entrant: str
     rating: float
-    se: float
+    se: float | None
     low: float | None
     high: float | None
     iid_low: float | None
@@ -32,7 +36,7 @@ class Standing:
     rank_low: int
     rank_high: int
     arena_rank: int
-    p_best: float
+    p_best: float | None
     votes: int
     wins: int
     losses: int
@@ -46,175 +50,132 @@ class Standing:
     raw_rating: float | None = None  # in categories: the category's own votes, not shrunk
 
 
-@dataclass(frozen=True)
-class JudgeStanding:
-    """One entrant in one judge's own ranking, shrunk to the pooled one."""
-
-    entrant: str
-    rating: float
-    se: float
-    low: float
-    high: float
-    rank: int
-    votes: int
-    wins: int
-    losses: int
-    ties: int
-    fails: int
-
-
-def overall_standings(names: tuple[str, ...], fit: ScopeFit, settings: Settings) -> list[Standing]:
-    no_upper, no_lower = fit.connected.no_upper, fit.connected.no_lower
-    return _standings(
-        names,
-        fit,
-        settings,
-        theta=fit.theta,
-        spread=fit.spread,
-        island=fit.connected.island,
-        open_above=no_upper,
-        open_below=no_lower,
-    )
+def overall_standings(
+    names: tuple[str, ...], fit: ScopeFit, settings: Settings, *, verdicts: Verdicts, fails: FailRates
+) -> list[Standing]:
+    spread, connected = fit.spread, fit.connected
+    chances = chance_of_best(fit.theta, spread, island=connected.island, seed=settings.seed, draws=settings.draws)
+    columns = {
+        **_bounds(
+            fit.theta, np.sqrt(spread.variance), spread.reach(settings.level), connected.no_upper, connected.no_lower
+        ),
+        **_iid(fit.theta, spread.iid_covariance, np.isfinite(spread.variance), connected.no_upper, connected.no_lower),
+        **_ranks(verdicts),
+        "p_best": chances,
+        "component": connected.component,
+        "unbounded": connected.no_upper | connected.no_lower,
+        "fail_low": fails.low,
+        "fail_high": fails.high,
+    }
+    return _rows(names, columns, entrant_record(fit.counts))
 
 
 @dataclass(frozen=True)
-class ShrunkCategories:
-    """Categories drawn to the overall rating, and how strongly."""
+class Categories:
+    """Tables of all categories, their ratings, and the names of those whose votes are too few for a statement."""
 
     standings: dict[str, list[Standing]]
     theta: Array  # [C, K]
     strength: float | None
+    thin: tuple[str, ...]
 
 
 def category_standings(
     names: tuple[str, ...],
     categories: tuple[str, ...],
-    fits: list[ScopeFit],
+    fits: list[CategoryFit],
     overall: ScopeFit,
     settings: Settings,
-) -> ShrunkCategories:
-    """Each category shrunk to the overall ratings (empirical Bayes), raw rating beside it.
-
-    Votes are worth less than their number when judges and prompts hang together, so the strength is chosen from
-    counts divided by the overall design effect.
-    """
-    if not fits or len(names) < 2:
-        strength = None
-    else:
-        effect = max(1.0, overall.spread.design_effect or 1.0)
-        strength = choose_strength(np.array([fit.wins for fit in fits]) / effect, overall.theta)
-    tables, thetas = {}, []
-    bounded = np.zeros(len(names), bool)
-    for name, fit in zip(categories, fits, strict=True):
-        theta, spread = fit.theta, fit.spread
-        if strength is not None:
-            theta = map_ratings(fit.wins, prior=overall.theta, ridge=strength)
-            iid, judge, prompt = fit.meats
-            bread = information(fit.wins, theta)
-            spread = sandwich(bread, iid_meat=iid, judge=judge, prompt=prompt, prior=strength)
-        thetas.append(theta)
-        tables[name] = _standings(
-            names,
-            fit,
-            settings,
-            theta=theta,
-            spread=spread,
-            island=overall.connected.island,
-            open_above=bounded,
-            open_below=bounded,
-            raw=to_elo(fit.theta),
-        )
-    return ShrunkCategories(tables, np.array(thetas).reshape(len(fits), len(names)), strength)
-
-
-def _standings(
-    names: tuple[str, ...],
-    fit: ScopeFit,
-    settings: Settings,
     *,
-    theta: Array,
-    spread: Spread,
-    island: Array,
-    open_above: Array,
-    open_below: Array,
-    raw: Array | None = None,
-) -> list[Standing]:
-    if not names:
-        return []
-    rating, se = to_elo(theta), ELO * np.sqrt(np.maximum(spread.variance, 0))
-    iid = ELO * Z95 * np.sqrt(np.maximum(np.diag(spread.iid_covariance), 0))
-    reach = spread.quantile(settings.level) * se
-    low = np.where(open_below, -np.inf, rating - reach)
-    high = np.where(open_above, np.inf, rating + reach)
-    ranks = rank_ranges(theta, spread, island=island, seed=settings.seed, draws=settings.draws, level=settings.level)
+    whole: list[Standing],
+) -> Categories:
+    """Each category drawn to the overall ratings, raw rating beside it; a single category is the whole."""
+    theta = np.array([fit.theta for fit in fits]).reshape(len(fits), len(names))
+    if not fits:
+        return Categories({}, theta, None, ())
+    if len(fits) == 1:
+        return Categories({categories[0]: whole}, overall.theta[None, :], None, ())
+    tables = {name: _category_table(names, fit, overall, settings) for name, fit in zip(categories, fits, strict=True)}
+    thin = tuple(name for name, fit in zip(categories, fits, strict=True) if fit.is_thin)
+    return Categories(tables, theta, float(np.median([fit.strength for fit in fits])), thin)
+
+
+def _category_table(names: tuple[str, ...], fit: CategoryFit, overall: ScopeFit, settings: Settings) -> list[Standing]:
+    size = len(names)
+    bounded = np.zeros(size, bool)
+    variance = np.where(np.isfinite(overall.spread.variance), np.maximum(np.diag(fit.covariance), 0), np.inf)
+    reach = float(t_quantile(fit.df, 0.5 + settings.level / 2)) * np.sqrt(variance)
+    verdicts = judge_category(fit, overall.connected, settings)
+    record = entrant_record(fit.counts)
+    votes = record.sum(1)
+    failed = [wilson(record[i, 3], votes[i]) for i in range(size)]
     columns = {
-        "rating": rating,
-        "se": se,
-        "low": low,
-        "high": high,
-        "iid_low": np.where(open_below, -np.inf, rating - iid),
-        "iid_high": np.where(open_above, np.inf, rating + iid),
-        "arena_rank": arena_rank(low, high),
-        "component": fit.connected.component,
+        **_bounds(fit.theta, np.sqrt(variance), reach, bounded, bounded),
+        **_iid(fit.theta, fit.iid_covariance, np.isfinite(variance), bounded, bounded),
+        **_ranks(verdicts, theta=fit.theta),
+        "p_best": np.full(size, np.nan)
+        if fit.is_thin
+        else draw_best(
+            fit.theta, fit.covariance, fit.df, overall.connected.island, seed=settings.seed, draws=settings.draws
+        ),
+        "component": overall.connected.component,
+        "unbounded": bounded,
+        "fail_low": np.array([np.nan if low is None else low for low, _ in failed]),
+        "fail_high": np.array([np.nan if high is None else high for _, high in failed]),
+        "raw_rating": np.where(votes > 0, to_elo(fit.raw), np.nan),
     }
-    rows = [_standing(names, i, columns, ranks, entrant_record(fit.counts), fit, raw) for i in range(len(names))]
-    return sorted(rows, key=lambda row: (-round(row.rating, 6), row.entrant))
+    return _rows(names, columns, record)
 
 
-def _standing(
-    names: tuple[str, ...], i: int, columns: dict[str, Array], ranks: Ranks, record: Array, fit: ScopeFit, raw: Any
-) -> Standing:
-    wins, losses, ties, fails = (round(n) for n in record[i])
-    votes = wins + losses + ties + fails
-    fail_low, fail_high = wilson(fails, votes)
-    bounds = {name: finite(columns[name][i]) for name in ("low", "high", "iid_low", "iid_high")}
-    return Standing(
-        entrant=names[i],
-        rating=float(columns["rating"][i]),
-        se=float(columns["se"][i]),
-        rank=int(ranks.rank[i]),
-        rank_low=int(ranks.low[i]),
-        rank_high=int(ranks.high[i]),
-        arena_rank=int(columns["arena_rank"][i]),
-        p_best=float(ranks.p_best[i]),
-        votes=votes,
-        wins=wins,
-        losses=losses,
-        ties=ties,
-        fails=fails,
-        fail_rate=fails / votes if votes else None,
-        fail_low=fail_low,
-        fail_high=fail_high,
-        unbounded=bool(fit.connected.no_upper[i] or fit.connected.no_lower[i]),
-        component=int(columns["component"][i]),
-        raw_rating=None if raw is None or not votes else float(raw[i]),
-        **bounds,
-    )
+def _bounds(theta: Array, error: Array, reach: Array, open_above: Array, open_below: Array) -> dict[str, Array]:
+    rating = to_elo(theta)
+    low = np.where(open_below, -np.inf, rating - ELO * reach)
+    high = np.where(open_above, np.inf, rating + ELO * reach)
+    return {"rating": rating, "se": ELO * error, "low": low, "high": high, "arena_rank": arena_rank(low, high)}
 
 
-def finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+def _iid(theta: Array, covariance: Array, known: Array, open_above: Array, open_below: Array) -> dict[str, Array]:
+    half = ELO * Z95 * np.sqrt(np.maximum(np.diag(covariance), 0))
+    rating = to_elo(theta)
+    return {
+        "iid_low": np.where(open_below | ~known, -np.inf, rating - half),
+        "iid_high": np.where(open_above | ~known, np.inf, rating + half),
+    }
 
 
-def judge_standings(names: tuple[str, ...], fits: JudgeFits, judge: int) -> list[JudgeStanding]:
-    rating, se = to_elo(fits.theta[judge]), ELO * np.sqrt(fits.variance[judge])
-    order = sorted(range(len(names)), key=lambda i: (-round(rating[i], 6), names[i]))
+def _ranks(verdicts: Verdicts, theta: Array | None = None) -> dict[str, Array]:
+    gap = verdicts.gap if theta is None else theta[:, None] - theta[None, :]
+    rank = 1 + (verdicts.comparable & (gap < -1e-9)).sum(1)
+    low, high = np.minimum(verdicts.rank_low, rank), np.maximum(verdicts.rank_high, rank)
+    return {"rank": rank, "rank_low": low, "rank_high": high}
+
+
+WHOLE = ("rank", "rank_low", "rank_high", "arena_rank", "component")
+MAYBE = ("se", "low", "high", "iid_low", "iid_high", "p_best", "fail_low", "fail_high", "raw_rating")
+
+
+def _rows(names: tuple[str, ...], columns: dict[str, Array], record: Array) -> list[Standing]:
     rows = []
-    for place, i in enumerate(order, start=1):
-        wins, losses, ties, fails = (round(n) for n in fits.tallies[judge, i])
+    for i, name in enumerate(names):
+        wins, losses, ties, fails = (round(n) for n in record[i])
+        votes = wins + losses + ties + fails
         rows.append(
-            JudgeStanding(
-                entrant=names[i],
-                rating=float(rating[i]),
-                se=float(se[i]),
-                low=float(rating[i] - Z95 * se[i]),
-                high=float(rating[i] + Z95 * se[i]),
-                rank=place,
-                votes=wins + losses + ties + fails,
+            Standing(
+                entrant=name,
+                rating=float(columns["rating"][i]),
+                votes=votes,
                 wins=wins,
                 losses=losses,
                 ties=ties,
                 fails=fails,
+                fail_rate=fails / votes if votes else None,
+                unbounded=bool(columns["unbounded"][i]),
+                **{key: int(columns[key][i]) for key in WHOLE},
+                **{key: finite(columns[key][i]) for key in MAYBE if key in columns},
             )
         )
-    return rows
+    return sorted(rows, key=lambda row: (-round(row.rating, 6), row.entrant))
+
+
+def finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -104,11 +104,35 @@ def standing_votes(votes: Votes, *, until: float | None = None) -> Votes:
     return votes if bool(stands.all()) else votes.take(stands)
 
 
+def without_unseen(votes: Votes) -> Votes:
+    """Name tables without entrants, judges and categories that no vote mentions."""
+    changed: dict[str, Any] = {}
+    for table, columns in (
+        ("entrants", ("left", "right")),
+        ("judges", ("judge",)),
+        ("prompts", ("prompt",)),
+        ("categories", ("category",)),
+    ):
+        names = getattr(votes, table)
+        used = np.zeros(len(names) + 1, bool)
+        for column in columns:
+            used[getattr(votes, column)] = True
+        if used[:-1].all():
+            continue
+        number = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
+        number[-1] = -1
+        changed[table] = tuple(name for name, keep in zip(names, used, strict=False) if keep)
+        changed |= {column: number[getattr(votes, column)] for column in columns}
+    return replace(votes, **changed) if changed else votes
+
+
 @dataclass(frozen=True)
 class Cells:
     """Counts by cluster (a judge or a prompt), category, left, right and outcome; a plain vote is a cell with n = 1.
 
     `n` is None where every cell is one vote of weight 1. A cluster of -1 is unknown: each of its votes stands alone.
+    In cells by prompt, `activity` is the judge's class (`Tallies.activity`; -1 unknown) and `squares` the votes times their
+    squared weights, where these are not all 0 or 1.
     """
 
     cluster: NDArray[Any]
@@ -117,6 +141,8 @@ class Cells:
     right: NDArray[Any]
     outcome: NDArray[Any]
     n: NDArray[Any] | None = None
+    activity: NDArray[Any] | None = None
+    squares: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -125,6 +151,7 @@ class Tallies:
 
     - `by_judge.n` counts votes; `weights[j]` (0 to 1) says how much a vote of judge j counts.
     - `by_prompt.n` must already hold the *weighted* number of votes where weights are in force.
+    - `activity[j]`: the class of judge j by number of votes, repeats too (`activity_class`), the same as in `by_prompt.activity`.
     """
 
     entrants: tuple[str, ...]
@@ -134,6 +161,12 @@ class Tallies:
     by_judge: Cells
     by_prompt: Cells
     weights: NDArray[Any]
+    activity: NDArray[Any]
+
+
+def activity_class(votes: ArrayLike) -> NDArray[Any]:
+    """floor(log2 votes), and 0 for a judge without votes."""
+    return np.frexp(np.maximum(np.asarray(votes, float), 1))[1] - 1
 
 
 def tally_votes(votes: Votes, *, weights: Mapping[str, float] | None = None) -> Tallies:
@@ -148,14 +181,18 @@ def tally_votes(votes: Votes, *, weights: Mapping[str, float] | None = None) -> 
     kept = votes if bool(counted.all()) else votes.take(counted)
     row_weight = None if (factor[kept.judge] == 1).all() else factor[kept.judge]
     rest = (kept.category, kept.left, kept.right, kept.outcome)
+    activity = activity_class(np.bincount(votes.judge[votes.judge >= 0], minlength=len(votes.judges)))
+    by_class = np.append(activity, -1).astype(np.int8)[kept.judge]
+    squares = None if row_weight is None else row_weight**2
     return Tallies(
         entrants=votes.entrants,
         judges=votes.judges,
         prompts=votes.prompts,
         categories=votes.categories,
         by_judge=Cells(kept.judge, *rest),
-        by_prompt=Cells(kept.prompt, *rest, n=row_weight),
+        by_prompt=Cells(kept.prompt, *rest, n=row_weight, activity=by_class, squares=squares),
         weights=factor[:-1],
+        activity=activity,
     )
 
 

@@ -1,14 +1,21 @@
-"""Fits of the scopes of a leaderboard (overall, each category) from tallies, all at once."""
+"""The fit of a scope of a leaderboard from tallies: ratings with activity weights, and how sure they are."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ranking.statistics.ratings.activity import (
+    EVEN,
+    FIRST_GUESS,
+    ActivityWeights,
+    class_information,
+    weigh_classes,
+)
 from ranking.statistics.ratings.bradley_terry import (
     RIDGE,
     Connectivity,
@@ -16,10 +23,12 @@ from ranking.statistics.ratings.bradley_terry import (
     fit_ratings,
     half_wins,
     information,
-    laplacian,
-    residual_table,
+    map_ratings,
+    outcome_scores,
 )
-from ranking.statistics.ratings.intervals import Spread, cluster_scores, sandwich
+from ranking.statistics.ratings.components import pool_component
+from ranking.statistics.ratings.groups import Tables, Way, group_tables, summarise_way
+from ranking.statistics.ratings.precision import Precision, combine_ways, no_precision
 from ranking.statistics.votes import Cells, Tallies, count_cells
 
 Array = NDArray[Any]
@@ -39,10 +48,11 @@ class Settings:
     ties: str = "half"  # half | drop
     fails: str = "half"  # half | drop
     weights: Mapping[str, float] = field(default_factory=dict)  # by judge; 0 leaves a judge out
+    activity: str = "weighted"  # weighted | even: whether votes of very active judges count for less
     until: str | None = None
     level: float = 0.95
     margin: float = 35.0  # Elo: within it two entrants count as tied (one wins less than 55 in 100)
-    judge_minimum: int = 20  # votes under which a judge's own ranking is hidden
+    judge_minimum: int = 50  # votes under which a judge's own ranking is hidden
     seed: int = 1
     draws: int = 2000
 
@@ -50,73 +60,134 @@ class Settings:
     def halves(self) -> Handling:
         return {"ties": self.ties, "fails": self.fails}
 
+    @property
+    def counted(self) -> Array:
+        return outcome_scores(**self.halves)[1]
+
+
+@dataclass(frozen=True)
+class Pull:
+    """What later fits need of this one: votes by group, both ways' sums and the inverse information, all at theta."""
+
+    judges: Tables
+    prompts: Tables
+    ways: tuple[Way, Way]
+    inverse: Array
+    seen: Array  # numbers of the entrants with votes, to which all of the above belong
+
 
 @dataclass(frozen=True)
 class ScopeFit:
     """One scope: its counts, ratings (theta, mean 0) and how sure they are."""
 
     counts: Array  # [K, K, 4], votes
-    weighted: Array  # [K, K, 4], votes times their judge's weight
-    squared: Array  # [K, K, 4], votes times the square of their judge's weight
+    weighted: Array  # [K, K, 4], votes times their weight
+    squared: Array  # [K, K, 4], votes times their squared weight
     wins: Array  # [K, K], weighted half-wins
     theta: Array
     connected: Connectivity
-    spread: Spread
-    meats: tuple[Array, tuple[Array, int], tuple[Array, int]]  # i.i.d., by judge, by prompt: to fit again elsewhere
+    spread: Precision
+    activity: ActivityWeights
+    weights: Array  # [J]: a curator's weight times the activity's
+    ridge: float  # of the fit: 0 where maximum likelihood exists among the entrants with votes
+    pull: Pull | None  # None where votes decide nothing
+
+    @property
+    def decided(self) -> float:
+        return float(self.counts[..., :2].sum())
 
 
 def fit_overall(tallies: Tallies, settings: Settings) -> ScopeFit:
-    return _fit(tallies, settings, scopes=1, judge_scope=None, prompt_scope=None)[0]
-
-
-def fit_categories(tallies: Tallies, settings: Settings) -> list[ScopeFit]:
-    """One fit a category, in the order of the name table; raw, each on its own votes only."""
-    return _fit(
-        tallies,
-        settings,
-        scopes=len(tallies.categories),
-        judge_scope=tallies.by_judge.category,
-        prompt_scope=tallies.by_prompt.category,
+    """Recipe: unweighted ratings, activity weights from judges' variance, the weighted ratings and their precision."""
+    size, cells = len(tallies.entrants), tallies.by_judge
+    counts = count_cells(cells, scopes=1, scope=None, size=size, n=cells.n)[0]
+    plain, plain_squared = _weigh(tallies, counts, tallies.weights, 1.0)
+    wins = half_wins(plain, **settings.halves)
+    connected = connectivity(wins)
+    theta = fit_ratings(wins, connected)
+    seen = np.flatnonzero((wins + wins.T).any(1))
+    even = ScopeFit(
+        counts=counts,
+        weighted=plain,
+        squared=plain_squared,
+        wins=wins,
+        theta=theta,
+        connected=connected,
+        spread=no_precision(size),
+        activity=EVEN,
+        weights=tallies.weights,
+        ridge=RIDGE if len(seen) > 1 and connectivity(wins[np.ix_(seen, seen)]).components > 1 else 0.0,
+        pull=None,
     )
+    if len(seen) < 2 or not even.decided:
+        return even
+    judges = group_tables(cells, clusters=len(tallies.judges), size=size, counted=settings.counted, n=cells.n)
+    judges = replace(judges, weight=tallies.weights[judges.labels])
+    return _weighted_fit(tallies, settings, even, judges if len(seen) == size else judges.among(seen), seen)
 
 
-def _fit(
-    tallies: Tallies, settings: Settings, *, scopes: int, judge_scope: Array | None, prompt_scope: Array | None
-) -> list[ScopeFit]:
-    size = len(tallies.entrants)
-    cells = tallies.by_judge
-    shape = {"scopes": scopes, "scope": judge_scope, "size": size}
-    counts = count_cells(cells, n=cells.n, **shape)
-    weight = judge_weights(tallies)
-    weighted = counts if weight is None else count_cells(cells, n=times(cells.n, weight), **shape)
-    squared = counts if weight is None else count_cells(cells, n=times(cells.n, weight**2), **shape)
-    wins = half_wins(weighted, **settings.halves)
-    connected = [connectivity(table) for table in wins]
-    theta = np.array([fit_ratings(table, c) for table, c in zip(wins, connected, strict=True)]).reshape(scopes, size)
-    residuals = residual_table(theta, **settings.halves)
-    iid = laplacian((squared * residuals**2).sum(-1))
-    judges = cluster_scores(cells, residuals, scope=judge_scope, clusters=len(tallies.judges), n=times(cells.n, weight))
-    prompts = cluster_scores(
-        tallies.by_prompt, residuals, scope=prompt_scope, clusters=len(tallies.prompts), n=tallies.by_prompt.n
+def _weighted_fit(tallies: Tallies, settings: Settings, even: ScopeFit, judges: Tables, seen: Array) -> ScopeFit:
+    told = class_information(judges, even.theta[seen], tallies.activity) if settings.activity == "weighted" else {}
+    guess = weigh_classes(told, FIRST_GUESS)
+    first, way = _refit(tallies, settings, even, judges, seen, guess)
+    component = pool_component(way, len(seen))
+    weights = weigh_classes(told, component.variance)
+    if weights.by_class != guess.by_class:
+        first, way = _refit(tallies, settings, even, judges, seen, weights)
+    prompts = _prompt_tables(tallies, settings, weights, seen)
+    inverse = first.pull.inverse
+    by_prompt = summarise_way(prompts, first.theta[seen], inverse)
+    components = component, pool_component(by_prompt, len(seen))
+    spread = combine_ways(
+        way, by_prompt, components=components, prior=even.ridge * inverse @ inverse if even.ridge else None
     )
-    result = []
-    for s in range(scopes):
-        meats = iid[s], (judges.meat[s], judges.groups[s]), (prompts.meat[s], prompts.groups[s])
-        spread = spread_of(wins[s], theta[s], meats, ridge=RIDGE if connected[s].components > 1 else 0.0)
-        result.append(ScopeFit(counts[s], weighted[s], squared[s], wins[s], theta[s], connected[s], spread, meats))
-    return result
+    pull = Pull(first.pull.judges, prompts, (way, by_prompt), inverse, seen)
+    return replace(first, spread=spread.spread_out(seen, len(even.theta)), pull=pull)
 
 
-def spread_of(wins: Array, theta: Array, meats: tuple[Array, Any, Any], *, ridge: float) -> Spread:
-    iid, judge, prompt = meats
-    return sandwich(information(wins, theta), iid_meat=iid, judge=judge, prompt=prompt, prior=ridge)
+def _refit(
+    tallies: Tallies, settings: Settings, even: ScopeFit, judges: Tables, seen: Array, weights: ActivityWeights
+) -> tuple[ScopeFit, Way]:
+    """Ratings under weights, and the judges' way at them."""
+    size, ridge = len(even.theta), even.ridge
+    fit = even
+    if not weights.even:
+        loner = weights.by_class.get(-1, 1.0)
+        factor = tallies.weights * weights.of(tallies.activity)
+        judges = replace(judges, weight=factor[judges.labels], loner_weight=loner)
+        weighted, squared = _weigh(tallies, even.counts, factor, loner)
+        wins = half_wins(weighted, **settings.halves)
+        theta = np.zeros(size)
+        theta[seen] = map_ratings(wins[np.ix_(seen, seen)], ridge=ridge or 1e-9, start=even.theta[seen])
+        theta[seen] -= 0.0 if ridge else theta[seen].mean()
+        fit = replace(
+            even, weighted=weighted, squared=squared, wins=wins, theta=theta, activity=weights, weights=factor
+        )
+    bread = information(fit.wins[np.ix_(seen, seen)], fit.theta[seen])
+    inverse = np.linalg.inv(bread + (ridge * np.eye(len(seen)) if ridge else 1 / len(seen)))
+    way = summarise_way(judges, fit.theta[seen], inverse)
+    return replace(fit, pull=Pull(judges, judges, (way, way), inverse, seen)), way
 
 
-def judge_weights(tallies: Tallies) -> Array | None:
-    """The weight of each cell's judge; None where all count fully (an unknown judge always does)."""
-    if (tallies.weights == 1).all():
-        return None
-    return np.append(tallies.weights, 1.0)[tallies.by_judge.cluster]
+def _weigh(tallies: Tallies, counts: Array, weights: Array, loner: float) -> tuple[Array, Array]:
+    """Counts [K, K, 4] times weights, and times squared weights."""
+    if (weights == 1).all() and loner == 1:
+        return counts, counts
+    cells, size = tallies.by_judge, len(tallies.entrants)
+    each = np.append(weights, loner)[cells.cluster]
+    shape = {"scopes": 1, "scope": None, "size": size}
+    return tuple(count_cells(cells, n=times(cells.n, w), **shape)[0] for w in (each, each**2))
+
+
+def _prompt_tables(tallies: Tallies, settings: Settings, weights: ActivityWeights, seen: Array) -> Tables:
+    cells = tallies.by_prompt
+    n, squares = cells.n, cells.squares
+    if not weights.even:
+        each = weights.of(cells.activity)
+        n, squares = times(n, each), times(n if squares is None else squares, each**2)
+    shape = {"clusters": len(tallies.prompts), "size": len(tallies.entrants), "counted": settings.counted}
+    tables = group_tables(cells, n=n, squares=squares, **shape)
+    return tables if len(seen) == len(tallies.entrants) else tables.among(seen)
 
 
 def times(n: Array | None, weight: Array | None) -> Array | None:
@@ -126,7 +197,8 @@ def times(n: Array | None, weight: Array | None) -> Array | None:
 
 
 def as_cells(rows: Mapping[str, Any], cluster: str) -> Cells:
-    """Cells from columns of equal length: `cluster` (judge or prompt), category, left, right, outcome and n."""
+    """Cells from columns of equal length: `cluster` (judge or prompt), category, left, right, outcome, n, and activity if given."""
     names = (cluster, "category", "left", "right", "outcome")
     columns = [np.asarray(rows[name], np.int32) for name in names]
-    return Cells(*columns, n=np.asarray(rows["n"], np.float64))
+    activity = np.asarray(rows["activity"], np.int8) if "activity" in rows else None
+    return Cells(*columns, n=np.asarray(rows["n"], np.float64), activity=activity)

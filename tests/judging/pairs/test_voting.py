@@ -10,6 +10,7 @@ from threading import Thread
 import pytest
 import time_machine
 from django.db import connection
+from django.db.models import Sum
 from django.test import TestCase
 from django.utils.timezone import now
 
@@ -445,13 +446,35 @@ def test_tallies_rebuild_to_what_they_were(clock):
         clock.vote(seat, outcome)
     before = sorted(JudgeTally.objects.values_list("left", "right", "outcome", "votes"))
     JudgeTally.objects.filter(pk=JudgeTally.objects.first().pk).update(votes=9)
-    PromptTally.objects.filter(pk=PromptTally.objects.first().pk).delete()
+    PromptTally.objects.filter(pk=PromptTally.objects.filter(votes__gt=0).first().pk).delete()
 
     assert differences(run) == 2
     assert rebuild_tallies(run) == 2
 
     assert differences(run) == 0
     assert sorted(JudgeTally.objects.values_list("left", "right", "outcome", "votes")) == before
+
+
+def test_tallies_by_prompt_follow_the_activity_of_judges(clock):
+    run = make_run()
+    busy, calm = make_seat(run, "busy"), make_seat(run, "calm")
+    cast = []
+    for seat, votes in ((busy, 9), (calm, 3)):
+        take_seat(seat.pk)
+        cast = [clock.vote(seat, ("left", "tie")[n % 2]) for n in range(votes)]
+
+    def by_class():
+        rows = PromptTally.objects.filter(run=run, votes__gt=0).order_by("activity")
+        return dict(rows.values_list("activity").annotate(Sum("votes")))
+
+    assert by_class() == {1: 3, 3: 9}
+    assert differences(run) == 0
+
+    for done in reversed(cast[1:]):
+        undo_vote(judge=calm.judge, code=done.matchup.code)
+
+    assert by_class() == {0: 1, 3: 9}
+    assert differences(run) == 0
 
 
 @pytest.mark.django_db(transaction=True)

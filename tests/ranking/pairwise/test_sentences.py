@@ -17,7 +17,14 @@ LABELS = {"a": "Alpha", "b": "Beta", "c": "Gamma"}
 
 
 def row(entrant, rating, low, high, votes=50):
-    return {"entrant": entrant, "rating": rating, "rank_low": low, "rank_high": high, "votes": votes}
+    return {
+        "entrant": entrant,
+        "rating": rating,
+        "rank_low": low,
+        "rank_high": high,
+        "votes": votes,
+        "wins": votes // 2,
+    }
 
 
 def pair(upper, lower, status, needed):
@@ -53,7 +60,7 @@ def test_a_lead_that_is_still_open_is_called_so():
     said = leading_sentence(found, LABELS)
 
     assert said == (
-        "Alpha is 100 points ahead of Beta, but that is not decided yet. About 310 more votes would settle their order."
+        "Alpha is 100 points ahead of Beta, which may still change. About 310 more votes would settle their order."
     )
     assert leading_sentence(found, LABELS, scope="animal") == "Alpha leads, 100 points ahead of Beta."
 
@@ -75,11 +82,28 @@ def test_a_forecast_of_endless_votes_is_not_a_number():
     assert "1,451" not in stability_sentence(found)
 
 
+def test_what_this_panel_cannot_settle_is_said_with_what_could():
+    rows = [row("a", 1100, 1, 2), row("b", 1090, 1, 2), row("c", 900, 3, 3)]
+    stuck = pair("a", "b", "open", None) | {"judges_needed": 12, "prompts_needed": 9}
+    found = board(rows, [stuck, pair("b", "c", "separated", 0)])
+
+    said = leading_sentence(found, LABELS)
+
+    assert said.endswith("More votes of this panel will not settle their order: it needs about 12 more judges.")
+    assert "9 more prompts" in leading_sentence(board(rows, [stuck | {"judges_needed": None}]), LABELS)
+
+
+def test_votes_without_a_winner_put_nobody_ahead():
+    rows = [row(name, 1000, 1, 2) | {"wins": 0} for name in "ab"]
+
+    assert leading_sentence(board(rows), LABELS) == "Every vote so far was a tie or a fail, so nobody is ahead."
+
+
 def test_leaders_that_are_as_good_as_equal_are_called_so():
     rows = [row("a", 1100, 1, 2), row("b", 1099, 1, 2), row("c", 900, 3, 3)]
     found = board(rows, [pair("a", "b", "tied", 0), pair("b", "c", "separated", 0)])
 
-    assert leading_sentence(found, LABELS).endswith("They are so close that more votes need not part them.")
+    assert leading_sentence(found, LABELS).endswith("They are practically equal: more votes need not separate them.")
 
 
 def test_nobody_leads_when_nobody_is_parted_from_the_first():
@@ -151,6 +175,8 @@ def test_chances_of_being_best_name_the_likely_and_count_the_rest():
 
     assert said == "Chance of being the best of all: Beta 70%, Alpha 30%; one other has the rest."
     assert best_sentence(rows[:1], LABELS) == ""
+    sure = [rows[0] | {"p_best": 0.998}, rows[1] | {"p_best": 0.002}]
+    assert "Alpha > 99%" in best_sentence(sure, LABELS)
 
 
 def test_ties_between_equals_follow_from_nu():

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 @pytest.fixture
 def run():
-    run = make_voted_run(votes=126)
+    run = make_voted_run(votes=306)
     publish(run)
     fit_run(run)
     return run

@@ -3,19 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ranking.statistics.judges.fits import (
-    DOUBTFUL,
-    accord,
-    entrant_record,
-    fit_judges,
-    judge_behaviour,
-    judge_flags,
-    side_bias,
-)
+from ranking.statistics.judges.behaviour import DOUBTFUL, judge_behaviour, judge_flags
+from ranking.statistics.judges.fits import accord, entrant_record, fit_judges
+from ranking.statistics.judges.side_bias import side_bias
 from ranking.statistics.leaderboard import analyse_votes
 from ranking.statistics.ratings.robustness import fewest_votes
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import tally_votes
+from ranking.statistics.votes import make_votes, tally_votes
 from tests.ranking.statistics.make_votes import counts_of, simulate
 
 
@@ -123,14 +117,30 @@ def test_record_counts_both_sides():
     assert record.tolist() == [[7, 2, 5, 1], [2, 7, 5, 1]]
 
 
-def test_judge_is_hidden_under_twenty_votes_with_the_reason():
-    votes = simulate(200, judges=4, seed=10)
-    few = np.flatnonzero(votes.judge == 3)[19:]
-    board = analyse_votes(votes.take(~np.isin(np.arange(200), few)))
+def test_judge_is_hidden_under_fifty_votes_with_the_reason():
+    votes = simulate(400, judges=4, seed=10)
+    few = np.flatnonzero(votes.judge == 3)[49:]
+    board = analyse_votes(votes.take(~np.isin(np.arange(400), few)))
     hidden, shown = board.judge_reports["judge-003"], board.judge_reports["judge-000"]
-    assert (hidden.votes, hidden.shown, hidden.standings) == (19, False, ())
-    assert "19 votes" in hidden.reason and "20" in hidden.reason
+    assert (hidden.votes, hidden.shown, hidden.standings) == (49, False, ())
+    assert "49 votes" in hidden.reason and "50" in hidden.reason
     assert shown.shown and not shown.reason and len(shown.standings) == 6
+
+
+def test_side_bias_is_found_where_ties_are_many():
+    rows = [
+        [i, j, outcome, n] for i in range(3) for j in range(3) if i != j for outcome, n in ((0, 15), (1, 5), (2, 20))
+    ]
+    left, right, outcome = (np.repeat([row[column] for row in rows], [row[3] for row in rows]) for column in range(3))
+    votes = make_votes(entrants=("a", "b", "c"), left=left, right=right, outcome=outcome)
+
+    bias = side_bias(*fitted(votes))
+
+    assert bias.logit == pytest.approx(np.log(0.625 / 0.375), abs=1e-6)
+    # The variance of a share of independent votes, on the logit scale.
+    scores = np.repeat([1.0, 0.0, 0.5], [15, 5, 20])
+    error = np.sqrt(scores.var() / len(outcome)) / (0.625 * 0.375)
+    assert (bias.high - bias.low) / 2 == pytest.approx(1.96 * error, rel=0.02)
 
 
 def test_fewest_votes_really_change_first_place():

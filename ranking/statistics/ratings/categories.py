@@ -1,0 +1,241 @@
+"""Ratings of categories: drawn towards the overall rating as far as categories are alike, with that rating's own error.
+
+Ranks in a category come from its own votes alone; where they say too little, no statement is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ranking.statistics.ratings.bradley_terry import (
+    RIDGE,
+    expected_scores,
+    fit_ratings,
+    half_wins,
+    laplacian,
+    map_ratings,
+    residual_table,
+)
+from ranking.statistics.ratings.groups import group_tables
+from ranking.statistics.ratings.scopes import ScopeFit, Settings, times
+from ranking.statistics.votes import Cells, Tallies, count_cells
+
+Array = NDArray[Any]
+LEAST_SPREAD = 1 / 64  # variance of a category's own ratings around the overall ones (log-odds²), never assumed below
+FEWEST_DF, MOST_DF = 3.0, 100.0
+OWN_SHARE = 0.5  # of a rating that must come from the category's own votes for a statement about ranks
+
+
+@dataclass(frozen=True)
+class CategoryFit:
+    """One category: shrunk ratings with their covariance, raw ratings, and what its own votes alone say."""
+
+    counts: Array  # [K, K, 4], votes
+    wins: Array  # [K, K], weighted half-wins
+    theta: Array
+    covariance: Array
+    iid_covariance: Array
+    df: float
+    raw: Array
+    own_share: float  # how much of the rating comes from the category's own votes, 0 to 1
+    own_theta: Array  # from its own votes, drawn a little to equality
+    own_covariance: Array
+    strength: float  # 1 / variance around the overall ratings
+
+    @property
+    def is_thin(self) -> bool:
+        """Mostly the overall rating: too few votes here."""
+        return self.own_share < OWN_SHARE
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Per category [C, ...]: weighted counts, and the squared information of its judges and its prompts, summed."""
+
+    counts: Array
+    weighted: Array
+    squared: Array
+    judges: Array  # Σ H_gc² over judges
+    prompts: Array  # Σ H_p² over prompts
+    within: tuple[float, float]  # numerator and denominator of the variance of prompts within categories
+
+
+def fit_categories(tallies: Tallies, overall: ScopeFit, settings: Settings) -> list[CategoryFit]:
+    """One fit a category, in the order of the name table."""
+    if not tallies.categories or not len(overall.theta):
+        return []
+    if overall.pull is None:
+        return _without_decision(tallies)
+    sums = _category_sums(tallies, overall, settings)
+    taste, prompt_variance = (c.positive for c in (overall.spread.judge_component, overall.spread.prompt_component))
+    top, bottom = sums.within
+    within = float(np.clip(top / bottom, 0.0, prompt_variance)) if bottom > 0 else prompt_variance
+    size = len(overall.theta)
+    p = expected_scores(overall.theta)
+    wins = half_wins(sums.weighted, **settings.halves)
+    totals = wins + np.swapaxes(wins, 1, 2)
+    information = laplacian(0.5 * totals * p * (1 - p))
+    residual = (sums.weighted * residual_table(overall.theta, **settings.halves)).sum(-1)
+    scores = residual.sum(-1) - residual.sum(-2)
+    noise = laplacian((sums.squared * residual_table(overall.theta, **settings.halves) ** 2).sum(-1))
+    spread = noise + taste * sums.judges + within * sums.prompts
+    share = totals.sum((1, 2)) / max(float(totals.sum()), 1e-12)
+    excess, trace = np.zeros(len(wins)), np.trace(information, axis1=1, axis2=2)
+    for c in range(len(wins)):
+        loose = np.linalg.pinv(information[c], hermitian=True)
+        lone = max(1 - share[c], 1e-6)
+        excess[c] = scores[c] @ loose @ scores[c] / lone - np.trace(loose @ spread[c])
+    common = max(float(excess.sum() / trace.sum()), LEAST_SPREAD) if trace.sum() > 0 else LEAST_SPREAD
+    own = (common + (size - 1) * excess / np.maximum(trace, 1e-12)) / size
+    variances = np.where(trace > 0, np.maximum(common, own), common)
+    return [
+        _fit_category(overall, settings, sums, c, wins[c], float(variances[c]), taste, within) for c in range(len(wins))
+    ]
+
+
+def _fit_category(
+    overall: ScopeFit,
+    settings: Settings,
+    sums: _Sums,
+    c: int,
+    wins: Array,
+    variance: float,
+    taste: float,
+    within: float,
+) -> CategoryFit:
+    size, strength = len(overall.theta), 1 / variance
+    theta = map_ratings(wins, prior=overall.theta, ridge=strength)
+    covariance, iid, own_share = _covariance(overall, settings, sums, c, theta, strength, taste, within)
+    own_theta = map_ratings(wins, ridge=RIDGE)
+    information, noise = _information(sums, settings, c, own_theta)
+    inverse = np.linalg.inv(information + RIDGE * np.eye(size))
+    spread = noise + taste * sums.judges[c] + within * sums.prompts[c]
+    return CategoryFit(
+        counts=sums.counts[c],
+        wins=wins,
+        theta=theta,
+        covariance=covariance,
+        iid_covariance=iid,
+        df=float(np.clip(overall.spread.usual_df, FEWEST_DF, MOST_DF)),
+        raw=fit_ratings(wins),
+        own_share=own_share,
+        own_theta=own_theta,
+        own_covariance=inverse @ (spread + RIDGE * np.eye(size)) @ inverse,
+        strength=strength,
+    )
+
+
+def _information(sums: _Sums, settings: Settings, c: int, theta: Array) -> tuple[Array, Array]:
+    """H and I of a category at ratings theta."""
+    p = expected_scores(theta)
+    totals = half_wins(sums.weighted[c], **settings.halves)
+    noise = laplacian((sums.squared[c] * residual_table(theta, **settings.halves) ** 2).sum(-1))
+    return laplacian(0.5 * (totals + totals.T) * p * (1 - p)), noise
+
+
+def _covariance(
+    overall: ScopeFit,
+    settings: Settings,
+    sums: _Sums,
+    c: int,
+    theta: Array,
+    strength: float,
+    taste: float,
+    within: float,
+) -> tuple[Array, Array, float]:
+    """Covariance of the shrunk ratings around the category's truth, that of independent votes, and the share of own votes."""
+    size, eye = len(theta), np.eye(len(theta))
+    information, noise = _information(sums, settings, c, theta)
+    inverse = np.linalg.inv(information + strength * eye)
+    by_votes = noise + within * sums.prompts[c]
+    gain, lean = inverse @ information, strength * inverse
+    pooled, tastes, common = overall.spread.scaled_covariance, np.zeros((size, size)), np.zeros((size, size))
+    seen = np.ix_(overall.pull.seen, overall.pull.seen)
+    tastes[seen], common[seen] = overall.pull.ways[0].taste_matrix, overall.pull.inverse
+    cross = lean @ (taste * tastes @ gain.T + common @ by_votes @ inverse)
+    covariance = inverse @ (by_votes + taste * sums.judges[c]) @ inverse
+    covariance = covariance + lean @ (pooled + eye / strength) @ lean.T + cross + cross.T
+    centre = eye - 1 / size
+    covariance = centre @ covariance @ centre
+    iid = inverse @ (noise + strength * eye) @ inverse
+    return covariance, iid, float(np.trace(gain) / max(size - 1, 1))
+
+
+def _without_decision(tallies: Tallies) -> list[CategoryFit]:
+    """Everyone equal, nothing known."""
+    cells, size = tallies.by_judge, len(tallies.entrants)
+    counts = count_cells(cells, scopes=len(tallies.categories), scope=cells.category, size=size, n=cells.n)
+    zero, unknown = np.zeros(size), np.diag(np.full(size, np.inf))
+    nothing = {"theta": zero, "raw": zero, "own_theta": zero, "own_covariance": np.zeros((size, size))}
+    return [
+        CategoryFit(
+            c, c[..., 0], covariance=unknown, iid_covariance=unknown, df=np.inf, own_share=0.0, strength=64.0, **nothing
+        )
+        for c in counts
+    ]
+
+
+def _category_sums(tallies: Tallies, overall: ScopeFit, settings: Settings) -> _Sums:
+    cells, size, many = tallies.by_judge, len(tallies.entrants), len(tallies.categories)
+    each = np.append(overall.weights, overall.activity.by_class.get(-1, 1.0))[cells.cluster]
+    plain = bool((each == 1).all())
+    shape = {"scopes": many, "scope": cells.category, "size": size}
+    counts = count_cells(cells, n=cells.n, **shape)
+    weighted = counts if plain else count_cells(cells, n=times(cells.n, each), **shape)
+    squared = counts if plain else count_cells(cells, n=times(cells.n, each**2), **shape)
+    p = expected_scores(overall.theta)
+    spread = p * (1 - p)
+    judges = np.array([_judge_squares(cells, c, each, settings, spread, len(tallies.judges)) for c in range(many)])
+    prompts, within = _prompt_squares(tallies, overall, settings, weighted, squared, spread)
+    return _Sums(counts, weighted, squared, judges.reshape(many, size, size), prompts, within)
+
+
+def _judge_squares(cells: Cells, c: int, each: Array, settings: Settings, spread: Array, judges: int) -> Array:
+    """Σ over judges of the squared information of their votes in one category."""
+    size = len(spread)
+    rows = np.flatnonzero((cells.category == c) & (cells.cluster >= 0) & (settings.counted[cells.outcome] > 0))
+    number = np.full(judges, -1)
+    present = np.unique(cells.cluster[rows])
+    number[present] = np.arange(len(present))
+    code = (number[cells.cluster[rows]] * size + cells.left[rows]) * size + cells.right[rows]
+    n = each[rows] if cells.n is None else each[rows] * cells.n[rows]
+    met = np.bincount(code, n, len(present) * size * size).reshape(-1, size, size)
+    information = laplacian(met * spread)
+    return np.tensordot(information, information, ((0, 1), (0, 1)))
+
+
+def _prompt_squares(
+    tallies: Tallies, overall: ScopeFit, settings: Settings, weighted: Array, squared: Array, spread: Array
+) -> tuple[Array, tuple[float, float]]:
+    """Σ over a category's prompts of their squared information [C, K, K], and how prompts vary within categories."""
+    cells, size, many = tallies.by_prompt, len(spread), len(tallies.categories)
+    known = (cells.cluster >= 0) & (cells.category >= 0)
+    code = np.where(known, cells.category.astype(np.int64) * len(tallies.prompts) + cells.cluster, 0)
+    present = np.bincount(code[known], minlength=many * len(tallies.prompts)) > 0
+    number = np.cumsum(present) - 1
+    grouped = Cells(np.where(known, number[code], -1), cells.category, cells.left, cells.right, cells.outcome)
+    n = times(cells.n, None if overall.activity.even else overall.activity.of(cells.activity))
+    tables = group_tables(grouped, clusters=int(present.sum()), size=size, counted=settings.counted, n=n)
+    owner = (np.flatnonzero(present) // max(len(tallies.prompts), 1))[tables.labels]
+    information = laplacian((tables.wins + tables.draws) * spread)
+    squares = np.zeros((many, size, size))
+    top = bottom = 0.0
+    for c in range(many):
+        here = owner == c
+        if not here.any():
+            continue
+        squares[c] = np.tensordot(information[here], information[here], ((0, 1), (0, 1)))
+        own = map_ratings(half_wins(weighted[c], **settings.halves), prior=overall.theta, ridge=1.0)
+        p, groups = expected_scores(own), int(here.sum())
+        if groups < 2:
+            continue
+        residual = tables.wins[here] * (1 - p) + tables.draws[here] * (0.5 - p)
+        scores = residual.sum(-1) - residual.sum(-2)
+        noise = np.trace(laplacian((squared[c] * residual_table(own, **settings.halves) ** 2).sum(-1)))
+        top += groups / (groups - 1) * float((scores**2).sum()) - float(noise)
+        bottom += float(np.trace(squares[c]))
+    return squares, (top, bottom)

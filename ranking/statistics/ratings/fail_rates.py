@@ -1,0 +1,96 @@
+"""How often an entrant's votes are "both terrible", with intervals that know of judges' own thresholds and hard prompts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from ranking.statistics.ratings.precision import t_quantile
+from ranking.statistics.votes import FAIL, Cells, Tallies
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class FailRates:
+    """Per entrant [K]: votes, fails, and the 95 % interval of their share; NaN without votes."""
+
+    votes: Array
+    fails: Array
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True)
+class _Way:
+    """Variance of the rates [K] by group, and how many groups there are in effect."""
+
+    variance: Array
+    groups: Array
+
+
+def fail_rates(tallies: Tallies, *, level: float = 0.95) -> FailRates:
+    """Two-way clustered by judge and by prompt, on the logit scale.
+
+    An entrant's own design effect is drawn to that of all entrants: with few fails it says little by itself.
+    """
+    size = len(tallies.entrants)
+    by_judge = _by_group(tallies.by_judge, len(tallies.judges), size)
+    by_prompt = _by_group(tallies.by_prompt, len(tallies.prompts), size)
+    fails, votes = by_judge[0].sum(0), by_judge[1].sum(0)
+    safe = np.maximum(votes, 1)
+    rate = fails / safe
+    smooth = (fails + 0.5) / (safe + 1)
+    iid = smooth * (1 - smooth) / safe
+    ways = [_way(*counts, rate) for counts in (by_judge, by_prompt)]
+    effects, df = [], np.full(size, np.inf)
+    for way in ways:
+        usable = way.groups > 1
+        effect = np.where(usable, _moderate(way, iid, votes), 1.0)
+        effects.append(np.maximum(effect, 1.0))
+        df = np.where(usable, np.minimum(df, np.maximum(way.groups - 1, 1.0)), df)
+    variance = iid * np.maximum(effects[0] + effects[1] - 1, 1.0)
+    half = t_quantile(df, 0.5 + level / 2) * np.sqrt(variance) / (smooth * (1 - smooth))
+    low, high = expit(logit(smooth) - half), expit(logit(smooth) + half)
+    low, high = np.where(fails == 0, 0.0, low), np.where(fails == votes, 1.0, high)
+    unknown = np.where(votes > 0, 0.0, np.nan)
+    return FailRates(votes, fails, np.minimum(low, rate) + unknown, np.maximum(high, rate) + unknown)
+
+
+def _by_group(cells: Cells, groups: int, size: int) -> tuple[Array, Array]:
+    """Fails and votes [G + 1, K] of each group and entrant; the last group is the unknown one."""
+    cluster = np.where(cells.cluster < 0, groups, cells.cluster).astype(np.int64)
+    shape = (groups + 1) * size
+
+    def count(rows: Array | slice) -> Array:
+        n = None if cells.n is None else cells.n[rows]
+        code = cluster[rows] * size
+        total = np.bincount(code + cells.left[rows], n, shape) + np.bincount(code + cells.right[rows], n, shape)
+        return total.reshape(groups + 1, size).astype(float)
+
+    return count(np.flatnonzero(cells.outcome == FAIL)), count(slice(None))
+
+
+def _way(fails: Array, votes: Array, rate: Array) -> _Way:
+    """Squared sums by group of (fails - rate x votes), over the squared votes; unknown votes stand alone."""
+    total = np.maximum(votes.sum(0), 1)
+    excess = (fails - rate * votes)[:-1]
+    squares = (votes[:-1] ** 2).sum(0)
+    loners = votes[-1] * rate * (1 - rate)
+    effective = total**2 / np.maximum(squares + votes[-1], 1)
+    factor = np.where(effective > 1, effective / np.maximum(effective - 1, 1e-9), 1.0)
+    return _Way(factor * ((excess**2).sum(0) + loners) / total**2, effective)
+
+
+def _moderate(way: _Way, iid: Array, votes: Array) -> Array:
+    """Each entrant's design effect, drawn to the pooled one as strongly as that rests on more groups."""
+    seen = votes > 0
+    own = way.variance / np.where(iid > 0, iid, 1)
+    pooled = float((way.variance[seen]).sum() / iid[seen].sum()) if seen.any() else 1.0
+    df = np.maximum(way.groups - 1, 0.0)
+    prior = np.maximum(float(df[seen].sum()) - df, 0.0) / 2 if seen.any() else 0.0
+    return (df * own + prior * pooled) / np.maximum(df + prior, 1e-9)
