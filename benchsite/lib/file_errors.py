@@ -41,6 +41,10 @@ class BadLines(FileError):
         return "Nothing was imported. " + " ".join(str(line) for line in self.bad[:3]) + more
 
 
+def unreadable(file: object, error: OSError) -> FileError:
+    return FileError(str(file), 0, "", f"{error.strerror or 'Broken'}, so it cannot be read.")
+
+
 class BadField(ValueError):
     """A value that is not what its field holds; whoever knows the file and line makes a FileError of it."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchsite.lib.file_errors import BadField, BadLine
+from benchsite.lib.file_errors import BadField, BadLine, unreadable
 from benchsite.lib.json_lines import JsonError, read_object
 from benchsite.lib.text import clean_text
 
@@ -89,7 +89,7 @@ def read_file(path: Path) -> Iterator[SampleRow]:
                     raise row
                 yield row
     except OSError as error:
-        raise BadLine(path.name, 0, "", f"it cannot be read ({error.strerror})") from None
+        raise unreadable(path.name, error) from None
 
 
 def read_lines(stream: Iterable[bytes], source: str) -> tuple[list[Line], list[BadLine]]:

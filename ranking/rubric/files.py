@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from benchsite.lib.file_errors import BadField, FileError
+from benchsite.lib.file_errors import BadField, FileError, unreadable
 from benchsite.lib.json_lines import JsonError, read_object
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text, csv_cell, markdown_cell
@@ -50,7 +50,7 @@ def read_grades(path: Path, *, suite: Suite, progress: Progress = unwatched) -> 
     except UnicodeDecodeError as error:
         raise FileError(path.name, error.object.count(b"\n", 0, error.start) + 1, "", "it is not UTF-8 text.") from None
     except OSError as error:
-        raise FileError(path.name, 0, "", error.strerror or "it cannot be read.") from None
+        raise unreadable(path.name, error) from None
     if not rows:
         raise FileError(path.name, 0, "", "there is no grade in it.")
     return pd.DataFrame(rows, columns=COLUMNS)

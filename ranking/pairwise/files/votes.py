@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchsite.lib.file_errors import FileError
+from benchsite.lib.file_errors import FileError, unreadable
 from benchsite.lib.json_lines import CHUNK, JsonError, json_chunks, read_json, text_file
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import csv_uncell
@@ -35,7 +35,7 @@ def read_votes(path: Path, *, skip_bad: bool = False, progress: Progress = unwat
             size = path.stat().st_size
             return _collect(chunks, path, skip_bad=skip_bad, chunk_read=lambda: progress(file.buffer.tell(), size))
     except OSError as error:
-        raise FileError(str(path), 0, "", error.strerror or "cannot be read") from error
+        raise unreadable(path, error) from error
 
 
 def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
