@@ -16,6 +16,8 @@ from structlog.typing import Processor
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)", re.I)
 # The password of an address such as redis://:password@host, and what follows Bearer in a header.
 _PASSWORD = re.compile(r"(\w+://[^\s:/@]*:)[^\s@]+(@)")
+# What follows /join/ and /reset/ in an address, also where the address is quoted in another.
+_LINK = re.compile(r"((?:/|%2F)(?:join|reset)(?:/|%2F))[\w.~-]+(?:(?:/|%2F)[\w.~-]+)?", re.I)
 _BEARER = re.compile(r"(Bearer\s+)[^\s'\"]{8,}", re.I)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 HIDDEN = "[hidden]"
@@ -57,6 +59,7 @@ def _redacted(value: Any, hidden: list[str], depth: int = 0) -> Any:
     text = value if isinstance(value, str) else repr(value)
     for secret in hidden:
         text = text.replace(secret, HIDDEN)
+    text = _LINK.sub(rf"\g<1>{HIDDEN}", text)
     text = _BEARER.sub(rf"\g<1>{HIDDEN}", _PASSWORD.sub(rf"\g<1>{HIDDEN}\g<2>", text))
     return _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
 
@@ -88,6 +91,11 @@ def logging_config(*, level: str, as_json: bool) -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             **{name: {"level": "WARNING"} for name in ("httpx", "axes", "rq")},
+            # They name paths where a request fails, and would write them by themselves.
+            **{
+                f"gunicorn.{name}": {"handlers": ["stderr"], "level": "WARNING", "propagate": False}
+                for name in ("error", "access")
+            },
             # Its lines for refused requests name the path, and an invitation's path is a secret.
             "django.request": {"level": "ERROR"},
         },

@@ -55,6 +55,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "benchsite.upload_limits.limit_uploads",
 ]
 ROOT_URLCONF = "benchsite.urls"
 WSGI_APPLICATION = "benchsite.wsgi.application"
@@ -102,6 +103,9 @@ AUTH_PASSWORD_VALIDATORS = [
 AXES_FAILURE_LIMIT = env_int("LOGIN_FAILURES", 8)
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_HANDLER = "benchsite.lockouts.LoginHandler"
+LOGIN_FAILURES_PER_ADDRESS = env_int("LOGIN_FAILURES_PER_ADDRESS", 60)  # a class of 30 shares one, and mistypes
+AXES_SENSITIVE_PARAMETERS = ["next"]  # it may hold an invitation's path
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 AXES_LOCKOUT_TEMPLATE = "judging/locked.html"
@@ -109,6 +113,8 @@ AXES_CLIENT_IP_CALLABLE = "benchsite.addresses.client_address"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
+
+UPLOAD_MEGABYTES = env_int("UPLOAD_MEGABYTES", 64)  # of a curator; others have nothing to upload
 
 MESSAGE_TAGS = {messages.SUCCESS: "good", messages.WARNING: "warn", messages.ERROR: "bad"}
 

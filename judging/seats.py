@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 P = ParamSpec("P")
 R = TypeVar("R")
 RETRIES = 5
+REPORTS_AN_HOUR = 20
 
 
 class RefusedError(Exception):
@@ -19,6 +20,14 @@ class RefusedError(Exception):
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
         self.code, self.sentence = code, sentence
+
+
+def refuse_many_reports(recent: int) -> None:
+    """Each report takes a drawing from a judge's list and a curator's time, so a judge has only so many an hour."""
+    if recent >= REPORTS_AN_HOUR:
+        raise RefusedError(
+            "reports", f"You reported {REPORTS_AN_HOUR} drawings within an hour. Judge this one, or report it later."
+        )
 
 
 class StaleSeatError(Exception):

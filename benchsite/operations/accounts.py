@@ -9,6 +9,8 @@ from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
 from django.db.models import QuerySet
 
+from benchsite.lib.private_files import write_private
+
 CURATORS = "curators"
 FIRST = {"admin": "superuser", "curator": "curator", "judge1": "judge", "judge2": "judge", "judge3": "judge"}
 
@@ -54,7 +56,5 @@ def create_first_logins(path: Path) -> list[tuple[str, str, str]]:
             user.save(update_fields=["is_staff", "is_superuser"])
         if role == "curator":
             make_curator(user)
-    path.touch(mode=0o600)
-    path.chmod(0o600)
-    path.write_text("".join(f"{name:10} {password}   {role}\n" for name, password, role in logins))
+    write_private(path, "".join(f"{name:10} {password}   {role}\n" for name, password, role in logins))
     return logins

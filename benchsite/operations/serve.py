@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from benchsite.environment import env_str
+from benchsite.lib.private_files import write_private
 from benchsite.operations import valkey
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,12 +55,6 @@ def lock_folder(folder: Path) -> None:
     except BlockingIOError:
         sys.exit(f"Benchsite already runs from {folder}. Stop it first (Ctrl-C where it runs).")
     os.set_inheritable(descriptor, True)
-
-
-def write_private(path: Path, text: str) -> None:
-    path.touch(mode=0o600)
-    path.chmod(0o600)
-    path.write_text(text)
 
 
 def collect_static(stamp: Path) -> bool:

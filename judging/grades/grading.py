@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.utils.timezone import now
@@ -14,7 +14,7 @@ from generation.runs.staleness import mark_stale_after_commit
 from generation.suites.suite import Rubric, Stage
 from judging.grades.sheets import own_item, rubric_of, stage_of, step_sheet
 from judging.models import Grade, GradeItem, GradeSheet, Seat
-from judging.seats import RefusedError, StaleSeatError, retried
+from judging.seats import RefusedError, StaleSeatError, refuse_many_reports, retried
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,8 @@ def report_item(*, judge: User, code: str, reason: str, note: str = "") -> Grade
     """Take the drawing off the judge's list and tell the curators why; grades given before stay."""
     item = own_item(judge, code)
     _check_allowed(item.seat, judge)
+    recent = GradeItem.objects.filter(seat__judge=judge, reported_at__gte=now() - timedelta(hours=1))
+    refuse_many_reports(recent.exclude(pk=item.pk).count())
     sheet, unreported = item.seat.sheet, GradeItem.objects.filter(pk=item.pk, reported_at=None)
     if unreported.update(reported_at=now(), reason=reason, note=note or item.note, decision=""):
         step_sheet(sheet, items=sheet.items - 1, graded=sheet.graded - (item.graded_at is not None))

@@ -18,7 +18,7 @@ from judging.pairs.matchups import WAITING, is_showable, waiting_of, with_seats
 from judging.pairs.serving import Screen, fill_screen, present_screen, save_seat
 from judging.pairs.tallies import add_vote, remove_vote
 from judging.rules import rules_of
-from judging.seats import RefusedError, StaleSeatError, retried
+from judging.seats import RefusedError, StaleSeatError, refuse_many_reports, retried
 
 LONGEST_MS = 3_600_000
 
@@ -242,6 +242,8 @@ def report_matchup(*, judge: User, code: str, side: str, reason: str, note: str 
     if matchup.state == Matchup.State.VOTED:
         raise RefusedError("recorded", "You have voted on this pair. Undo the vote first, then report it.")
     _check_on_screen(matchup)
+    recent = Report.objects.filter(matchup__seat__judge=judge, created_at__gte=now() - timedelta(hours=1))
+    refuse_many_reports(recent.count())
     _leave(matchup, Matchup.State.OPEN, state=Matchup.State.VOID)
     Report.objects.create(matchup=matchup, side=side, reason=reason, note=note)
     matchup.seat.void += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import cast
 
 from axes.utils import reset
@@ -14,6 +16,7 @@ from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -25,7 +28,20 @@ from judging.rules import rules_of
 from judging.views.forms import SignUpForm
 
 
+def _keep_path(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The page's address is a secret: no other request names it. The site's own name stays, for the CSRF check."""
+
+    @wraps(view)
+    def kept(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        response["Referrer-Policy"] = "strict-origin"
+        return response
+
+    return kept
+
+
 @never_cache
+@_keep_path
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
     """An invitation: a new judge chooses a name and a password, one who is logged in just accepts."""
@@ -65,6 +81,7 @@ def _let_in(request: HttpRequest, invitation: Invitation, form: SignUpForm | Non
     return redirect("judging:home")
 
 
+@method_decorator(_keep_path, name="dispatch")
 class ResetView(auth.PasswordResetConfirmView):
     """A curator's link: who chose a new password is in at once, whatever was tried with the old one and from where."""
 

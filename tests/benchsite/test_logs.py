@@ -84,6 +84,30 @@ def test_name_given_by_a_proxy_is_kept_where_one_stands_in_front(client, setting
     assert client.get("/healthz", headers={"X-Request-ID": "x\ny"})["X-Request-ID"] != "x\ny"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Internal Server Error: /join/very-secret_token/",
+        "Error handling request /reset/MQ/abc123-very-secret_token/",
+        "Referer: https://bench.example.org/join/very-secret_token/?x=1",
+        "/login/?next=%2Fjoin%2Fvery-secret_token%2F",
+    ],
+)
+def test_the_secret_of_a_link_reaches_no_line_whoever_writes_it(lines, line):
+    logging.getLogger("django.request").error(line)
+
+    assert "very-secret_token" not in json.dumps(lines())
+    assert "[hidden]" in json.dumps(lines())
+
+
+def test_the_web_server_s_own_lines_are_written_by_our_rules(lines):
+    for name in ("gunicorn.error", "gunicorn.access"):
+        logger = logging.getLogger(name)
+        ours = [handler for handler in logger.handlers if type(handler) is logging.StreamHandler]
+        assert [type(handler.formatter).__name__ for handler in ours] == ["ProcessorFormatter"]
+        assert not logger.propagate
+
+
 @pytest.mark.django_db
 def test_path_with_a_secret_is_not_logged(client, lines):
     client.get("/join/very-secret-invitation/")

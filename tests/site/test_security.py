@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import timedelta
 
 import pytest
+import time_machine
 from django.conf import settings as site
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils.timezone import now
 
 from benchsite.addresses import client_address
 
@@ -40,6 +43,24 @@ def test_a_lock_is_for_one_name_from_one_address(client, alice):
         log_in(client, "wrong")
 
     assert log_in(Client(), REMOTE_ADDR="10.0.0.9").status_code == 302
+
+
+def test_an_address_that_tries_many_names_is_stopped_whatever_the_next_one(client, alice, settings):
+    settings.LOGIN_FAILURES_PER_ADDRESS = 12
+    for number in range(12):
+        client.post("/login/", {"username": f"name-{number}", "password": "guess"}, REMOTE_ADDR="10.0.0.7")
+
+    assert log_in(client, REMOTE_ADDR="10.0.0.7").status_code == 429
+    assert log_in(Client(), REMOTE_ADDR="10.0.0.8").status_code == 302
+
+
+def test_a_locked_address_may_try_again_after_a_quarter_of_an_hour(client, alice, settings):
+    settings.LOGIN_FAILURES_PER_ADDRESS = 3
+    with time_machine.travel(now() - timedelta(minutes=16), tick=False):
+        for number in range(3):
+            client.post("/login/", {"username": f"name-{number}", "password": "guess"})
+
+    assert log_in(client).status_code == 302
 
 
 def test_a_forwarded_address_is_not_believed_without_a_proxy(client, alice):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text()
-PROMISES = PAGE.partition("## Promises and their tests")[2].partition("\n## ")[0]
+PROMISES = PAGE.partition("## Guarantees and their tests")[2].partition("\n## ")[0]
 WHERE = {
     name: str(path.relative_to(ROOT))
     for path in ROOT.glob("tests/**/test_*.py")

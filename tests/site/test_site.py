@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from datetime import timedelta
 
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
 from django.utils.timezone import now
 
 from benchsite import environment, logs
@@ -68,6 +70,19 @@ def test_first_logins_are_made_once_and_kept_private(tmp_path, client):
     assert curator.has_perm("generation.view_run")
     held = {permission.split(".")[1].split("_")[0] for permission in curator.get_all_permissions()}
     assert held == {"view"}
+
+
+@pytest.mark.django_db
+def test_first_passwords_are_in_the_file_and_on_no_terminal(tmp_path, settings):
+    settings.VAR_DIR, terminal = tmp_path, io.StringIO()
+
+    call_command("first_logins", stdout=terminal)
+
+    lines = (tmp_path / "logins.txt").read_text().splitlines()
+    passwords = [line.split()[1] for line in lines]
+    assert len(passwords) == 5
+    assert [password for password in passwords if password in terminal.getvalue()] == []
+    assert f"{tmp_path / 'logins.txt'}" in terminal.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`manage.py first_logins`: accounts for a new site, printed once and kept in var/logins.txt."""
+"""`manage.py first_logins`: accounts for a new site; their passwords go to var/logins.txt and nowhere else."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: object) -> None:
         path = settings.VAR_DIR / "logins.txt"
-        logins = create_first_logins(path)
-        for name, password, role in logins:
-            self.stdout.write(f"  {name:10} {password}   {role}")
+        if logins := create_first_logins(path):
+            self.stdout.write(f"  Logins made: {', '.join(name for name, _, _ in logins)}")
         if path.exists():
-            self.stdout.write(f"  Logins are kept in {path}")
+            self.stdout.write(f"  Their passwords are in {path}, readable by its owner only")

@@ -86,14 +86,6 @@ def test_every_child_is_restarted_and_stopped_with_its_children(tmp_path):
     assert sections["program:queue"]["command"] == "'/x/valkey-server' '--save' ''"
 
 
-def test_a_private_file_is_private_from_the_start(tmp_path):
-    path = tmp_path / "secret"
-
-    serve.write_private(path, "x")
-
-    assert (path.stat().st_mode & 0o777, path.read_text()) == (0o600, "x")
-
-
 def test_static_files_are_collected_again_only_when_one_changed(tmp_path, settings):
     source = tmp_path / "source"
     source.mkdir()

@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from generation.models import Run, Sample
 from generation.runs.errors import RunError
+from judging import seats
 from judging.curating.runs import decide_item
 from judging.grades.grading import grade_sample, report_item, standing_values, undo_grade
 from judging.grades.sheets import next_item, open_sheet
@@ -256,6 +257,18 @@ def test_a_report_takes_the_drawing_off_the_list_until_a_curator_puts_it_back():
     decide_item(item=item, exclude=False, by=curator)
     assert next_item(seat) == item
     assert sheet_of(seat).items == 24
+
+
+def test_reports_while_grading_are_limited_by_the_hour(monkeypatch):
+    monkeypatch.setattr(seats, "REPORTS_AN_HOUR", 2)
+    seat = seat_with_list(make_rubric_run())
+    for _ in range(2):
+        report_item(judge=seat.judge, code=next_item(seat).code, reason="broken")
+
+    with pytest.raises(RefusedError, match="within an hour"):
+        report_item(judge=seat.judge, code=next_item(seat).code, reason="broken")
+
+    assert sheet_of(seat).items == 22
 
 
 def test_grades_of_a_reported_drawing_can_be_taken_back():

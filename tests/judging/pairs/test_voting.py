@@ -15,6 +15,7 @@ from django.test import TestCase
 from django.utils.timezone import now
 
 from generation.models import Run, Sample
+from judging import seats
 from judging.models import Epoch, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
 from judging.pairs import tallies
 from judging.pairs.epochs import load_table, refresh_epoch
@@ -261,6 +262,23 @@ def test_a_report_takes_the_pair_away_for_good(clock):
     with pytest.raises(RefusedError) as refused:
         clock.vote(seat, "left", screen.current.code)
     assert refused.value.code == "void"
+
+
+def test_reports_of_a_judge_are_limited_by_the_hour(clock, monkeypatch):
+    monkeypatch.setattr(seats, "REPORTS_AN_HOUR", 2)
+    seat = make_seat(make_run(quota=None))
+    screen = take_seat(seat.pk)
+    for _ in range(2):
+        screen = report_matchup(judge=seat.judge, code=screen.current.code, side="left", reason="broken")
+
+    with pytest.raises(RefusedError, match="within an hour") as refused:
+        report_matchup(judge=seat.judge, code=screen.current.code, side="left", reason="broken")
+
+    assert refused.value.code == "reports"
+    assert Report.objects.count() == 2
+    Report.objects.update(created_at=now() - timedelta(minutes=61))
+    report_matchup(judge=seat.judge, code=screen.current.code, side="left", reason="broken")
+    assert Report.objects.count() == 3
 
 
 @pytest.mark.once

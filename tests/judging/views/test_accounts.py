@@ -47,6 +47,13 @@ def test_it_works_from_link_to_first_pair(client):
     assert Invitation.objects.get().state == "used"
 
 
+def test_the_address_of_a_link_is_told_to_no_other_page(client):
+    invitation = invite()
+
+    for page in (link(invitation), reset_path(make_judge("ada")), link(invitation)):
+        assert client.get(page)["Referrer-Policy"] == "strict-origin"
+
+
 @pytest.mark.parametrize("protocol", ["pairwise", "rubric"])
 def test_an_invitation_says_what_its_judges_will_do(client, protocol):
     run = make_run()
