@@ -32,7 +32,7 @@ from generation.suites.suite import Suite
 from judging.models import Seat
 from ranking.archive.members import members_of
 from ranking.archive.reading import Archive, open_archive
-from ranking.archive.storing import Desk, Where, fitting, made, store, time_of
+from ranking.archive.storing import ImportState, Where, fitting, made, store, time_of
 from ranking.models import Counting
 
 PROVIDER = "import"
@@ -49,12 +49,14 @@ def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Prog
             "",
             f"is run {archive.run['code']}, which is here already; a second one is imported as a copy (--copy)",
         )
-    total = sum(said["lines"] for said in archive.manifest["members"].values() if isinstance(said.get("lines"), int))
+    total = sum(
+        member["lines"] for member in archive.manifest["members"].values() if isinstance(member.get("lines"), int)
+    )
     with transaction.atomic():
         run = _make_run(archive, keep_code=not taken)
-        desk = Desk(archive, run, taken, progress, total)
+        state = ImportState(archive, run, taken, progress, total)
         for load in (*LOADERS, *(member.load for member in members_of(run.protocols))):
-            load(desk)
+            load(state)
         facts = {
             "run": archive.run["code"],
             "made_at": archive.manifest.get("made_at"),
@@ -65,76 +67,76 @@ def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Prog
 
 
 def _make_run(archive: Archive, *, keep_code: bool) -> Run:
-    said = archive.run
+    about = archive.run
     try:
         Suite.from_dict(archive.suite)
     except Exception as error:  # a suite of another shape fails in as many ways as it has fields
         raise BadLine("suite.json", 0, "", f"is not a suite ({type(error).__name__}: {error})") from error
-    if said["format"] not in format_names():
-        raise BadLine("run.json", 0, "format", f"{said['format']!r} is not a format of this site")
-    if not said["protocols"] or not set(map(str, said["protocols"])) <= set(PROTOCOLS):
+    if about["format"] not in format_names():
+        raise BadLine("run.json", 0, "format", f"{about['format']!r} is not a format of this site")
+    if not about["protocols"] or not set(map(str, about["protocols"])) <= set(PROTOCOLS):
         raise BadLine("run.json", 0, "protocols", "names a protocol that this site does not know")
     same = ("suite", "title", "label", "format", "protocols", "digest", "is_demo", "measure_backend", "spent_nano")
-    values = {name: said[name] for name in same} | ({"code": said["code"]} if keep_code else {})
+    values = {name: about[name] for name in same} | ({"code": about["code"]} if keep_code else {})
     run = Run(
         **fitting(Run, values, "run.json", 0),
         config=archive.suite,
         drawing_state=Run.Drawing.CANCELLED,
-        judging_state=Run.Judging.NOT_OPEN if said["judging_state"] == "not_open" else Run.Judging.CLOSED,
-        budget_nano=said["budget_nano"],
-        created_at=time_of(said["created_at"]),
-        finished_at=time_of(said["finished_at"]) or now(),
+        judging_state=Run.Judging.NOT_OPEN if about["judging_state"] == "not_open" else Run.Judging.CLOSED,
+        budget_nano=about["budget_nano"],
+        created_at=time_of(about["created_at"]),
+        finished_at=time_of(about["finished_at"]) or now(),
         scores_changed_at=now(),
     )
     store([(0, run)], "run.json")
-    counting = Counting(run=run, **fitting(Counting, {"ties": said["ties"], "fails": said["fails"]}, "run.json", 0))
+    counting = Counting(run=run, **fitting(Counting, {"ties": about["ties"], "fails": about["fails"]}, "run.json", 0))
     counting.save()
     return run
 
 
-def _load_models(desk: Desk) -> None:
+def _load_models(state: ImportState) -> None:
     """Without addresses or keys: whoever made the archive must not choose where this site sends its key."""
 
     def make(row: dict[str, Any], where: Where) -> LanguageModel:
         profile = {"name": row["provider"], "base_url": "", "kind": PROVIDER}
-        return LanguageModel(run=desk.run, profile=profile, **where.fitting(LanguageModel, row))
+        return LanguageModel(run=state.run, profile=profile, **where.fitting(LanguageModel, row))
 
-    desk.models = {row.model_id: row.pk for row in made(desk, "models.jsonl", make)}
+    state.models = {row.model_id: row.pk for row in made(state, "models.jsonl", make)}
 
 
-def _load_prompts(desk: Desk) -> None:
+def _load_prompts(state: ImportState) -> None:
     def make(row: dict[str, Any], where: Where) -> Prompt:
-        values = {**row, "key": row["prompt"], "code": desk.code(row["code"])}
-        return Prompt(run=desk.run, **where.fitting(Prompt, values))
+        values = {**row, "key": row["prompt"], "code": state.code(row["code"])}
+        return Prompt(run=state.run, **where.fitting(Prompt, values))
 
-    desk.prompts = {row.key: row.pk for row in made(desk, "prompts.jsonl", make)}
+    state.prompts = {row.key: row.pk for row in made(state, "prompts.jsonl", make)}
 
 
-def _load_entrants(desk: Desk) -> None:
+def _load_entrants(state: ImportState) -> None:
     def make(row: dict[str, Any], where: Where) -> Entrant:
-        model = where.known_or_null(desk.models, "model_id")
-        values = {**row, "name": row["entrant"], "code": desk.code(row["code"])}
+        model = where.known_or_null(state.models, "model_id")
+        values = {**row, "name": row["entrant"], "code": state.code(row["code"])}
         values.pop("model_id")
-        return Entrant(run=desk.run, model_id=model, **where.fitting(Entrant, values))
+        return Entrant(run=state.run, model_id=model, **where.fitting(Entrant, values))
 
-    desk.entrants = {row.name: row.pk for row in made(desk, "entrants.jsonl", make)}
+    state.entrants = {row.name: row.pk for row in made(state, "entrants.jsonl", make)}
 
 
-def _place(desk: Desk, row: dict[str, Any], where: Where) -> dict[str, Any]:
+def _place(state: ImportState, row: dict[str, Any], where: Where) -> dict[str, Any]:
     return {
-        "run": desk.run,
-        "entrant_id": where.known(desk.entrants, "entrant"),
-        "model_id": where.known(desk.models, "model_id"),
-        "prompt_id": where.known(desk.prompts, "prompt"),
+        "run": state.run,
+        "entrant_id": where.known(state.entrants, "entrant"),
+        "model_id": where.known(state.models, "model_id"),
+        "prompt_id": where.known(state.prompts, "prompt"),
         "attempt": row["attempt_number"],
-        "code": desk.code(row["sample"]),
+        "code": state.code(row["sample"]),
     }
 
 
 READ = ("reason", "detail", "flags", "facts", "format_version")
 
 
-def _load_samples(desk: Desk) -> None:
+def _load_samples(state: ImportState) -> None:
     def make(row: dict[str, Any], where: Where) -> Sample:
         same = (*READ, "finish_reason", "completion_tokens", "earlier_answers", "imported", "held", "excluded_reason")
         try:
@@ -142,7 +144,7 @@ def _load_samples(desk: Desk) -> None:
         except (binascii.Error, ValueError):
             raise where.error("raw_base64", "is not base64") from None
         return Sample(
-            **_place(desk, row, where),
+            **_place(state, row, where),
             state=Sample.State.DRAWN,
             verdict=Sample.Verdict.VALID if row["valid"] else Sample.Verdict.INVALID,
             answer=row["raw_output"],
@@ -157,16 +159,16 @@ def _load_samples(desk: Desk) -> None:
         same = {name: row[name] for name in names if name in row}
         if row["state"] in ("pending", "asking"):  # it counts for nothing there, so it must not count as missing here
             same["reason"] = UNFINISHED
-        state = Sample.State.FAILED if row["state"] == "failed" else Sample.State.CANCELLED
-        return Sample(**_place(desk, row, where), state=state, **where.fitting(Sample, same))
+        end = Sample.State.FAILED if row["state"] == "failed" else Sample.State.CANCELLED
+        return Sample(**_place(state, row, where), state=end, **where.fitting(Sample, same))
 
-    for _ in made(desk, "database.jsonl", make):
+    for _ in made(state, "database.jsonl", make):
         pass
-    for _ in made(desk, "undrawn.jsonl", make_undrawn):
+    for _ in made(state, "undrawn.jsonl", make_undrawn):
         pass
 
 
-def _load_of_samples(desk: Desk) -> None:
+def _load_of_samples(state: ImportState) -> None:
     """Calls, measures and old extractions: what refers to a sample and to nothing else."""
 
     def call(row: dict[str, Any], where: Where) -> ProviderCall:
@@ -174,7 +176,7 @@ def _load_of_samples(desk: Desk) -> None:
         open_call = row["outcome"] == ProviderCall.Outcome.OPEN
         values = {**row, "outcome": ProviderCall.Outcome.UNKNOWN if open_call else row["outcome"]}
         values |= {"started_at": time_of(row["started_at"]), "ended_at": ended}
-        return ProviderCall(run=desk.run, token=uuid4(), lease_until=ended, **where.fitting(ProviderCall, values))
+        return ProviderCall(run=state.run, token=uuid4(), lease_until=ended, **where.fitting(ProviderCall, values))
 
     def measure(row: dict[str, Any], where: Where) -> Measurement:
         return Measurement(**where.fitting(Measurement, {**row, "measured_at": time_of(row["measured_at"])}))
@@ -183,19 +185,19 @@ def _load_of_samples(desk: Desk) -> None:
         return Reading(**where.fitting(Reading, {**row, "replaced_at": time_of(row["replaced_at"])}))
 
     for member, make in (("calls.jsonl", call), ("measures.jsonl", measure), ("extractions.jsonl", reading)):
-        for _ in made(desk, member, make, samples=("sample",)):
+        for _ in made(state, member, make, samples=("sample",)):
             pass
 
 
-def _load_judges(desk: Desk) -> None:
+def _load_judges(state: ImportState) -> None:
     """Seats without a user: nobody can log in as a judge of an archive."""
 
     def make(row: dict[str, Any], where: Where) -> Seat:
         values = {**row, "pseudonym": row["judge"], "is_unknown": row["unknown"], "is_simulated": row["simulated"]}
         values.pop("judge")
-        return Seat(run=desk.run, **where.fitting(Seat, {**values, "joined_at": time_of(row["joined_at"])}))
+        return Seat(run=state.run, **where.fitting(Seat, {**values, "joined_at": time_of(row["joined_at"])}))
 
-    desk.seats = {row.pseudonym: row.pk for row in made(desk, "judges.jsonl", make)}
+    state.seats = {row.pseudonym: row.pk for row in made(state, "judges.jsonl", make)}
 
 
 LOADERS = (

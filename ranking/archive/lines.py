@@ -15,9 +15,9 @@ Rows = Iterator[dict[str, Any]]
 PORTION = 2000
 
 
-def rows_of(found: QuerySet[Any], **paths: str) -> Rows:
+def rows_of(records: QuerySet[Any], **paths: str) -> Rows:
     """Dictionaries with these keys, from these lookups."""
-    for row in found.values_list(*paths.values()).iterator(chunk_size=PORTION):
+    for row in records.values_list(*paths.values()).iterator(chunk_size=PORTION):
         yield dict(zip(paths, row, strict=True))
 
 
@@ -37,8 +37,8 @@ def prompt_rows(run: Run) -> Rows:
 
 def entrant_rows(run: Run) -> Rows:
     same = same_names("team", "turns", "baseline", "approved", "disqualified", "is_demo")
-    found = run.entrants.order_by("id")
-    return rows_of(found, entrant="name", **same_names("code", "label", "note"), model_id="model__model_id", **same)
+    entrants = run.entrants.order_by("id")
+    return rows_of(entrants, entrant="name", **same_names("code", "label", "note"), model_id="model__model_id", **same)
 
 
 def sample_rows(run: Run, samples: QuerySet[Sample] | None = None) -> Rows:
@@ -62,10 +62,10 @@ def sample_rows(run: Run, samples: QuerySet[Sample] | None = None) -> Rows:
 
 
 def undrawn_rows(run: Run) -> Rows:
-    found = run.samples.exclude(state=Sample.State.DRAWN).order_by("id")
+    undrawn = run.samples.exclude(state=Sample.State.DRAWN).order_by("id")
     names = {"entrant": "entrant__name", "model_id": "model__model_id", "prompt": "prompt__key"}
     same = same_names("state", "claims", "failure", "failure_detail", "excluded_reason", "reason")
-    return rows_of(found, sample="code", **names, attempt_number="attempt", **same)
+    return rows_of(undrawn, sample="code", **names, attempt_number="attempt", **same)
 
 
 def call_rows(run: Run) -> Rows:
@@ -75,8 +75,10 @@ def call_rows(run: Run) -> Rows:
 
 
 def measure_rows(run: Run) -> Rows:
-    found = Measurement.objects.filter(sample__run=run).order_by("id")
-    return rows_of(found, sample="sample__code", **same_names("backend", "values", "format_version", "measured_at"))
+    measurements = Measurement.objects.filter(sample__run=run).order_by("id")
+    return rows_of(
+        measurements, sample="sample__code", **same_names("backend", "values", "format_version", "measured_at")
+    )
 
 
 def extraction_rows(run: Run) -> Rows:

@@ -16,7 +16,7 @@ from judging.files.exports import write_records
 from ranking.archive.fields import LINES, Field
 
 if TYPE_CHECKING:
-    from ranking.archive.storing import Desk
+    from ranking.archive.storing import ImportState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Member:
     table: type[Model]
     fields: dict[str, Field]
     rows: Callable[..., Iterator[dict[str, Any]]]
-    load: Callable[[Desk], None]
+    load: Callable[[ImportState], None]
     write: Callable[..., int] | None = None
     listed: bool = True
     always: bool = False

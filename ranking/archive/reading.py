@@ -59,11 +59,11 @@ def open_archive(path: Path, *, largest: int = LARGEST_SMALL) -> Archive:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """The zip, with every way it can be broken said in one way; encrypted members raise RuntimeError."""
+    """The zip, with one message for every way it can be broken; encrypted members raise RuntimeError."""
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
-    except BadLine:  # a ValueError too, and said already
+    except BadLine:  # a ValueError too, and already clear
         raise
     except BROKEN_ZIP as error:
         raise _broken(path, error) from error
@@ -101,14 +101,14 @@ def _check_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
     if manifest.get("format") != FORMAT:
         raise BadLine(MANIFEST, 0, "", "does not say that this is a run's archive")
     if manifest.get("schema") != SCHEMA:
-        said = manifest.get("schema")
+        schema = manifest.get("schema")
         raise BadLine(
-            MANIFEST, 0, "", f"has schema {said!r} and this release reads {SCHEMA}; use the release that wrote it"
+            MANIFEST, 0, "", f"has schema {schema!r} and this release reads {SCHEMA}; use the release that wrote it"
         )
     members = manifest.get("members")
     if not isinstance(members, dict) or not all(
-        isinstance(said, dict) and isinstance(said.get("sha256"), str) and isinstance(said.get("bytes"), int)
-        for said in members.values()
+        isinstance(member, dict) and isinstance(member.get("sha256"), str) and isinstance(member.get("bytes"), int)
+        for member in members.values()
     ):
         raise BadLine(MANIFEST, 0, "", "does not list the files with their sizes and checksums")
     return manifest
@@ -123,10 +123,10 @@ def _check_members(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
     inside = {info.filename for info in archive.infolist()} - {MANIFEST}
     if odd := sorted(inside.symmetric_difference(manifest["members"])):
         raise BadLine(odd[0], 0, "", "is in the archive or in its manifest, and not in both")
-    for name, said in manifest["members"].items():
+    for name, member in manifest["members"].items():
         with archive.open(name) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        if digest != said["sha256"] or archive.getinfo(name).file_size != said["bytes"]:
+        if digest != member["sha256"] or archive.getinfo(name).file_size != member["bytes"]:
             raise BadLine(name, 0, "", "differs from its checksum; take the archive again")
 
 

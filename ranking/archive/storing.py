@@ -35,12 +35,12 @@ class Where:
         return BadLine(self.member, self.line, field, problem)
 
     def known(self, names: dict[str, int], field: str) -> int:
-        return self.found(names, field, self.row[field])
+        return self.look_up(names, field, self.row[field])
 
     def known_or_null(self, names: dict[str, int], field: str) -> int | None:
         return None if self.row[field] is None else self.known(names, field)
 
-    def found(self, names: dict[str, Any], field: str, key: str) -> Any:
+    def look_up(self, names: dict[str, Any], field: str, key: str) -> Any:
         if key not in names:
             raise self.error(field, f"{self.row[field]!r} is not in this archive")
         return names[key]
@@ -91,13 +91,13 @@ def guarded(act: Callable[[], Any], member: str, line: int) -> None:
         with transaction.atomic():
             act()
     except REFUSALS as error:
-        said = str(error).strip().splitlines()[0]
-        raise BadLine(member, line, "", f"cannot be stored: {said}") from error
+        reason = str(error).strip().splitlines()[0]
+        raise BadLine(member, line, "", f"cannot be stored: {reason}") from error
 
 
 @dataclass
-class Desk:
-    """One import at work: the new run, and where its rows are by the names the archive uses."""
+class ImportState:
+    """A running import: the new run, and its rows' keys by the names in the archive."""
 
     archive: Archive
     run: Run
@@ -119,33 +119,33 @@ class Desk:
 
 
 def made(
-    desk: Desk, member: str, make: Callable[[dict[str, Any], Where], Any], *, samples: tuple[str, ...] = ()
+    state: ImportState, member: str, make: Callable[[dict[str, Any], Where], Any], *, samples: tuple[str, ...] = ()
 ) -> Iterator[Any]:
     """Rows made of a file's lines and stored, portion by portion; `samples` are fields that name a sample."""
-    for portion in portions(desk.archive.rows(member)):
+    for portion in portions(state.archive.rows(member)):
         if samples:
-            resolve(desk, portion, member, samples)
+            resolve(state, portion, member, samples)
         rows = [(line, make(row, Where(member, line, row))) for line, row in portion]
         store(rows, member)
-        advance(desk, len(rows))
+        advance(state, len(rows))
         for _, row in rows:
             yield row
 
 
-def resolve(desk: Desk, portion: list[Line], member: str, fields: tuple[str, ...]) -> None:
+def resolve(state: ImportState, portion: list[Line], member: str, fields: tuple[str, ...]) -> None:
     """Put each sample's row number in place of its public id."""
-    codes = {desk.code(row[name]) for _, row in portion for name in fields if row[name] is not None}
-    found = dict(Sample.objects.filter(run=desk.run, code__in=codes).values_list("code", "pk"))
+    codes = {state.code(row[name]) for _, row in portion for name in fields if row[name] is not None}
+    samples = dict(Sample.objects.filter(run=state.run, code__in=codes).values_list("code", "pk"))
     for line, row in portion:
         where = Where(member, line, row)
         for name in fields:
             if row[name] is not None:
-                row[f"{name}_id"] = row[name] = where.found(found, name, desk.code(row[name]))
+                row[f"{name}_id"] = row[name] = where.look_up(samples, name, state.code(row[name]))
 
 
-def advance(desk: Desk, lines: int) -> None:
-    desk.done += lines
-    desk.progress(desk.done, max(desk.total, desk.done))
+def advance(state: ImportState, lines: int) -> None:
+    state.done += lines
+    state.progress(state.done, max(state.total, state.done))
 
 
 @overload

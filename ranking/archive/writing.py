@@ -48,7 +48,7 @@ class _Sink:
 
 def archive_chunks(run: Run, *, progress: Progress = unwatched) -> Iterator[bytes]:
     """The archive's bytes, portion by portion, all of one moment of the database."""
-    sink, told, done = _Sink(), {}, 0
+    sink, members, done = _Sink(), {}, 0
     made = now()
     with snapshot(), zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         total = sum(counts_of(run).values())
@@ -61,8 +61,8 @@ def archive_chunks(run: Run, *, progress: Progress = unwatched) -> Iterator[byte
                     size, lines, done = size + len(block), lines + count, done + count
                     progress(done, total)
                     yield from sink.take()
-            told[name] = {"bytes": size, "lines": lines, "sha256": digest.hexdigest()}
-        archive.writestr(_info(MANIFEST, made), json.dumps(_manifest(run, made, told), indent=1))
+            members[name] = {"bytes": size, "lines": lines, "sha256": digest.hexdigest()}
+        archive.writestr(_info(MANIFEST, made), json.dumps(_manifest(run, made, members), indent=1))
     yield from sink.take()
 
 
@@ -85,7 +85,7 @@ def _info(name: str, made: datetime) -> zipfile.ZipInfo:
     return info
 
 
-def _manifest(run: Run, made: datetime, told: dict[str, Any]) -> dict[str, Any]:
+def _manifest(run: Run, made: datetime, members: dict[str, Any]) -> dict[str, Any]:
     about = {
         "format": FORMAT,
         "benchsite_version": VERSION,
@@ -94,7 +94,7 @@ def _manifest(run: Run, made: datetime, told: dict[str, Any]) -> dict[str, Any]:
         "suite": run.suite,
         "title": str(run),
     }
-    return {**about, "made_at": made.isoformat(), "members": told}
+    return {**about, "made_at": made.isoformat(), "members": members}
 
 
 def _members(run: Run) -> Iterator[tuple[str, Iterator[tuple[bytes, int]]]]:

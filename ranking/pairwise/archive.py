@@ -14,7 +14,7 @@ from judging.pairs.tallies import rebuild_tallies
 from ranking.archive.fields import fields_of
 from ranking.archive.lines import Rows, rows_of, same_names
 from ranking.archive.members import Member
-from ranking.archive.storing import Desk, Where, advance, guarded, made, portions, store, time_of
+from ranking.archive.storing import ImportState, Where, advance, guarded, made, portions, store, time_of
 
 MATCHUP = fields_of(
     matchup=("code", "its public id; votes refer to it"),
@@ -75,21 +75,21 @@ def matchup_rows(run: Run) -> Rows:
     )
 
 
-def load_matchups(desk: Desk) -> None:
+def load_matchups(state: ImportState) -> None:
     repeats: list[tuple[int, str, str]] = []
 
     def make(row: dict[str, Any], where: Where) -> Matchup:
-        code = desk.code(row["matchup"])
+        code = state.code(row["matchup"])
         if row["repeat_of"] is not None:
-            repeats.append((where.line, code, desk.code(row["repeat_of"])))
+            repeats.append((where.line, code, state.code(row["repeat_of"])))
         same = {name: row[name] for name in ("order", "kind", "state", "category", "key")}
         return Matchup(
-            run=desk.run,
+            run=state.run,
             code=code,
-            seat_id=where.known(desk.seats, "judge"),
-            prompt_id=where.known_or_null(desk.prompts, "prompt"),
-            left_id=where.known(desk.entrants, "left_entrant"),
-            right_id=where.known(desk.entrants, "right_entrant"),
+            seat_id=where.known(state.seats, "judge"),
+            prompt_id=where.known_or_null(state.prompts, "prompt"),
+            left_id=where.known(state.entrants, "left_entrant"),
+            right_id=where.known(state.entrants, "right_entrant"),
             left_sample_id=row["left_sample"],
             right_sample_id=row["right_sample"],
             created_at=time_of(row["created_at"]),
@@ -97,39 +97,39 @@ def load_matchups(desk: Desk) -> None:
             **where.fitting(Matchup, same),
         )
 
-    for _ in made(desk, "matchups.jsonl", make, samples=("left_sample", "right_sample")):
+    for _ in made(state, "matchups.jsonl", make, samples=("left_sample", "right_sample")):
         pass
     for portion in portions(repeats):
-        _link_repeats(desk, portion)
+        _link_repeats(state, portion)
 
 
-def _link_repeats(desk: Desk, portion: list[tuple[int, str, str]]) -> None:
+def _link_repeats(state: ImportState, portion: list[tuple[int, str, str]]) -> None:
     codes = {code for _, *pair in portion for code in pair}
-    found = {row.code: row for row in Matchup.objects.filter(run=desk.run, code__in=codes)}
+    matchups = {row.code: row for row in Matchup.objects.filter(run=state.run, code__in=codes)}
     for line, code, original in portion:
-        if original not in found:
+        if original not in matchups:
             raise BadLine("matchups.jsonl", line, "repeat_of", "is not a matchup of this archive")
-        found[code].repeat_of = found[original]
+        matchups[code].repeat_of = matchups[original]
     guarded(
-        lambda: Matchup.objects.bulk_update([found[code] for _, code, _ in portion], ["repeat_of"]),
+        lambda: Matchup.objects.bulk_update([matchups[code] for _, code, _ in portion], ["repeat_of"]),
         "matchups.jsonl",
         portion[0][0],
     )
 
 
-def load_votes(desk: Desk) -> None:
-    for portion in portions(desk.archive.rows("votes.jsonl")):
-        codes = {desk.code(row["matchup"]) for _, row in portion}
-        found = {
+def load_votes(state: ImportState) -> None:
+    for portion in portions(state.archive.rows("votes.jsonl")):
+        codes = {state.code(row["matchup"]) for _, row in portion}
+        places = {
             code: (pk, seat)
-            for code, pk, seat in Matchup.objects.filter(run=desk.run, code__in=codes).values_list(
+            for code, pk, seat in Matchup.objects.filter(run=state.run, code__in=codes).values_list(
                 "code", "pk", "seat_id"
             )
         }
         rows = []
         for line, row in portion:
             where = Where("votes.jsonl", line, row)
-            pk, seat = where.found(found, "matchup", desk.code(row["matchup"]))
+            pk, seat = where.look_up(places, "matchup", state.code(row["matchup"]))
             if row["withdrawn_at"] is not None and not row["withdrawn"]:
                 raise where.error("withdrawn", "does not agree with withdrawn_at")
             times = {name: time_of(row[name]) for name in ("voted_at", "withdrawn_at")}
@@ -137,11 +137,11 @@ def load_votes(desk: Desk) -> None:
                 name: row[name]
                 for name in ("outcome", "response_ms", "unblind", "imported", "left_breaks", "right_breaks")
             }
-            rows.append((line, Vote(run=desk.run, matchup_id=pk, seat_id=seat, **times, **where.fitting(Vote, same))))
+            rows.append((line, Vote(run=state.run, matchup_id=pk, seat_id=seat, **times, **where.fitting(Vote, same))))
         store(rows, "votes.jsonl")
-        advance(desk, len(rows))
-    _count_seats(desk.run)
-    rebuild_tallies(desk.run)
+        advance(state, len(rows))
+    _count_seats(state.run)
+    rebuild_tallies(state.run)
 
 
 def _count_seats(run: Run) -> None:

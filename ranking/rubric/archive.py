@@ -8,7 +8,7 @@ from judging.files.exports import grade_rows, write_grades
 from judging.models import Grade
 from ranking.archive.fields import fields_of
 from ranking.archive.members import Member
-from ranking.archive.storing import Desk, Where, made, time_of
+from ranking.archive.storing import ImportState, Where, made, time_of
 
 GRADE = fields_of(
     judge=("text", "the judge's pseudonym"),
@@ -25,13 +25,13 @@ GRADE = fields_of(
 )
 
 
-def load_grades(desk: Desk) -> None:
+def load_grades(state: ImportState) -> None:
     def make(row: dict[str, Any], where: Where) -> Grade:
         values = {name: row[name] for name in ("dimension", "value", "imported", "sample_id")}
         times = {name: time_of(row[name]) for name in ("graded_at", "withdrawn_at")}
-        return Grade(run=desk.run, seat_id=where.known(desk.seats, "judge"), **times, **where.fitting(Grade, values))
+        return Grade(run=state.run, seat_id=where.known(state.seats, "judge"), **times, **where.fitting(Grade, values))
 
-    for _ in made(desk, "grades.jsonl", make, samples=("sample",)):
+    for _ in made(state, "grades.jsonl", make, samples=("sample",)):
         pass
 
 

@@ -10,7 +10,7 @@ from generation.models import Run
 from ranking.archive.fields import fields_of
 from ranking.archive.lines import Rows, rows_of
 from ranking.archive.members import Member
-from ranking.archive.storing import Desk, Where, made, time_of
+from ranking.archive.storing import ImportState, Where, made, time_of
 from tests.best_of_four.judging.models import Pick
 
 PICK = fields_of(
@@ -25,12 +25,12 @@ def pick_rows(run: Run, picks: QuerySet[Pick] | None = None) -> Rows:
     return rows_of(picks, judge="seat__pseudonym", sample="sample__code", picked_at="picked_at")
 
 
-def load_picks(desk: Desk) -> None:
+def load_picks(state: ImportState) -> None:
     def make(row: dict[str, Any], where: Where) -> Pick:
-        seat, at = where.known(desk.seats, "judge"), time_of(row["picked_at"])
-        return Pick(run=desk.run, seat_id=seat, sample_id=row["sample_id"], picked_at=at)
+        seat, at = where.known(state.seats, "judge"), time_of(row["picked_at"])
+        return Pick(run=state.run, seat_id=seat, sample_id=row["sample_id"], picked_at=at)
 
-    for _ in made(desk, "picks.jsonl", make, samples=("sample",)):
+    for _ in made(state, "picks.jsonl", make, samples=("sample",)):
         pass
 
 
