@@ -9,7 +9,8 @@ from pathlib import Path
 
 from benchmarks.figures.table import Row, make_parser, markdown, refresh, show, write_json
 from benchmarks.numbers.anomalies import anomaly_table
-from benchmarks.numbers.ranking_coverage import coverage_table, gap_table
+from benchmarks.numbers.ranking_coverage import coverage_table, gap_table, limit_table
+from benchmarks.numbers.scope_coverage import category_table, fail_table, own_table
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "statistics.md"
 
@@ -20,8 +21,15 @@ def main() -> None:
     options = parser.parse_args()
     worlds, judges = (400, 500) if options.full else (60, 60)
     tables = {
-        "coverage": ("Coverage of nominal 95 % intervals of ratings", coverage_table(runs=worlds)),
-        "gaps": ("Coverage of nominal 95 % intervals of the gap between two entrants", gap_table(runs=worlds)),
+        "coverage": (
+            "Coverage of nominal 95 % intervals of ratings and gaps, in the field",
+            coverage_table(runs=worlds),
+        ),
+        "limits": ("What votes cannot show", limit_table(runs=worlds)),
+        "gaps": ("Gaps where votes are few or maximum likelihood does not exist", gap_table(runs=worlds)),
+        "categories": ("Ratings of categories", category_table(runs=worlds // 2)),
+        "own": ("Judges' own rankings", own_table(runs=worlds // 2)),
+        "fails": ("Fail rates", fail_table(runs=worlds // 2)),
         "anomalies": ("How often a judge is flagged", anomaly_table(runs=judges)),
     }
     for title, rows in tables.values():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.numbers.worlds import BASE, WORLDS, Drawn, FieldWorld, simulate_field, true_ratings
+from benchmarks.numbers.worlds import BASE, NOT_IDENTIFIABLE, WORLDS, Drawn, FieldWorld, simulate_field, true_ratings
 from ranking.statistics.ratings.best import chance_of_best
 from ranking.statistics.ratings.bradley_terry import ELO, fit_ratings, half_wins
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
@@ -38,7 +38,12 @@ def coverage_table(*, runs: int) -> list[Row]:
     - `best_said`, `best_true`: the leader's mean chance of being best, and how often it was.
     - `iid`, `bootstrap`: intervals that take votes for independent, around the unweighted rating.
     """
-    return [_world_row(name, world, runs) for name, world in WORLDS.items()]
+    return [_world_row(name, world, runs) for name, world in WORLDS.items() if name not in NOT_IDENTIFIABLE]
+
+
+def limit_table(*, runs: int) -> list[Row]:
+    """The same for worlds in which votes cannot show what would have to be known."""
+    return [_world_row(name, WORLDS[name], runs) for name in NOT_IDENTIFIABLE]
 
 
 def _world_row(name: str, world: FieldWorld, runs: int) -> Row:

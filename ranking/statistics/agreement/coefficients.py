@@ -1,4 +1,4 @@
-"""How far judges agree: Krippendorff, Gwet, Cohen, ICC, with intervals by jackknife over units.
+"""How far judges agree: Krippendorff, Gwet, Cohen, ICC, with intervals by jackknife over units and judges.
 
 Everything nominal works on a table [units, classes] of how many judges put a unit in a class.
 """
@@ -42,26 +42,37 @@ def paired_units(table: Array) -> Array:
     return table[table.sum(1) >= 2]
 
 
-def krippendorff(table: Array, delta: Array, *, mirror: tuple[int, int] | None = None) -> Estimate:
+@dataclass(frozen=True)
+class Answers:
+    """Who put which unit (a row of the table) in which class; at most one answer for a judge and unit."""
+
+    judge: Array
+    unit: Array
+    label: Array
+
+
+def krippendorff(
+    table: Array, delta: Array, *, mirror: tuple[int, int] | None = None, answers: Answers | None = None
+) -> Estimate:
     """Krippendorff's alpha (2011) for a metric delta [C, C] of squared distances.
 
     `mirror` names two classes that swap when a pair is named the other way round ("first wins", "second wins"); chance
     agreement then gives them equal weight, so that alpha does not hang on which entrant was named first.
     """
-    table = paired_units(np.asarray(table, float))
-    if not len(table):
-        return Estimate(None)
-    judges = table.sum(1)
-    observed = np.einsum("uc,ck,uk->u", table, delta, table) / (judges - 1)
-    sums = np.column_stack([table, observed])
+
+    def sums(table: Array) -> Array:
+        judges = table.sum(1)
+        paired = np.where((judges >= 2)[:, None], table, 0.0)
+        observed = np.einsum("uc,ck,uk->u", paired, delta, paired) / np.maximum(judges - 1, 1)
+        return np.column_stack([paired, observed, judges >= 2])
 
     def alpha(totals: Array) -> Array:
-        marginals, seen = _mirrored(totals[..., :-1], mirror), totals[..., -1]
+        marginals, seen = _mirrored(totals[..., :-2], mirror), totals[..., -2]
         n = marginals.sum(-1)
         expected = np.einsum("...c,ck,...k->...", marginals, delta, marginals) / np.maximum(n - 1, 1)
         return _chance_corrected(expected, seen)
 
-    return jackknife(sums, alpha)
+    return jackknife(table, sums, alpha, answers=answers)
 
 
 def _chance_corrected(expected: Array, observed: Array) -> Array:
@@ -78,49 +89,95 @@ def _mirrored(marginals: Array, mirror: tuple[int, int] | None) -> Array:
     return result
 
 
-def gwet_ac1(table: Array, *, mirror: tuple[int, int] | None = None) -> Estimate:
-    """Gwet's AC1 (2008): chance agreement from how mixed the classes are; steady where one class dominates."""
-    table = paired_units(np.asarray(table, float))
-    classes = table.shape[1]
-    if not len(table) or classes < 2:
+def gwet_ac1(table: Array, *, mirror: tuple[int, int] | None = None, answers: Answers | None = None) -> Estimate:
+    """Gwet's AC1 (2008): chance agreement from how mixed the classes are; steady where one class dominates.
+
+    As Gwet has it, class shares come from every unit, also those with one judgement; agreement from those with more.
+    """
+    classes = np.shape(table)[1] if np.ndim(table) == 2 else 0
+    if classes < 2:
         return Estimate(None)
-    sums = np.column_stack([table / table.sum(1, keepdims=True), _agreement(table), np.ones(len(table))])
+
+    def sums(table: Array) -> Array:
+        judges = table.sum(1)
+        shares = table / np.maximum(judges, 1)[:, None]
+        return np.column_stack([shares, judges >= 1, _agreement(table), judges >= 2])
 
     def ac1(totals: Array) -> Array:
-        shares = _mirrored(totals[..., :classes], mirror) / totals[..., -1:]
+        shares = _mirrored(totals[..., :classes], mirror) / np.maximum(totals[..., classes, None], 1)
         chance = (shares * (1 - shares)).sum(-1) / (classes - 1)
-        return (totals[..., classes] / totals[..., -1] - chance) / (1 - chance)
+        return (totals[..., -2] / np.maximum(totals[..., -1], 1) - chance) / (1 - chance)
 
-    return jackknife(sums, ac1)
+    return jackknife(table, sums, ac1, answers=answers)
 
 
-def raw_agreement(table: Array) -> Estimate:
+def raw_agreement(table: Array, *, answers: Answers | None = None) -> Estimate:
     """The share of pairs of judges that said the same, averaged over units."""
-    table = paired_units(np.asarray(table, float))
-    if not len(table):
-        return Estimate(None)
-    sums = np.column_stack([_agreement(table), np.ones(len(table))])
-    return jackknife(sums, lambda totals: totals[..., 0] / totals[..., 1], within=(0.0, 1.0))
+
+    def sums(table: Array) -> Array:
+        return np.column_stack([_agreement(table), table.sum(1) >= 2])
+
+    def share(totals: Array) -> Array:
+        return totals[..., 0] / np.maximum(totals[..., 1], 1)
+
+    return jackknife(table, sums, share, answers=answers, within=(0.0, 1.0))
 
 
 def _agreement(table: Array) -> Array:
+    """By unit: the share of pairs of judges that said the same, 0 where there is no pair."""
     judges = table.sum(1)
-    return (table * (table - 1)).sum(1) / (judges * (judges - 1))
+    return (table * (table - 1)).sum(1) / np.maximum(judges * (judges - 1), 1)
 
 
 def jackknife(
-    sums: Array, statistic: Callable[[Array], Array], *, within: tuple[float, float] = (-1.0, 1.0)
+    table: Array,
+    sums: Callable[[Array], Array],
+    statistic: Callable[[Array], Array],
+    *,
+    answers: Answers | None = None,
+    within: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
-    """A statistic of column sums over units [U, S], with Student's 95 % t interval from leaving out each unit in turn."""
-    units = len(sums)
-    total = sums.sum(0)
+    """A statistic of column sums over units, with Student's 95 % t interval from leaving out each unit in turn.
+
+    `sums` makes the columns [U, S] of a table; the last one says which units have two judgements or more. With `answers`,
+    judges are left out in turn as well, since other judges would have agreed more or less: both variances are added.
+    """
+    table = np.asarray(table, float)
+    columns = sums(table) if len(table) else np.zeros((0, 1))
+    paired = int(columns[:, -1].sum())
+    if not paired:
+        return Estimate(None)
+    total = columns.sum(0)
     value = float(statistic(total))
-    if units < 3:
+    if paired < 3:
         return Estimate(value)
-    left_out = statistic(total - sums)
-    error = np.sqrt((units - 1) / units * ((left_out - left_out.mean()) ** 2).sum())
-    half = float(stdtrit(units - 1, 0.975) * error)
+    variance, df = _left_out_variance(statistic(total - columns), len(table)), paired - 1.0
+    if answers is not None:
+        by_judge = _without_judges(table, columns, sums, answers)
+        left_out = statistic(total + by_judge)
+        if len(by_judge) > 2 and (total + by_judge)[:, -1].min() > 0:
+            judges = _left_out_variance(left_out, len(by_judge))
+            both = variance + judges
+            df = both**2 / (variance**2 / df + judges**2 / (len(by_judge) - 1)) if both > 0 else df
+            variance = both
+    half = float(stdtrit(df, 0.975) * np.sqrt(variance))
     return Estimate(value, max(within[0], value - half), min(within[1], value + half))
+
+
+def _left_out_variance(left_out: Array, groups: int) -> float:
+    return float((groups - 1) / groups * ((left_out - left_out.mean()) ** 2).sum())
+
+
+def _without_judges(table: Array, columns: Array, sums: Callable[[Array], Array], answers: Answers) -> Array:
+    """What leaving out each judge with a shared unit adds to the column sums [J, S]."""
+    rest = table[answers.unit]
+    rest[np.arange(len(rest)), answers.label] -= 1
+    change = sums(rest) - columns[answers.unit]
+    _, judge = np.unique(answers.judge, return_inverse=True)
+    judge = judge.ravel()
+    by_judge = np.column_stack([np.bincount(judge, column) for column in change.T])
+    shared = np.bincount(judge, columns[answers.unit, -1]) > 0
+    return by_judge[shared]
 
 
 def cohen_matrix(

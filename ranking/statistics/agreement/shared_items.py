@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranking.statistics.agreement.coefficients import (
+    Answers,
     Estimate,
     cohen_matrix,
     gwet_ac1,
@@ -77,12 +78,13 @@ def measure_agreement(votes: Votes) -> Agreement:
     several = table.sum(1) >= 2
     keep = several[unit]
     low, high = wilson(hits.sum(), trials.sum())
+    answers = Answers(judge, unit, label.astype(np.int64))
     return Agreement(
         units=int(several.sum()),
-        alpha_nominal=krippendorff(table, nominal_delta(4), mirror=MIRROR),
-        alpha_interval=krippendorff(table, interval_delta(CLASS_VALUES), mirror=MIRROR),
-        ac1=gwet_ac1(table, mirror=MIRROR),
-        raw=raw_agreement(table),
+        alpha_nominal=krippendorff(table, nominal_delta(4), mirror=MIRROR, answers=answers),
+        alpha_interval=krippendorff(table, interval_delta(CLASS_VALUES), mirror=MIRROR, answers=answers),
+        ac1=gwet_ac1(table, mirror=MIRROR, answers=answers),
+        raw=raw_agreement(table, answers=answers),
         cohen=_cohen_pairs(votes.judges, judge[keep], (np.cumsum(several) - 1)[unit[keep]], label[keep]),
         repeats=Estimate(float(hits.sum() / trials.sum()) if trials.sum() else None, low, high),
         repeats_seen=int(trials.sum()),

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ranking.statistics.agreement.coefficients import (
+    Answers,
     cohen_matrix,
     gwet_ac1,
     icc,
@@ -69,6 +71,37 @@ def test_krippendorff_four_observers():
     }
     for name, delta in metrics.items():
         assert round(krippendorff(table, delta).value, 3) == data["published"][name], name
+
+
+def test_gwet_with_missing_ratings_takes_class_shares_from_every_unit():
+    """Gwet's four raters and twelve units, as irrCAC prints it."""
+    data = vector("krippendorff_4observers_12units")
+    said = np.array([[np.nan if v is None else v for v in line] for line in data["data_coders_by_units"]])
+    table = np.array([[(said[:, unit] == v).sum() for v in range(1, 6)] for unit in range(12)])
+
+    assert round(gwet_ac1(table).value, 5) == 0.77544
+
+
+def test_leaving_out_judges_equals_tables_without_them():
+    rng = np.random.default_rng(3)
+    judge, unit = (column.ravel() for column in np.meshgrid(np.arange(5), np.arange(30), indexing="ij"))
+    label = np.where(rng.random(150) < 0.7, unit % 3, rng.integers(0, 3, 150))
+
+    def table_of(rows):
+        table = np.zeros((30, 3))
+        np.add.at(table, (unit[rows], label[rows]), 1)
+        return table
+
+    whole = table_of(np.ones(150, bool))
+    found = raw_agreement(whole, answers=Answers(judge, unit, label))
+
+    without = np.array([raw_agreement(table_of(judge != j)).value for j in range(5)])
+    plain = raw_agreement(whole)
+    units = ((plain.high - plain.low) / 2 / stats.t.ppf(0.975, 29)) ** 2
+    judges = 4 / 5 * ((without - without.mean()) ** 2).sum()
+    df = (units + judges) ** 2 / (units**2 / 29 + judges**2 / 4)
+    half = stats.t.ppf(0.975, df) * np.sqrt(units + judges)
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=1e-9)
 
 
 def test_raw_agreement_of_the_worked_example():
