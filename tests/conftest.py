@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from benchsite.lib.progress_bar import Pace
 from generation.demo.server import start
+from generation.reading.limited import READER
 from tests.judging.make import make_curator
 from tests.site.url_world import make_world
 
@@ -52,6 +53,13 @@ def same_luck(request, monkeypatch):
     What holds for every seed is tested in tests/judging/pairs/test_schedule.py.
     """
     monkeypatch.setattr(secrets, "randbelow", Random(request.node.name).randrange)
+
+
+@pytest.fixture(autouse=True)
+def fresh_reader():
+    """Answers are read by a copy of this process as the test has set it up."""
+    yield
+    READER.stop()
 
 
 @pytest.fixture

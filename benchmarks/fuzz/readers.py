@@ -30,6 +30,36 @@ PATCH = st.sampled_from(SPELLED) | st.text(
 YAML = ("- a\n", "a: {", "[", "&a ", "*a ", "'", "- &a [*a]\n", " ", "# x\n")
 FENCES = ("```", "```\n", "\n```\n", "~~~\n", "`", "<think>", "</think>", "\n", " " * 9, "\0", "\ud800", "‮", "\x1b[31m")
 
+# Repeated, these have made readers quadratic; each opening is also nested with its closing.
+DELIMITERS = (
+    *(
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        '"',
+        "'",
+        "\\",
+        "/*",
+        "*/",
+        "<",
+        ">",
+        "&lt;",
+        "<!--",
+        "-->",
+        "&",
+        "#",
+        "@",
+        ",",
+        ":",
+    ),
+    *(";", ".", "-", "1", "a", " ", "\n", "a(", ":a(", "a{", "a{}", "a[b=", "url(", "url( ", "a:b;", "1s,", "\u0301"),
+    *("\u200d", "👨\u200d", "<g>", "<text>", "<think>", "</think>", "@media a{", "@keyframes k{a{b:c}}"),
+)
+NESTED = (("(", ")"), ("[", "]"), ("{", "}"), ("a(", ")"), (":a(", ")"), ("a{", "}"), ("<g>", "</g>"), ('["', '"]'))
+
 
 @dataclass(frozen=True)
 class Reader:
@@ -40,6 +70,7 @@ class Reader:
     read: Callable[[bytes], Any]
     check: Callable[[bytes], bool]
     patterns: Sequence[str]
+    places: Sequence[str] = ("%s",)  # where a repeated pattern is put
 
 
 def encoded(text: str) -> bytes:
@@ -72,10 +103,11 @@ def corpus(*kinds: str) -> list[bytes]:
 @dataclass(frozen=True)
 class Hints:
     """What makes fuzzing a format worth more: hostile files of its kind, pieces of its answers, and `shape`, which wraps
-    a drawing the way a model would give it back, where a drawing reads as itself."""
+    a drawing the way a model would give it back, where a drawing reads as itself; `places` are where delimiters are repeated."""
 
     kinds: tuple[str, ...] = ()
     fragments: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
     shape: Callable[[str], str] | None = None
 
 
@@ -99,7 +131,7 @@ def extractor(name: str, hints: Hints) -> Reader:
 
     wrapped = pieces(*fragments).map(shape or str)
     inputs = damaged([encoded(form.example), *corpus(*hints.kinds)]) | (pieces(*fragments) | ANY | wrapped).map(encoded)
-    return Reader(name, inputs, read, check, [*FENCES[:8], *fragments])
+    return Reader(name, inputs, read, check, [*FENCES[:8], *fragments], ("%s", "```\n%s\n```", *hints.places))
 
 
 def fenced(drawing: str) -> str:
@@ -144,18 +176,31 @@ def suite_loader() -> Reader:
 
 
 HINTS = {
-    "ascii_art": Hints(("ascii",), ("/\\_/\\\n", "한글", "\u0301", "👨\u200d👩", "I am GPT"), fenced),
+    "ascii_art": Hints(("ascii",), ("/\\_/\\\n", "한글", "\u0301", "👨\u200d👩", "I am GPT"), shape=fenced),
     "svg": Hints(
         ("svg",),
         (
             *("<svg>", "</svg>", "<g>", "</g>", "<circle r='1'/>", "<use href='#a'/>", "<style>", "{", "<!--", "&"),
             "<![CDATA[",
         ),
+        (
+            *("<svg>%s</svg>", "<svg><text>%s</text></svg>", "<svg><rect style='fill:%s'/></svg>"),
+            *("<svg><style>%s</style></svg>", "<svg><style>a{b:%s}</style></svg>", "<svg><path d='M%s'/></svg>"),
+            *("<svg><rect fill='url(%s #'/></svg>", "<svg><animate dur='1%sx' values='%s'/></svg>"),
+        ),
         str,
     ),
-    "pixel_art": Hints(("json",), ('{"grid":', "[[0,1],[1,0]]", ',"palette":["red"]}', "[", "{", '"', "1,"), str),
+    "pixel_art": Hints(
+        ("json",),
+        ('{"grid":', "[[0,1],[1,0]]", ',"palette":["red"]}', "[", "{", '"', "1,"),
+        ('{"grid": %s}', '{"grid": "%s"}'),
+        str,
+    ),
     "science_birds": Hints(
-        ("code",), ("drop_block('b11', 3)\n", "drop_block(", "'b31'", ",", "(", ")", "#"), backticked
+        ("code",),
+        ("drop_block('b11', 3)\n", "drop_block(", "'b31'", ",", "(", ")", "#"),
+        ("```\ndrop_block(%s)\n```",),
+        backticked,
     ),
 }
 EXTRACTORS = (*(extractor(name, HINTS.get(name, Hints())) for name in format_names()), suite_loader())

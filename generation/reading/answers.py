@@ -12,8 +12,8 @@ from django.db import transaction
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from generation.formats.base import Answer, Extraction
-from generation.formats.identity import find_signature
 from generation.models import LEAK_MARKED, OFFENSIVE, Event, Reading, Run, Sample
+from generation.reading.limited import READER, ReaderDied, Task, TooSlow
 from generation.reading.measuring import answer_of, clean_json, measure_answer, measured_inline, save_measurements
 from generation.runs.errors import refuse_frozen
 from generation.runs.loaded import LoadedRun, load_run
@@ -72,8 +72,8 @@ def read_answer(
     answer = answer_of(
         loaded, prompt_pk=prompt_pk, text=text, finish_reason=finish_reason, completion_tokens=completion_tokens
     )
-    extraction = _extract(loaded, answer, tuple(flags))
-    signed = find_signature(extraction.drawing, loaded.names) if extraction.drawing is not None else []
+    extraction, names = _extract(loaded, answer, tuple(flags))
+    signed = list(dict.fromkeys([*names, *extraction.facts.get("signed", ())]))
     all_flags = [*flags, *extraction.flags, *(["identity_leak"] if signed else [])]
     facts = {**extraction.facts, **({"signed": signed} if signed else {})}
     return Read(
@@ -84,19 +84,25 @@ def read_answer(
         facts=clean_json(facts),
         drawing=clean_text(extraction.drawing or "")[0],
         format_version=loaded.format.version,
-        held=bool(signed),
+        held=extraction.valid and bool(signed),
         values=measure_answer(loaded, answer, extraction) if measure else {},
     )
 
 
-def _extract(loaded: LoadedRun, answer: Answer, flags: tuple[str, ...]) -> Extraction:
+def _extract(loaded: LoadedRun, answer: Answer, flags: tuple[str, ...]) -> tuple[Extraction, list[str]]:
+    """The extraction and the names of this run that sign it."""
     if "invalid_text" in flags:
-        return Extraction(None, "invalid_text", "The answer holds characters that no text can hold.")
+        return Extraction(None, "invalid_text", "The answer holds characters that no text can hold."), []
     try:
-        return loaded.format.extract(answer)
-    except Exception as error:  # one odd answer must not stop a crew
-        log.exception("reader_failed", run=loaded.run.code, format=loaded.run.format)
-        return Extraction(None, "reader_failed", f"Our reader tripped over this answer: {type(error).__name__}.")
+        extraction, names = READER.run("extract", Task(loaded.run.format, answer, loaded.names))
+    except TooSlow:
+        log.error("reader_too_slow", run=loaded.run.code, format=loaded.run.format)
+        detail = f"Reading this answer took more than {READER.seconds:g} seconds of processor time."
+        return Extraction(None, "too_slow", detail), []
+    except (ReaderDied, RuntimeError) as error:  # one odd answer must not stop a crew
+        log.error("reader_failed", run=loaded.run.code, format=loaded.run.format, error=str(error))
+        return Extraction(None, "reader_failed", f"Our reader tripped over this answer: {error}."), []
+    return extraction, names
 
 
 def reread_run(run: Run, *, by: Any = None, reason: str = "", progress: Progress = unwatched) -> int:

@@ -14,6 +14,7 @@ from generation.formats import get_format
 from generation.formats.base import Answer, BackendMissing, Extraction
 from generation.models import Event, Measurement, Run, Sample
 from generation.queue import enqueue_if_idle
+from generation.reading.limited import READER, Task, measure
 from generation.runs.errors import refuse_frozen
 from generation.runs.loaded import LoadedRun, load_run
 from generation.runs.staleness import automatic_runs, mark_stale
@@ -109,14 +110,20 @@ def measure_answer(loaded: LoadedRun, answer: Answer, extraction: Extraction, *,
     """What the format measures; {} where it fails."""
     backend = backend or loaded.run.measure_backend
     try:
-        if extraction.drawing is None:
-            return clean_json(loaded.format.measure_invalid(answer, extraction, backend=backend))
-        return clean_json(loaded.format.measure(extraction.drawing, answer, backend=backend))
+        return clean_json(_measure(loaded, answer, extraction, backend))
     except BackendMissing:
         raise  # no answer's fault: every other one would fail alike
     except Exception:
         log.exception("measure_failed", run=loaded.run.code, format=loaded.run.format, backend=backend)
         return {}
+
+
+def _measure(loaded: LoadedRun, answer: Answer, extraction: Extraction, backend: str) -> dict[str, Any]:
+    """A format's default backend has the limit of a reader; others load models first, and have a queue of their own."""
+    task = Task(loaded.run.format, answer, backend=backend, extraction=extraction)
+    if backend == loaded.format.measure_backends[0]:
+        return dict(READER.run("measure", task))
+    return measure(task)
 
 
 def clean_json(value: Any) -> Any:

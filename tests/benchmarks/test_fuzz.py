@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.fuzz.fuzz import READERS, fuzz
+from benchmarks.fuzz.fuzz import MOST_GROWTH, READERS, fuzz, measure_growth
 from benchmarks.fuzz.readers import Hints, extractor
 from generation.formats import format_names
 from tests.generation.formats.packages import install
@@ -70,3 +70,23 @@ def test_a_reader_that_breaks_is_told():
         raise ZeroDivisionError("as an example")
 
     assert "ZeroDivisionError" in fuzz(replace(READERS[0], check=check), examples=5, number=1)["broken"]
+
+
+@pytest.mark.parametrize(
+    "name, place, pattern",
+    [
+        ("svg", "<svg><style>%s</style></svg>", "["),
+        ("svg", "<svg><style>%s</style></svg>", ":a("),
+        ("svg", "<svg><style>a{b:%s}</style></svg>", (":a(", ")")),
+        ("svg", "<svg><style>%s a{animation-duration:%s}</style></svg>", "@keyframes k{a{b:c}} 1s,"),
+        ("svg", "<svg><rect fill='url(%sx#'/></svg>", " "),
+        ("svg", "<svg><animate dur='%sx'/></svg>", "1"),
+        ("ascii_art", "```\n%s\n```", "👨\u200d"),
+    ],
+)
+def test_repeated_and_nested_delimiters_take_linear_time(name, place, pattern):
+    reader = next(reader for reader in READERS if reader.name == name)
+
+    growths = (measure_growth(reader, place, pattern, 6_000, 48_000) for _ in range(3))
+
+    assert any(growth <= MOST_GROWTH for growth in growths)

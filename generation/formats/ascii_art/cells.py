@@ -63,18 +63,15 @@ def fonts() -> tuple[str, ...]:
 def cells_of(drawing: str) -> list[str]:
     """Every non-blank cell: a character with the marks and joined characters that ride on it."""
     cells: list[str] = []
-    open_cell = joined = False
-    for character in drawing:
+    start, joined = -1, False  # where the open cell began; -1 when none is open
+    for at, character in enumerate(drawing):
         rides = joined or character == ZWJ or is_combining(character)
-        if open_cell and rides:
-            cells[-1] += character
-        elif is_blank(character):
-            open_cell = False
-        else:
-            cells.append(character)
-            open_cell = True
-        joined = open_cell and character == ZWJ
-    return cells
+        if not (rides and start >= 0):
+            if start >= 0:
+                cells.append(drawing[start:at])
+            start = -1 if is_blank(character) else at
+        joined = start >= 0 and character == ZWJ
+    return [*cells, drawing[start:]] if start >= 0 else cells
 
 
 def robustness(cells: list[str]) -> dict[str, float]:

@@ -25,6 +25,7 @@ class SvgFormat(Format):
     """The `svg` format; a drawing is the judged copy, shown only through `<img>`."""
 
     name = "svg"
+    version = 2  # CSS is read by the standard's grammar
     shown_as = "image"
     example = (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><circle cx="5" cy="5" r="4" fill="red"/></svg>'
@@ -84,7 +85,7 @@ def _flags(source: Source, facts: dict[str, Any], copy: Copy) -> list[str]:
         "doctype_removed": source.has_doctype,
         "several_drawings": source.several,
         "namespace_added": bool(facts["repairs"]),
-        "identity_leak": bool(facts["signed"]),
+        "identity_leak": bool(facts["signed"] or facts["signed_unseen"]),
         "blank": not any(local(element) in SHAPES for element in copy.root.iter("*")),
     }
     return [flag for flag, holds in found.items() if holds]
@@ -99,10 +100,11 @@ def _facts(source: Source, repairs: list[str], copy: Copy, names: Iterable[str])
     return {
         "repairs": repairs,
         "removed": dict(copy.removed),
-        "animated": bool(copy.keyframes) or any(local(element) in ANIMATION for element in elements),
+        "animated": bool(copy.keyframes.frames) or any(local(element) in ANIMATION for element in elements),
         "signed_text": dropped,
         "shown_text": shown,
-        "signed": find_signature("\n".join((dropped, shown, ids)), names),
+        "signed": find_signature("\n".join((shown, ids)), names),
+        "signed_unseen": find_signature(dropped, names),
     }
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 
 from generation.formats.svg.motion import OTHER_CHANGES, PAINT, PAINT_CHANGES
 from generation.formats.svg.names import ALLOWED
+from generation.formats.svg.tokens import Css, Tokens, Unwritable, is_mark, rules_of, split
 
-COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
-PIECE = re.compile(r""""[^"\n]*"|'[^'\n]*'|[{};,]""")
-URL = re.compile(r"url\(\s*[\"']?\s*(.?)", re.IGNORECASE | re.DOTALL)
-LOCAL_URL = re.compile(r"url\(\s*[\"']?\s*#([^\"')\s]+)", re.IGNORECASE)
+URL = re.compile(r"url\(\s*+[\"']?+\s*+(.?)", re.IGNORECASE | re.DOTALL)
+LOCAL_URL = re.compile(r"url\(\s*+[\"']?+\s*+#([^\"')\s]+)", re.IGNORECASE)
 FETCHING = re.compile(r"\b(?:image-set|image|src|cross-fade|element)\(", re.IGNORECASE)
 PROPERTY = re.compile(r"-{0,2}[a-z_][\w-]*")
-NOT_A_TYPE = re.compile(r"\[[^\]]*\]|[.#:]+[\w-]+(?:\([^)]*\))?")
-WORD = re.compile(r"[A-Za-z][\w-]*")
-TIME = re.compile(r"(?<![\w.-])(\d*\.?\d+)(m?s)\b", re.IGNORECASE)
+STOPS = re.compile(r"[\w.%, ]+")
+TIME = re.compile(r"(?<![\w.-])(\d++(?:\.\d++)?|\.\d++)(m?s)\b", re.IGNORECASE)
 NUMBER = re.compile(r"\d*\.?\d+(?:e[+-]?\d+)?", re.IGNORECASE)
+# Of selectors: what names no element.
+PLAIN_TOKENS = frozenset(["whitespace", "comment", "literal", "hash", "[] block"])
+NESTING = frozenset({"media", "supports"})
+MAX_DEPTH = 3  # of rules in such rules
 
 LAYOUT = frozenset(
     [
@@ -37,7 +40,15 @@ LAYOUT = frozenset(
 SIZES = frozenset(["width", "height", "min-width", "min-height", "max-width", "max-height"])
 MAX_SIDE = 8192
 
-Keyframes = Mapping[str, tuple[int, bool]]  # name -> (changes in one cycle, whether paint changes)
+
+class Keyframes:
+    """The `@keyframes` of a drawing: name -> (changes in one cycle, whether paint changes)."""
+
+    def __init__(self, frames: Mapping[str, tuple[int, bool]]) -> None:
+        self.frames = frames
+        # An animation that names none may mean any: the ones that change most stand for all.
+        by_paint = {paints: changes for changes, paints in sorted(frames.values())}
+        self.quickest = tuple((changes, paints) for paints, changes in by_paint.items())
 
 
 def is_external(value: str) -> bool:
@@ -45,14 +56,18 @@ def is_external(value: str) -> bool:
     return any(found[1] != "#" for found in URL.finditer(value)) or FETCHING.search(value) is not None
 
 
-def clean_declarations(text: str, keyframes: Keyframes) -> tuple[str, set[str]]:
+def clean_declarations(css: Css, tokens: Tokens, keyframes: Keyframes) -> tuple[str, set[str]]:
     """The declarations that may stay, as `a:b;c:d`, and a flag for each reason to drop one."""
     kept: list[str] = []
-    flags: set[str] = set()
-    for part in _split(strip_comments(text), ";"):
-        name, colon, value = part.partition(":")
-        name, value = name.strip(), " ".join(value.split())
-        if not colon:
+    flags: set[str] = set() if css.is_readable else {"style_removed"}
+    for part in split(tokens, ";"):
+        colon = next((at for at, token in enumerate(part) if is_mark(token, ":")), None)
+        if colon is None:
+            continue
+        try:
+            name, value = css.write(part[:colon]), css.write(part[colon + 1 :])
+        except Unwritable:
+            flags.add("style_removed")
             continue
         flag = _objection(name.lower(), value, keyframes)
         if flag:
@@ -62,90 +77,115 @@ def clean_declarations(text: str, keyframes: Keyframes) -> tuple[str, set[str]]:
     return ";".join(kept), flags
 
 
-def clean_stylesheet(text: str, keyframes: Keyframes, *, depth: int = 0) -> tuple[str, set[str]]:
+def clean_stylesheet(css: Css, keyframes: Keyframes) -> tuple[str, set[str]]:
     """The rules that may stay and the flags of those that may not.
 
     A selector that names an element SVG does not have is meant for the page around the drawing: `style_scoped`.
     """
-    kept: list[str] = []
-    flags: set[str] = {"active_content_removed"} if "<" in text else set()
-    for prelude, body in blocks(strip_comments(text)):
-        word = prelude.partition(" ")[0].lower()
-        if body is None or word == "@font-face":
-            flags.add("external_reference_removed" if word in ("@import", "@font-face") else "style_removed")
-            continue
-        if word in ("@media", "@supports") and depth < 3:
-            inner, found = clean_stylesheet(body, keyframes, depth=depth + 1)
-        elif word in ("@keyframes", "@-webkit-keyframes"):
-            inner, found = _clean_keyframes(body, keyframes)
-        elif word.startswith("@"):
-            inner, found = "", {"style_removed"}
-        else:
-            prelude, found = _clean_selectors(prelude)
-            inner, more = clean_declarations(body, keyframes)
-            found |= more
-        flags |= found
-        if prelude and inner and not re.search(r"[<\\]", prelude):
-            kept.append(f"{prelude}{{{inner}}}")
-    return "".join(kept), flags
+    flags: set[str] = {"active_content_removed"} if "<" in css.text else set()
+    if not css.is_readable:
+        flags.add("style_removed")
+    text, more = _clean_rules(css, css.tokens, keyframes, depth=0)
+    return text, flags | more
 
 
-def read_keyframes(text: str, *, depth: int = 0) -> dict[str, tuple[int, bool]]:
-    found: dict[str, tuple[int, bool]] = {}
-    for prelude, body in blocks(strip_comments(text)):
-        words = prelude.split()
-        if body is not None and len(words) == 2 and words[0].lower().endswith("keyframes"):
-            stops = {stop.strip() for selectors, _ in blocks(body) for stop in selectors.split(",")}
-            paints = any(part.partition(":")[0].strip().lower() in PAINT for part in re.split("[{;]", body))
-            found[words[1]] = (max(2, len(stops) - 1), paints)
-        elif body is not None and words[:1] in (["@media"], ["@supports"]) and depth < 3:
-            found |= read_keyframes(body, depth=depth + 1)
-    return found
-
-
-def blocks(text: str) -> Iterator[tuple[str, str | None]]:
-    """(prelude, body) of each top-level rule; body is None for a statement such as `@import …;`."""
-    depth = start = opened = 0
-    for piece in PIECE.finditer(text):
-        mark = piece[0]
-        if mark == "{":
-            opened = piece.end() if depth == 0 else opened
-            depth += 1
-        elif mark == "}" and depth > 0:
-            depth -= 1
-            if depth == 0:
-                yield " ".join(text[start : opened - 1].split()), text[opened : piece.start()]
-                start = piece.end()
-        elif mark in ";}" and depth == 0:
-            prelude = " ".join(text[start : piece.start()].split())
-            if prelude:
-                yield prelude, None
-            start = piece.end()
-
-
-def strip_comments(text: str) -> str:
-    return COMMENT.sub(" ", text)
-
-
-def _clean_keyframes(body: str, keyframes: Keyframes) -> tuple[str, set[str]]:
+def _clean_rules(css: Css, tokens: Tokens, keyframes: Keyframes, *, depth: int) -> tuple[str, set[str]]:
     kept: list[str] = []
     flags: set[str] = set()
-    for prelude, inside in blocks(body):
-        declarations, found = clean_declarations(inside or "", keyframes)
-        flags |= found
-        if declarations and re.fullmatch(r"[\w.%, ]+", prelude):
-            kept.append(f"{prelude}{{{declarations}}}")
+    for prelude, body in rules_of(tokens):
+        word = at_word(prelude)
+        if body is None or word == "font-face":
+            flags.add("external_reference_removed" if word in ("import", "font-face") else "style_removed")
+            continue
+        if word in NESTING and depth < MAX_DEPTH:
+            inner, more = _clean_rules(css, body, keyframes, depth=depth + 1)
+        elif word in ("keyframes", "-webkit-keyframes"):
+            inner, more = _clean_keyframes(css, body, keyframes)
+        elif word:
+            inner, more = "", {"style_removed"}
+        else:
+            inner, more = clean_declarations(css, body, keyframes)
+        selector, dropped = _clean_prelude(css, prelude, word)
+        flags |= more | dropped
+        if selector and inner and not re.search(r"[<\\]", selector):
+            kept.append(f"{selector}{{{inner}}}")
     return "".join(kept), flags
 
 
-def _clean_selectors(prelude: str) -> tuple[str, set[str]]:
-    selectors = [selector.strip() for selector in _split(prelude, ",")]
-    kept = [selector for selector in selectors if selector and _may_match(selector)]
+def read_keyframes(tokens: Tokens, *, depth: int = 0) -> dict[str, tuple[int, bool]]:
+    """Of each `@keyframes`: how many changes one cycle has, and whether paint changes."""
+    frames: dict[str, tuple[int, bool]] = {}
+    for prelude, body in rules_of(tokens):
+        word = at_word(prelude)
+        if body is None:
+            continue
+        if word.endswith("keyframes"):
+            names = [token.value for token in prelude if token.type in ("ident", "string")]
+            if len(names) == 1:
+                frames[names[0]] = _count_changes(body)
+        elif word in NESTING and depth < MAX_DEPTH:
+            frames |= read_keyframes(body, depth=depth + 1)
+    return frames
+
+
+def at_word(prelude: Tokens) -> str:
+    """`media` for `@media …`; empty for a rule with a selector."""
+    first = next((token for token in prelude if token.type not in ("whitespace", "comment")), None)
+    return str(first.lower_value) if first is not None and first.type == "at-keyword" else ""
+
+
+def _count_changes(body: Tokens) -> tuple[int, bool]:
+    stops: set[str] = set()
+    paints = False
+    for selectors, inside in rules_of(body):
+        stops |= {_stop(part) for part in split(selectors, ",")}
+        paints = paints or any(_property(part) in PAINT for part in split(inside or (), ";"))
+    return max(2, len(stops) - 1), paints
+
+
+def _property(declaration: Tokens) -> str:
+    first = next((token for token in declaration if token.type not in ("whitespace", "comment")), None)
+    return str(first.lower_value) if first is not None and first.type == "ident" else ""
+
+
+def _stop(selector: Tokens) -> str:
+    """A keyframe's selector, such as `50%`, as a key; what else it may hold makes it a stop of its own."""
+    return "".join(token.serialize() for token in selector if token.type in ("ident", "percentage", "number")).lower()
+
+
+def _clean_keyframes(css: Css, body: Tokens, keyframes: Keyframes) -> tuple[str, set[str]]:
+    kept: list[str] = []
+    flags: set[str] = set()
+    for prelude, inside in rules_of(body):
+        declarations, more = clean_declarations(css, inside or (), keyframes)
+        flags |= more
+        with suppress(Unwritable):
+            stops = css.write(prelude)
+            if declarations and STOPS.fullmatch(stops):
+                kept.append(f"{stops}{{{declarations}}}")
+    return "".join(kept), flags
+
+
+def _clean_prelude(css: Css, prelude: Tokens, word: str) -> tuple[str, set[str]]:
+    try:
+        if word:
+            return css.write(prelude), set()
+        selectors = split(prelude, ",")
+        kept = [text for selector in selectors if (text := css.write(selector)) and _may_match(selector)]
+    except Unwritable:
+        return "", {"style_removed"}
     return ",".join(kept), set() if len(kept) == len(selectors) else {"style_scoped"}
 
 
-def _may_match(selector: str) -> bool:
-    return all(word in ALLOWED for word in WORD.findall(NOT_A_TYPE.sub(" ", selector)))
+def _may_match(selector: Tokens) -> bool:
+    """Whether every element it names is one of SVG's; what stands in brackets only narrows it."""
+    before = ""
+    for token in selector:
+        qualifies = before in (".", ":") and token.type in ("ident", "function")
+        if not qualifies and token.type not in PLAIN_TOKENS and not (token.type == "ident" and token.value in ALLOWED):
+            return False
+        before = token.value if token.type == "literal" else ""
+    return True
 
 
 def _objection(name: str, value: str, keyframes: Keyframes) -> str:
@@ -171,19 +211,9 @@ def _strobes(name: str, value: str, keyframes: Keyframes) -> bool:
         if not times or name == "animation-delay":
             continue
         seconds = float(times[0][0]) * (0.001 if times[0][1].lower() == "ms" else 1)
-        named = [keyframes[word] for word in part.split() if word in keyframes]
-        for changes, paints in named or (keyframes.values() if name != "animation" else []):
+        words = [word.strip("\"'") for word in part.split()]
+        named = [keyframes.frames[word] for word in words if word in keyframes.frames]
+        for changes, paints in named or (keyframes.quickest if name != "animation" else ()):
             if seconds > 0 and changes / seconds > (PAINT_CHANGES if paints else OTHER_CHANGES):
                 return True
     return False
-
-
-def _split(text: str, mark: str) -> list[str]:
-    """Parts between marks; a mark inside quotes does not part."""
-    parts: list[str] = []
-    start = 0
-    for piece in PIECE.finditer(text):
-        if piece[0] == mark:
-            parts.append(text[start : piece.start()])
-            start = piece.end()
-    return [*parts, text[start:]]

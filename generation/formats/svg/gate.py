@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 
 from lxml import etree
 
-from generation.formats.svg.css import LOCAL_URL, blocks
+from generation.formats.svg.css import LOCAL_URL, NESTING, at_word
 from generation.formats.svg.names import ANIMATION, PRIMITIVES, SHAPES
 from generation.formats.svg.parsing import attributes_of, local
 from generation.formats.svg.paths import count_listed_points, count_path_points
+from generation.formats.svg.tokens import Css, Tokens, rules_of
 
 MAX_BYTES = 512 * 1024
 MAX_DEPTH = 100
@@ -22,6 +24,7 @@ MAX_POINTS = 20_000
 CAPS = {"numOctaves": 12.0, "stdDeviation": 150.0, "radius": 200.0, "order": 15.0}
 WEIGHTS = {"feGaussianBlur": 3, "feDropShadow": 3, "feDiffuseLighting": 10, "feSpecularLighting": 10}
 REGION = ("x", "y", "width", "height")
+MAX_BOX = 200  # characters of a view box that are looked at, for each filter anew
 MAX_REGION = 10.0  # times the box it is applied to
 FILTER_FUNCTION = re.compile(r"\b(?:blur|drop-shadow)\(([^)]*)", re.IGNORECASE)
 NUMBER = re.compile(r"\d*\.?\d+(?:[eE][+-]?\d+)?")
@@ -127,7 +130,8 @@ def _check_region(values: dict[str, str]) -> None:
 
 def _region_factor(element: etree._Element) -> int:
     """How many times the usual area a filter works on; up to twice the box each way is usual."""
-    box = _numbers(element.getroottree().getroot().get("viewBox", ""))[-2:] or [300.0, 150.0]
+    box = _numbers(element.getroottree().getroot().get("viewBox", "")[-MAX_BOX:])[-2:]
+    box = box if len(box) == 2 else [300.0, 150.0]
     area = 1.0
     for side, length in zip(("width", "height"), box, strict=True):
         text = element.get(side, "120%")
@@ -196,13 +200,17 @@ def _edges(
     if isinstance(node, tuple):
         return [(target, max(1, points) if local(target) == "marker" else 1) for target in buckets[node]]
     edges: list[tuple[Node, int]] = [(child, 1) for child in node]
+    own: int | None = None
     for key, value in attributes_of(node):
         if "#" not in value:
             continue
         found = [value[1:]] if key == "href" else LOCAL_URL.findall(value)
         for target in (targets[name] for name in found if name in targets):
-            if not local(target).endswith("Gradient"):
-                edges.append((target, max(1, _points(node) or points) if local(target) == "marker" else 1))
+            if local(target) == "marker":
+                own = _points(node) if own is None else own
+                edges.append((target, max(1, own or points)))
+            elif not local(target).endswith("Gradient"):
+                edges.append((target, 1))
     if buckets:
         words = [(".", word) for word in node.get("class", "").split()]
         keys = [*words, ("#", node.get("id", "")), ("", local(node)), ("*", "")]
@@ -216,7 +224,8 @@ def _stylesheet_references(
     """References in stylesheets, by the last simple selector: a class, an id, a tag, or everything."""
     buckets: dict[tuple[str, str], dict[etree._Element, None]] = defaultdict(dict)
     for style in root.iter("{*}style"):
-        for prelude, body in _rules(style.text or ""):
+        css = Css(style.text or "")
+        for prelude, body in _rules(css, css.tokens):
             _check_functions(body)
             referred = [targets[name] for name in LOCAL_URL.findall(body) if name in targets]
             found = [target for target in referred if not local(target).endswith("Gradient")]
@@ -225,14 +234,16 @@ def _stylesheet_references(
     return {key: list(value) for key, value in buckets.items()}
 
 
-def _rules(text: str, depth: int = 0) -> list[tuple[str, str]]:
-    rules: list[tuple[str, str]] = []
-    for prelude, body in blocks(text):
-        if body is not None and prelude.startswith("@") and depth < 4:
-            rules += [("*" if "keyframes" in prelude else inner, inside) for inner, inside in _rules(body, depth + 1)]
-        elif body is not None:
-            rules.append((prelude, body))
-    return rules
+def _rules(css: Css, tokens: Tokens) -> Iterator[tuple[str, str]]:
+    """(selector, declarations) of each rule of a cleaned stylesheet; what keyframes declare may reach everything."""
+    for prelude, body in rules_of(tokens):
+        word = at_word(prelude)
+        if word in NESTING:
+            yield from _rules(css, body or ())
+        elif word:
+            yield from (("*", css.write(inside or ())) for _, inside in rules_of(body or ()))
+        else:
+            yield css.write(prelude), css.write(body or ())
 
 
 def _bucket(selector: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from itertools import islice
 
 from lxml import etree
 
@@ -33,7 +34,7 @@ PAINT = frozenset(
 )
 PAINT_CHANGES = 6  # a second: three flashes
 OTHER_CHANGES = 20  # a second: motion this fast flickers too
-CLOCK = re.compile(r"(?:(\d+):)?(?:(\d+):)?(\d*\.?\d+)(h|min|ms|s)?")
+CLOCK = re.compile(r"(?:(\d++):)?(?:(\d++):)?(\d++(?:\.\d++)?|\.\d++)(h|min|ms|s)?")
 UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001, None: 1.0}
 MANY = 400  # more events than this in the two seconds looked at need no further count
 
@@ -76,11 +77,10 @@ def _change_times(element: etree._Element) -> list[float]:
     cycle = _cycle(element, duration)
     repeats = _repeats(element)
     if not cycle or not duration or repeats <= 1:
-        return [start + time for start in starts[:MANY] for time in (cycle or [0.0])[:MANY]][:MANY]
+        return list(islice((start + time for start in starts for time in cycle or [0.0]), MANY))
     rounds = int(min(repeats, 2 / duration + 1, MANY))
-    return [start + lap * duration + time for start in starts or [0.0] for lap in range(rounds) for time in cycle][
-        :MANY
-    ]
+    laps = (start + lap * duration for start in starts or [0.0] for lap in range(rounds))
+    return list(islice((lap + time for lap in laps for time in cycle), MANY))
 
 
 def _cycle(element: etree._Element, duration: float | None) -> list[float]:

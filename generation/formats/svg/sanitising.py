@@ -10,9 +10,17 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from generation.formats.svg import names
-from generation.formats.svg.css import MAX_SIDE, clean_declarations, clean_stylesheet, is_external, read_keyframes
+from generation.formats.svg.css import (
+    MAX_SIDE,
+    Keyframes,
+    clean_declarations,
+    clean_stylesheet,
+    is_external,
+    read_keyframes,
+)
 from generation.formats.svg.motion import find_strobes
 from generation.formats.svg.parsing import SVG, XHTML, XLINK, XML, attributes_of, local, namespace, texts_of
+from generation.formats.svg.tokens import Css
 
 CONTROL = re.compile(r"[\x00-\x20\x7f-\x9f]")
 ACTING = re.compile(r"(?:java|vb|live)script:|data:text|data:image/svg|data:application", re.IGNORECASE)
@@ -29,7 +37,9 @@ class Copy:
     flags: set[str] = field(default_factory=set)
     removed: Counter[str] = field(default_factory=Counter)
     signed: list[str] = field(default_factory=list)  # words of comments, titles, descriptions, metadata, data-*
-    keyframes: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    keyframes: Keyframes = field(default_factory=lambda: Keyframes({}))
+    styles: dict[etree._Element, Css] = field(default_factory=dict)
+    declarations: dict[str, tuple[str, set[str]]] = field(default_factory=dict)  # of `style` attributes, by text
     strobes: set[etree._Element] = field(default_factory=set)
 
     @property
@@ -43,8 +53,10 @@ class Copy:
 
 def sanitise(root: etree._Element) -> Copy:
     copy = Copy(etree.fromstring(f'<svg xmlns="{SVG}"/>'))
-    for style in root.iter(f"{{{SVG}}}style"):
-        copy.keyframes |= read_keyframes("".join(texts_of(style)))
+    copy.styles = {style: Css("".join(texts_of(style))) for style in root.iter(f"{{{SVG}}}style")}
+    copy.keyframes = Keyframes(
+        {name: f for css in copy.styles.values() for name, f in read_keyframes(css.tokens).items()}
+    )
     copy.strobes = find_strobes(root)
     for key, value in _attributes(root, copy).items():
         copy.root.set(key, value)
@@ -55,17 +67,23 @@ def sanitise(root: etree._Element) -> Copy:
 
 def _copy_children(source: etree._Element, target: etree._Element, copy: Copy) -> None:
     keeps_text = local(source) in names.TEXT
-    if keeps_text:
-        target.text = source.text
+    last: etree._Element | None = None
+    words = [source.text or ""]  # since the last child that stays
     for child in source:
         made = _copy_element(child, target, copy)
-        if keeps_text and child.tail:
-            if made is not None:
-                made.tail = child.tail
-            elif len(target):
-                target[-1].tail = (target[-1].tail or "") + child.tail
-            else:
-                target.text = (target.text or "") + child.tail
+        if made is not None:
+            _set_words(target, last, words if keeps_text else [])
+            last, words = made, []
+        words.append(child.tail or "")
+    _set_words(target, last, words if keeps_text else [])
+
+
+def _set_words(target: etree._Element, last: etree._Element | None, words: list[str]) -> None:
+    text = "".join(words)
+    if last is not None:
+        last.tail = text or None
+    else:
+        target.text = text or None
 
 
 def _copy_element(child: etree._Element, target: etree._Element, copy: Copy) -> etree._Element | None:
@@ -101,7 +119,7 @@ def _leave(child: etree._Element, name: str, copy: Copy) -> None:
 
 
 def _copy_style(child: etree._Element, target: etree._Element, copy: Copy) -> etree._Element | None:
-    text, flags = clean_stylesheet("".join(texts_of(child)), copy.keyframes)
+    text, flags = clean_stylesheet(copy.styles[child], copy.keyframes)
     copy.flags |= flags
     if not text:
         return None
@@ -152,7 +170,10 @@ def _keep_reference(value: str, kept: dict[str, str], copy: Copy) -> None:
 
 
 def _keep_declarations(value: str, kept: dict[str, str], copy: Copy) -> None:
-    text, flags = clean_declarations(value, copy.keyframes)
+    if value not in copy.declarations:  # drawings say the same of many shapes
+        css = Css(value)
+        copy.declarations[value] = clean_declarations(css, css.tokens, copy.keyframes)
+    text, flags = copy.declarations[value]
     copy.flags |= flags
     if text:
         kept["style"] = text
