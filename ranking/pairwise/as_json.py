@@ -16,6 +16,7 @@ from ranking.statistics.judges.reports import JudgeReport
 from ranking.statistics.leaderboard import CountsFit, Leaderboard
 from ranking.statistics.notes import notes
 from ranking.statistics.ratings.bradley_terry import ELO, RIDGE, to_elo
+from ranking.statistics.ratings.misfit import separation_reliability
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.rounding import rounded
 from ranking.statistics.standings import Standing
@@ -46,6 +47,7 @@ def leaderboard_dict(board: Leaderboard) -> PairwiseDocument:
         "verdicts": _verdicts(fit),
         "stability": _stability(fit),
         "robustness": _robustness(board),
+        "model_fit": _model_fit(fit),
         "samples": {name: asdict(rate) for name, rate in board.samples.items()},
     }
     return rounded(document)
@@ -100,6 +102,15 @@ def _activity(fit: CountsFit) -> dict[str, Any]:
     weights = fit.overall_fit.activity.by_class
     classes = [{"votes_from": 2**c, "weight": weight} for c, weight in sorted(weights.items()) if c >= 0]
     return {"weights": classes, "unweighted": [_standing(row) for row in fit.unweighted]}
+
+
+def _model_fit(fit: CountsFit) -> dict[str, Any]:
+    """Scale separation reliability, and the pairs that the ratings do not explain, worst first."""
+    pairs = [
+        asdict(pair) | {"winner": fit.entrants[pair.winner], "loser": fit.entrants[pair.loser]} for pair in fit.misfits
+    ]
+    overall = fit.overall_fit
+    return {"separation_reliability": separation_reliability(overall.theta, overall.spread.variance), "misfits": pairs}
 
 
 def _verdicts(fit: CountsFit) -> dict[str, Any]:

@@ -208,6 +208,19 @@ class RobustnessResult(TypedDict):
     fewest_votes: FewestVotesResult | None
 
 
+class MisfitResult(TypedDict):
+    winner: str
+    loser: str
+    share: float
+    expected: float
+    p_value: float
+
+
+class ModelFitResult(TypedDict):
+    separation_reliability: float | None
+    misfits: list[MisfitResult]
+
+
 class SampleRateResult(TypedDict):
     samples: int
     valid: int
@@ -281,10 +294,11 @@ class PairwiseDocument(TypedDict):
     ties: TiesResult
     consistency: dict[str, ConsistencyResult]
     connectivity: ConnectivityResult
-    activity: NotRequired[ActivityResult]  # fits of earlier releases lack these two
+    activity: NotRequired[ActivityResult]  # fits of earlier releases lack these and `model_fit`
     verdicts: NotRequired[VerdictsResult]
     stability: StabilityResult
     robustness: RobustnessResult
+    model_fit: NotRequired[ModelFitResult]
     samples: dict[str, SampleRateResult]
 
 

@@ -20,6 +20,7 @@ from ranking.statistics.judges.side_bias import SideBias, side_bias
 from ranking.statistics.ratings.bradley_terry import Davidson, fit_davidson
 from ranking.statistics.ratings.categories import fit_categories
 from ranking.statistics.ratings.fail_rates import fail_rates
+from ranking.statistics.ratings.misfit import MisfitPair, find_misfits
 from ranking.statistics.ratings.robustness import FewestVotes, fewest_votes
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
 from ranking.statistics.samples import SampleRate
@@ -55,6 +56,7 @@ class CountsFit:
     verdicts: Verdicts
     pairs: list[AdjacentPair]
     fewest: FewestVotes | None
+    misfits: list[MisfitPair]
 
     @property
     def votes(self) -> int:
@@ -86,6 +88,7 @@ def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsF
         verdicts=verdicts,
         pairs=adjacent_pairs(fit, verdicts, level=settings.level),
         fewest=fewest_votes(fit, settings),
+        misfits=find_misfits(fit, level=settings.level),
     )
 
 

@@ -10,7 +10,7 @@ LISTED = 6  # names in a sentence
 
 def notes(board: Leaderboard) -> list[str]:
     fit = board.fit
-    sentences = [*_basis(board), *_links(fit), *_weights(fit), *_thin(fit)]
+    sentences = [*_basis(board), *_links(fit), *_misfits(fit), *_weights(fit), *_thin(fit)]
     if board.skipped:
         sentences.append(f"{board.skipped} bad line{'s were' if board.skipped > 1 else ' was'} passed over.")
     return sentences
@@ -67,6 +67,17 @@ def _links(fit: CountsFit) -> list[str]:
     lean = "The value shown leans on a mild assumption (ridge 0.5)."
     sentences += [f"{words}: {_names([r.entrant for r in rows])}. {lean}" for words, rows in kinds.items() if rows]
     return sentences
+
+
+def _misfits(fit: CountsFit) -> list[str]:
+    if not fit.misfits:
+        return []
+    names = [
+        f"{fit.entrants[pair.winner]} beats {fit.entrants[pair.loser]} in {100 * pair.share:.0f}% instead of "
+        f"{100 * pair.expected:.0f}%"
+        for pair in fit.misfits
+    ]
+    return [f"These ratings do not describe the votes well: {_names(names)}."]
 
 
 def _weights(fit: CountsFit) -> list[str]:

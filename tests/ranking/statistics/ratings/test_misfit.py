@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.numbers.worlds import FieldWorld, simulate_field
+from ranking.statistics.leaderboard import analyse_votes
+from ranking.statistics.notes import notes
+from ranking.statistics.ratings.misfit import find_misfits, separation_reliability
+from ranking.statistics.ratings.scopes import Settings, fit_overall
+from ranking.statistics.votes import make_votes, tally_votes
+
+WORLD = FieldWorld(theta=(0.4, 0.2, 0.0, -0.2, -0.4), votes=2000)
+
+
+def misfits(world, seed):
+    return find_misfits(fit_overall(tally_votes(simulate_field(world, seed=seed).votes), Settings()))
+
+
+def test_votes_that_follow_ratings_are_seldom_called_misfits():
+    runs = [bool(misfits(WORLD, seed)) for seed in range(40)]
+
+    assert np.mean(runs) <= 0.1
+
+
+def test_a_preference_that_no_rating_can_hold_is_found_and_its_pairs_are_named():
+    world = FieldWorld(theta=(0.0,) * 5, votes=3000, cycle=1.2)
+
+    found = misfits(world, 1)
+
+    assert {(pair.winner, pair.loser) for pair in found} <= {((i + 1) % 5, i) for i in range(5)}
+    assert len(found) >= 3
+    assert all(pair.share > pair.expected for pair in found)
+
+
+def test_a_perfect_cycle_is_said_on_the_board():
+    rows = [(0, 1, 0), (1, 2, 0), (2, 0, 0)]
+    votes = [(*row, judge, prompt) for row in rows for judge in range(6) for prompt in range(4)]
+    left, right, outcome, judge, prompt = np.array(votes).T
+    names = {"judges": tuple("uvwxyz"), "prompts": tuple("pqrs")}
+    cast = make_votes(
+        entrants=("a", "b", "c"), left=left, right=right, outcome=outcome, judge=judge, prompt=prompt, **names
+    )
+
+    said = notes(analyse_votes(cast))
+
+    assert any("do not describe the votes well" in note and "a beats b" in note for note in said)
+
+
+def test_separation_reliability_is_the_share_that_is_not_error():
+    theta = np.array([1.0, 0.0, -1.0])
+
+    assert separation_reliability(theta, np.full(3, 0.25)) == pytest.approx(0.75)
+    assert separation_reliability(theta, np.full(3, 4.0)) == 0
+    assert separation_reliability(theta, np.full(3, np.inf)) is None
