@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from benchmarks.numbers.worlds import FieldWorld, simulate_field
+from ranking.statistics.ratings.bradley_terry import ELO
+from ranking.statistics.ratings.scopes import Settings, fit_overall
+from ranking.statistics.verdicts.planner import Study, plan_study
+from ranking.statistics.votes import tally_votes
+
+WORLDS = {
+    "20 judges": FieldWorld(),
+    "5 judges, 5 prompts": FieldWorld(judges=5, prompts=5),
+    "few votes": FieldWorld(votes=600),
+    "12 entrants": FieldWorld(theta=tuple(np.linspace(0.8, -0.8, 12)), votes=3000, judges=30),
+}
+
+
+def study_of(world):
+    return Study(
+        entrants=len(world.theta),
+        judges=world.judges,
+        votes_each=world.votes // world.judges,
+        prompts=world.prompts,
+        spread=ELO * (max(world.theta) - min(world.theta)),
+        judge_sd=ELO * world.judge_sd,
+        prompt_sd=ELO * world.prompt_sd,
+        undecided=world.ties + world.fails,
+    )
+
+
+@pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
+def test_realised_widths_are_within_a_tenth_of_the_plan(world):
+    planned = plan_study(study_of(world)).width
+
+    widths = []
+    for seed in range(40):
+        fit = fit_overall(tally_votes(simulate_field(world, seed=seed).votes), Settings())
+        widths.append(np.median(2 * ELO * fit.spread.reach()))
+
+    assert np.median(widths) == pytest.approx(planned, rel=0.1)
+
+
+def test_more_judges_narrow_what_more_votes_cannot():
+    plan = study_of(WORLDS["5 judges, 5 prompts"])
+
+    now, votes, judges = (
+        plan_study(p).width for p in (plan, replace(plan, votes_each=10 * plan.votes_each), replace(plan, judges=50))
+    )
+
+    assert judges < votes < now
+    assert votes > 0.8 * now
+
+
+def test_the_command_says_width_chance_and_hours(capsys):
+    call_command("plan_study", entrants=8, judges=20, votes=100, prompts=20)
+
+    said = capsys.readouterr().out
+    assert "2,000 votes, about 5.6 hours of judging" in said
+    assert "points wide" in said and "chance of" in said
+
+
+def test_the_command_refuses_a_study_of_one_entrant():
+    with pytest.raises(CommandError, match="--entrants 1"):
+        call_command("plan_study", entrants=1, judges=20, votes=100, prompts=20)
