@@ -21,6 +21,8 @@ NANO = 1_000_000_000
 # Flags that a curator gave; reading the answer again keeps them.
 LEAK_MARKED = "leak_marked"
 OFFENSIVE = "offensive"
+# Our reader makes another drawing of the answer than the archive that it came in.
+ARCHIVE_DIFFERS = "archive_differs"
 # The reason for no drawing where a run was taken to another site before it ended; there it never will.
 UNFINISHED = "unfinished"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,6 +17,11 @@ LONGEST_NAME = 60  # characters; file systems count bytes, and up to 255
 # A zip may be cut short, damaged, encrypted or oddly named. ValueError is for names that are no text, and for places
 # before the beginning of a zip that is held in memory.
 BROKEN_ZIP = (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+
+
+def attachment(name: str) -> str:
+    """A Content-Disposition that saves the response under this name, whatever characters the name has."""
+    return f'attachment; filename="{re.sub(r"[^A-Za-z0-9._-]", "_", name)}"'
 
 
 @contextmanager

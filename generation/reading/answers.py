@@ -12,7 +12,7 @@ from django.db import transaction
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from generation.formats.base import Answer, Extraction
-from generation.models import LEAK_MARKED, OFFENSIVE, Event, Reading, Run, Sample
+from generation.models import ARCHIVE_DIFFERS, LEAK_MARKED, OFFENSIVE, Event, Reading, Run, Sample
 from generation.reading.limited import READER, ReaderDied, Task, TooSlow
 from generation.reading.measuring import answer_of, clean_json, measure_answer, measured_inline, save_measurements
 from generation.runs.errors import refuse_frozen
@@ -37,6 +37,7 @@ PROVIDER_FLAGS = frozenset(
     }
 )
 CURATOR_FLAGS = frozenset({LEAK_MARKED, OFFENSIVE})
+KEPT_FLAGS = PROVIDER_FLAGS | CURATOR_FLAGS | {ARCHIVE_DIFFERS}
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def _reread_batch(loaded: LoadedRun, samples: list[Sample]) -> int:
 
 
 def _kept_flags(sample: Sample) -> list[str]:
-    return [flag for flag in sample.flags if flag in PROVIDER_FLAGS | CURATOR_FLAGS]
+    return [flag for flag in sample.flags if flag in KEPT_FLAGS]
 
 
 def _read_again(loaded: LoadedRun, sample: Sample) -> Read:

@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.files import attachment
 from benchsite.lib.reasons import reason_of
 from benchsite.lib.text import visible
 from generation.files.export_samples import sample_lines
@@ -215,7 +216,7 @@ def samples(request: HttpRequest, code: str) -> HttpResponse:
 def download_samples(request: HttpRequest, code: str) -> HttpResponseBase:
     run = _run(code)
     response = StreamingHttpResponse(sample_lines(run), content_type="application/x-ndjson")
-    response["Content-Disposition"] = f'attachment; filename="{run.suite}-{run.code}-database.jsonl"'
+    response["Content-Disposition"] = attachment(f"{run.suite}-{run.code}-database.jsonl")
     return response
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 from django.utils.timezone import now
 
 from generation.models import Event, Run, Sample
 from generation.runs.curating import exclude_samples
-from generation.runs.errors import refuse_frozen
+from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.staleness import mark_stale
 from judging.grades.sheets import step_sheet
 from judging.models import GradeItem, GradeSheet, Report, Seat
@@ -29,11 +30,22 @@ def set_judging(*, run: Run, verb: str, by: User | None, reason: str = "") -> No
     """Open, pause or close judging. Opening looks at the samples anew."""
     if verb == "open":
         refuse_frozen(run)
+        _refuse_unread(run)
     run.judging_state = STATES[verb]
     run.save(update_fields=["judging_state"])
     if verb == "open":
         refresh_epoch(run)
     Event.objects.create(run=run, actor=by, verb=SET_JUDGING[verb], reason=reason)
+
+
+def _refuse_unread(run: Run) -> None:
+    """Earlier releases believed an archive's drawings; judges see only what this site's readers made of the answers."""
+    read = Q(verb=Event.Verb.IMPORT_RUN, facts__reread=True) | Q(verb=Event.Verb.REREAD_RUN)
+    if run.events.filter(verb=Event.Verb.IMPORT_RUN).exists() and not run.events.filter(read).exists():
+        raise RunError(
+            f"The drawings of run {run.code} are those of an imported archive and were never read here. "
+            "Read all answers again (an action on Runs in the admin, or `reread`), then open judging."
+        )
 
 
 @transaction.atomic

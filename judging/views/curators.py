@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.files import attachment
 from benchsite.lib.reasons import reason_of
 from benchsite.lib.text import csv_cell
 from generation.models import Event, Run
@@ -69,7 +70,7 @@ def _link(request: UserRequest, invitation: Invitation) -> str:
 def invitations_csv(request: UserRequest, code: str) -> HttpResponse:
     run = _run(code)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="invitations-{run.code}.csv"'
+    response["Content-Disposition"] = attachment(f"invitations-{run.code}.csv")
     table = csv.writer(response)
     table.writerow(["for", "link", "state", "uses", "max_uses", "quota", "expires_at"])
     for row in run.invitations.all():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,6 +17,7 @@ from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from generation.formats import format_names
 from generation.models import (
+    ARCHIVE_DIFFERS,
     UNFINISHED,
     Entrant,
     Event,
@@ -28,6 +30,9 @@ from generation.models import (
     Sample,
 )
 from generation.protocols import PROTOCOLS
+from generation.reading.answers import CURATOR_FLAGS, PROVIDER_FLAGS, Read, read_answer
+from generation.reading.measuring import measured_inline, save_measurements
+from generation.runs.loaded import LoadedRun, load_run
 from generation.suites.suite import Suite
 from judging.models import Seat
 from ranking.archive.members import members_of
@@ -61,6 +66,8 @@ def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Prog
             "run": archive.run["code"],
             "made_at": archive.manifest.get("made_at"),
             "file": clean_text(path.name)[0],
+            "reread": True,
+            "differ": state.differ,
         }
         Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_RUN, facts=facts)
     return run
@@ -133,26 +140,59 @@ def _place(state: ImportState, row: dict[str, Any], where: Where) -> dict[str, A
     }
 
 
-READ = ("reason", "detail", "flags", "facts", "format_version")
+def _read_row(loaded: LoadedRun, row: dict[str, Any], sample: Sample) -> Read:
+    """The drawing is what our own reader makes of the answer, never what the archive says it is.
+
+    Where the two differ, the sample is flagged and the archive's word is kept as an earlier reading.
+    """
+    kept = PROVIDER_FLAGS | CURATOR_FLAGS
+    read = read_answer(
+        loaded,
+        prompt_pk=sample.prompt_id,
+        text=sample.answer,
+        finish_reason=sample.finish_reason,
+        completion_tokens=sample.completion_tokens,
+        flags=[flag for flag in row["flags"] if isinstance(flag, str) and flag in kept],
+        measure=measured_inline(loaded),
+    )
+    if (row["valid"], row["sanitized_output"]) == (read.verdict == Sample.Verdict.VALID, read.drawing):
+        return read
+    return replace(read, flags=list(dict.fromkeys([*read.flags, ARCHIVE_DIFFERS])))
+
+
+def _archived_reading(row: dict[str, Any], sample: Sample, where: Where) -> Reading:
+    said = {name: row[name] for name in ("reason", "detail", "flags", "facts", "format_version")}
+    verdict = Sample.Verdict.VALID if row["valid"] else Sample.Verdict.INVALID
+    values = {**said, "verdict": verdict, "drawing": row["sanitized_output"]}
+    return Reading(sample=sample, **where.fitting(Reading, values))
 
 
 def _load_samples(state: ImportState) -> None:
+    loaded = load_run(state.run.pk)
+    read_now: dict[str, Read] = {}  # by the sample's code, of one portion
+    archived: list[tuple[int, Reading]] = []
+
     def make(row: dict[str, Any], where: Where) -> Sample:
-        same = (*READ, "finish_reason", "completion_tokens", "earlier_answers", "imported", "held", "excluded_reason")
+        same = ("finish_reason", "completion_tokens", "earlier_answers", "imported", "excluded_reason")
         try:
             raw = base64.b64decode(row["raw_base64"] or "", validate=True)
         except (binascii.Error, ValueError):
             raise where.error("raw_base64", "is not base64") from None
-        return Sample(
+        sample = Sample(
             **_place(state, row, where),
             state=Sample.State.DRAWN,
-            verdict=Sample.Verdict.VALID if row["valid"] else Sample.Verdict.INVALID,
             answer=row["raw_output"],
             raw=raw or row["raw_output"].encode(),
-            drawing=row["sanitized_output"],
             drawn_at=time_of(row["drawn_at"]),
             **where.fitting(Sample, {name: row[name] for name in same}),
         )
+        read = read_now[sample.code] = _read_row(loaded, row, sample)
+        # What signs itself is held here too, even if a curator of the other site released it: this site's decide anew.
+        for name, value in {**read.fields, "held": read.held or row["held"]}.items():
+            setattr(sample, name, value)
+        if ARCHIVE_DIFFERS in sample.flags:
+            archived.append((where.line, _archived_reading(row, sample, where)))
+        return sample
 
     def make_undrawn(row: dict[str, Any], where: Where) -> Sample:
         names = ("claims", "failure", "failure_detail", "excluded_reason", "reason")
@@ -162,8 +202,13 @@ def _load_samples(state: ImportState) -> None:
         end = Sample.State.FAILED if row["state"] == "failed" else Sample.State.CANCELLED
         return Sample(**_place(state, row, where), state=end, **where.fitting(Sample, same))
 
-    for _ in made(state, "database.jsonl", make):
-        pass
+    for sample in made(state, "database.jsonl", make):
+        values = read_now.pop(sample.code).values
+        if measured_inline(loaded):
+            state.measured[sample.pk] = values
+        store(archived, "database.jsonl")
+        state.differ += len(archived)
+        archived.clear()
     for _ in made(state, "undrawn.jsonl", make_undrawn):
         pass
 
@@ -178,8 +223,14 @@ def _load_of_samples(state: ImportState) -> None:
         values |= {"started_at": time_of(row["started_at"]), "ended_at": ended}
         return ProviderCall(run=state.run, token=uuid4(), lease_until=ended, **where.fitting(ProviderCall, values))
 
-    def measure(row: dict[str, Any], where: Where) -> Measurement:
-        return Measurement(**where.fitting(Measurement, {**row, "measured_at": time_of(row["measured_at"])}))
+    def measure(row: dict[str, Any], where: Where) -> Measurement | None:
+        """The run's own backend measured anew while we read; what slower ones said is taken from the archive."""
+        here = row["backend"] == state.run.measure_backend and row["sample_id"] in state.measured
+        own = state.measured.pop(row["sample_id"]) if here else {}
+        if here and not own and state.run.is_measured:
+            return None
+        values = {**row, "values": own or row["values"], "measured_at": time_of(row["measured_at"])}
+        return Measurement(**where.fitting(Measurement, values))
 
     def reading(row: dict[str, Any], where: Where) -> Reading:
         return Reading(**where.fitting(Reading, {**row, "replaced_at": time_of(row["replaced_at"])}))
@@ -187,6 +238,7 @@ def _load_of_samples(state: ImportState) -> None:
     for member, make in (("calls.jsonl", call), ("measures.jsonl", measure), ("extractions.jsonl", reading)):
         for _ in made(state, member, make, samples=("sample",)):
             pass
+    save_measurements(load_run(state.run.pk), state.measured.items())
 
 
 def _load_judges(state: ImportState) -> None:

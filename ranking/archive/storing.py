@@ -9,6 +9,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any, overload
 
+from django.core.validators import slug_re
 from django.db import DatabaseError, models, transaction
 
 from benchsite.lib.file_errors import BadLine
@@ -59,6 +60,8 @@ def fitting(table: type[models.Model], values: dict[str, Any], member: str, line
         value = values[name]
         if isinstance(value, str) and column.max_length and len(value) > column.max_length:
             raise BadLine(member, line, name, f"is longer than {column.max_length} characters")
+        if isinstance(column, models.SlugField) and not slug_re.fullmatch(value):
+            raise BadLine(member, line, name, "is not a name of letters, digits, dashes and underscores")
         if column.choices and value not in {choice for choice, _ in column.flatchoices}:
             raise BadLine(member, line, name, f"{str(value)[:40]!r} is not one of its values")
         kept[name] = value
@@ -105,10 +108,12 @@ class ImportState:
     progress: Progress
     total: int
     done: int = 0
+    differ: int = 0  # drawings that are not what the archive says
     models: dict[str, int] = field(default_factory=dict)
     prompts: dict[str, int] = field(default_factory=dict)
     entrants: dict[str, int] = field(default_factory=dict)
     seats: dict[str, int] = field(default_factory=dict)
+    measured: dict[int, dict[str, Any]] = field(default_factory=dict)  # by us, while we read the answers
 
     def code(self, given: str) -> str:
         """Public ids stay, unless this site has the run already: then each becomes another, always the same one."""
@@ -121,13 +126,14 @@ class ImportState:
 def made(
     state: ImportState, member: str, make: Callable[[dict[str, Any], Where], Any], *, samples: tuple[str, ...] = ()
 ) -> Iterator[Any]:
-    """Rows made of a file's lines and stored, portion by portion; `samples` are fields that name a sample."""
+    """Rows made of a file's lines (unless None) and stored, by portions; `samples` are fields that name a sample."""
     for portion in portions(state.archive.rows(member)):
         if samples:
             resolve(state, portion, member, samples)
         rows = [(line, make(row, Where(member, line, row))) for line, row in portion]
+        rows = [(line, row) for line, row in rows if row is not None]
         store(rows, member)
-        advance(state, len(rows))
+        advance(state, len(portion))
         for _, row in rows:
             yield row
 

@@ -9,9 +9,9 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from benchsite.lib.access import curator_required
 from benchsite.lib.file_errors import FileError
-from benchsite.lib.files import kept
+from benchsite.lib.files import attachment, kept
 from benchsite.lib.text import visible
-from generation.models import Run
+from generation.models import ARCHIVE_DIFFERS, Run
 from generation.runs.errors import RunError
 from ranking.archive.importing import import_run
 from ranking.archive.members import counts_of, listed_members
@@ -28,8 +28,7 @@ def download_archive(request: HttpRequest, code: str) -> HttpResponseBase:
 
 def archive_response(run: Run) -> StreamingHttpResponse:
     """Streamed: the first bytes come at once, and memory stays flat."""
-    name = f"{run.suite}-{run.code}.zip"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Accel-Buffering": "no"}
+    headers = {"Content-Disposition": attachment(f"{run.suite}-{run.code}.zip"), "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(archive_chunks(run), content_type="application/zip", headers=headers)
 
 
@@ -48,6 +47,13 @@ def import_archive(request: HttpRequest) -> HttpResponse:
             *first, last = (f"{count} {kind}" for kind, count in counts_of(run).items() if kind in shown)
             counts = f"{', '.join(first)} and {last}"
             messages.success(request, f"Imported: {counts}. The leaderboard follows in a few seconds.")
+            if differ := run.samples.filter(flags__icontains=ARCHIVE_DIFFERS).count():
+                is_are = "drawing is" if differ == 1 else "drawings are"
+                messages.warning(
+                    request,
+                    f"{differ} {is_are} not what the archive says: our readers made something else of the answer. "
+                    f"Filter the run's samples by the flag {ARCHIVE_DIFFERS} to see which.",
+                )
             return redirect("generation:run", run.code)
     return render(request, "ranking/import_run.html", {"form": form})
 

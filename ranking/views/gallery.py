@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
+from benchsite.lib.files import attachment
 from benchsite.lib.json_pages import page_or_json
 from benchsite.lib.text import visible
 from generation.models import Run, Sample
@@ -94,7 +95,7 @@ def level(request: HttpRequest, code: str) -> HttpResponse:
     if not form.has_xml or not found.drawing:
         raise Http404
     response = HttpResponse(form.xml(found.drawing), content_type="application/xml; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{level_name(found)}"'
+    response["Content-Disposition"] = attachment(level_name(found))
     return response
 
 
@@ -129,5 +130,5 @@ def program_zip(request: HttpRequest, code: str, entrant: str) -> HttpResponse |
     if not run.drawing_format.has_xml:
         raise Http404
     response = HttpResponse(zip_levels(run, found), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{run.suite}-{found.code}-levels.zip"'
+    response["Content-Disposition"] = attachment(f"{run.suite}-{found.code}-levels.zip")
     return response

@@ -9,6 +9,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from benchsite.lib.files import attachment
 from benchsite.lib.json_pages import page_or_json
 from generation.models import Run
 from generation.protocols import protocol_of, protocols_of
@@ -57,5 +58,5 @@ def nothing_yet(request: HttpRequest, run: Run) -> HttpResponse:
 
 def as_file(text: str, name: str, form: str) -> HttpResponse:
     response = HttpResponse(text, content_type=f"{FORMS[form]}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["Content-Disposition"] = attachment(name)
     return response

@@ -14,8 +14,9 @@ from django.core.management import call_command
 from django.utils.timezone import now
 
 from generation.models import Measurement, ProviderCall, Reading, Run, Sample
-from generation.reading.answers import READ_FIELDS
+from generation.reading.answers import READ_FIELDS, read_answer
 from generation.runs import lifecycle as runs
+from generation.runs.loaded import load_run
 from judging.models import Grade, Matchup, Seat, Vote
 from judging.pairs.tallies import rebuild_tallies
 from ranking.fitting import set_counting
@@ -44,10 +45,13 @@ def fill_samples(run: Run) -> None:
     for number, sample in enumerate(samples):
         sample.state, sample.drawn_at = Sample.State.DRAWN, now()
         sample.answer, sample.raw = ART % number, (ART % number).encode()
-        sample.verdict, sample.drawing, sample.facts = "valid", f"/\\_/\\ {number}", {"lines": number}
-        sample.format_version = 1
-    samples[-1].raw = b"\xff not utf-8"
-    samples[-1].verdict, samples[-1].reason, samples[-1].drawing = "invalid", "no_fence", ""
+    samples[-1].raw, samples[-1].answer = b"\xff not utf-8", "\ufffd not utf-8"
+    loaded, values = load_run(run.pk), {}
+    for sample in samples:
+        read = read_answer(loaded, prompt_pk=sample.prompt_id, text=sample.answer)
+        values[sample.pk] = read.values
+        for name in READ_FIELDS:
+            setattr(sample, name, getattr(read, name))
     samples[-2].state, samples[-2].drawn_at, samples[-2].failure = Sample.State.FAILED, None, "timeout"
     samples[-2].verdict, samples[-2].answer, samples[-2].drawing, samples[-2].raw, samples[-2].facts = (
         "",
@@ -59,8 +63,8 @@ def fill_samples(run: Run) -> None:
     Sample.objects.bulk_update(samples, [*READ_FIELDS, "state", "drawn_at", "answer", "raw", "failure"])
     drawn = [sample for sample in samples if sample.state == "drawn"]
     Measurement.objects.bulk_create(
-        Measurement(sample=sample, backend="builtin", values={"robustness": n / len(drawn)}, format_version=1)
-        for n, sample in enumerate(drawn)
+        Measurement(sample=sample, backend="builtin", values=values[sample.pk], format_version=sample.format_version)
+        for sample in drawn
     )
     Reading.objects.create(sample=drawn[0], format_version=0, verdict="invalid", reason="old_rule", drawing="x")
     ProviderCall.objects.bulk_create(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db.models import F
+
 from generation.models import Measurement, Sample
 from ranking.simulated.grades import simulate_grades
 from tests.judging.graded import make_rubric_run
@@ -24,7 +26,8 @@ def make_graded_run(**shape):
         )
         for n, sample in enumerate(run.samples.order_by("id"))
     )
+    run.samples.update(answer=F("drawing"))
     spoil = run.samples.filter(entrant=run.entrants.last()).first()
-    Sample.objects.filter(pk=spoil.pk).update(verdict="invalid", reason="no_svg", drawing="")
+    Sample.objects.filter(pk=spoil.pk).update(verdict="invalid", reason="no_svg", drawing="", answer="No.")
     simulate_grades(run, judges=3)
     return run

@@ -79,8 +79,11 @@ class PixelArt(Format):
         return self.measure("", answer, backend=backend)
 
     def render(self, drawing: str, *, variant: str = "") -> Picture | None:
+        """Read as strictly as an answer, so that no stored text can make it large."""
         found = json.loads(drawing)
-        return Picture("image/svg+xml", svg_of(found["grid"], found["palette"]).encode("ascii"))
+        grid = read_grid(found["grid"])
+        palette, _ = read_palette(found["palette"], grid.values)
+        return Picture("image/svg+xml", svg_of(grid.window, palette).encode("ascii"))
 
     def explain(
         self, values: Mapping[str, Any], *, extraction: Extraction, prompt_facts: Mapping[str, Any]

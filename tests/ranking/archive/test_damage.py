@@ -10,10 +10,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from benchsite.lib.file_errors import FileError
-from generation.models import Event, Run
+from generation.models import ARCHIVE_DIFFERS, Event, Measurement, Run
+from generation.reading.answers import reread_run
+from generation.runs.errors import RunError
+from judging.curating.runs import set_judging
 from ranking.archive.importing import import_run
 from ranking.archive.reading import open_archive
-from ranking.archive.writing import archive_chunks
+from ranking.archive.writing import archive_chunks, write_archive
+from tests.judging.make import make_curator
+from tests.ranking.answered_run import make_answered_run
 from tests.ranking.archive_run import edit, lines, make_judged_run, members, rewrite
 
 pytestmark = pytest.mark.django_db
@@ -243,3 +248,67 @@ def test_control_characters_of_an_archive_reach_no_terminal(file):
 def test_undamaged_one_is_taken_after_all_that(file):
     edit(file, "votes.jsonl", 1, response_ms=12)
     assert import_run(file, copy=True).votes.count() == len(lines(file, "votes.jsonl"))
+
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def test_a_drawing_is_what_our_reader_makes_of_the_answer(file):
+    rows = lines(file, "database.jsonl")
+    edit(file, "database.jsonl", 1, sanitized_output=SCRIPT, flags=["identity_leak", 3, {}], held=False)
+    edit(file, "database.jsonl", 2, raw_output="")
+
+    copy = import_run(file, copy=True)
+
+    marked = list(copy.samples.filter(flags__icontains=ARCHIVE_DIFFERS).order_by("id"))
+    assert [sample.drawing for sample in marked] == [rows[0]["sanitized_output"], ""]
+    assert [sample.verdict for sample in marked] == ["valid", "invalid"]
+    assert marked[0].flags == [ARCHIVE_DIFFERS]
+    assert [sample.readings.get(format_version=rows[0]["format_version"]).drawing for sample in marked] == [
+        SCRIPT,
+        rows[1]["sanitized_output"],
+    ]
+    assert copy.events.get(verb="import_run").facts["differ"] == 2
+
+
+def test_a_drawing_that_signs_itself_is_held_whatever_the_archive_says(file):
+    signed = "```\n/\\\\_/\\\\\n by Demo Third\n```"
+    edit(file, "database.jsonl", 1, raw_output=signed, held=False, flags=["identity_leak"])
+
+    copy = import_run(file, copy=True)
+
+    assert copy.samples.order_by("id").first().held
+
+
+def test_measures_of_an_automatic_score_are_measured_anew(tmp_path):
+    write_archive(make_answered_run(models=["demo/master"], attempts=1), tmp_path / "run.zip")
+    before = lines(tmp_path / "run.zip", "measures.jsonl")[0]
+    edit(tmp_path / "run.zip", "measures.jsonl", 1, values={"score": 1.0, "stage": 7})
+
+    copy = import_run(tmp_path / "run.zip", copy=True)
+
+    values = [measure.values for measure in Measurement.objects.filter(sample__run=copy).order_by("id")]
+    assert values[0] == before["values"]
+    assert len(values) == len(lines(tmp_path / "run.zip", "measures.jsonl"))
+
+
+@pytest.mark.parametrize("suite", ['x"; filename="y.exe', "x\r\nSet-Cookie: a=b", "ä", "", "../x"])
+def test_a_name_that_reaches_headers_is_checked(file, suite):
+    document = json.loads(members(file)["run.json"]) | {"suite": suite}
+    rewrite(file, run_json=json.dumps(document).encode())
+
+    assert_refused(file, "run.json: suite is not a name of letters")
+
+
+def test_an_imported_run_is_judged_only_if_it_was_read_here(file):
+    run, curator = import_run(file, copy=True), make_curator()
+    set_judging(run=run, verb="open", by=curator)
+    set_judging(run=run, verb="close", by=curator)
+    run.events.filter(verb="import_run").update(facts={"run": run.code})  # as an earlier release imported it
+
+    with pytest.raises(RunError, match="Read all answers again"):
+        set_judging(run=run, verb="open", by=curator)
+
+    reread_run(run, by=curator)
+    set_judging(run=run, verb="open", by=curator)
+    assert run.judging_state == "open"

@@ -16,6 +16,7 @@ from django.utils.timezone import now
 
 from generation.drawing.turns import sweep
 from generation.models import Event, ProviderCall, Sample
+from generation.reading.answers import reread_run
 from judging.models import Grade, Vote
 from judging.pairs.tallies import differences
 from ranking.archive.importing import import_run
@@ -52,6 +53,7 @@ def test_leaderboard_is_the_same_in_a_copy(run, file):
 def make_half_graded_run():
     """With drawings still to come, one that failed and one that failed and is not to count."""
     run = make_graded_run(attempts=3)
+    reread_run(run)
     first, *more = run.samples.filter(attempt=3).exclude(grades=None).order_by("-id")[:4]
     Grade.objects.filter(sample__in=[first, *more]).delete()
     undrawn = run.samples.filter(pk__in=[sample.pk for sample in (first, *more)])
