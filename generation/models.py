@@ -113,6 +113,11 @@ class Run(models.Model):
         return is_measured(self)
 
     @property
+    def held_drawings(self) -> int:
+        """Drawings that sign themselves and wait for a curator's decision."""
+        return self.samples.filter(held=True).count()
+
+    @property
     def drawing_format(self) -> Format:
         """How drawings are shown; stands in for a format that is no longer installed."""
         return format_to_show(self.format)

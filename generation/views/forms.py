@@ -224,6 +224,7 @@ class SampleFilter(forms.Form):
     category = forms.ChoiceField(required=False)
     state = forms.ChoiceField(required=False, choices=[("", "any"), *Sample.State.choices])
     verdict = forms.ChoiceField(required=False, choices=[("", "any"), ("valid", "valid"), ("invalid", "invalid")])
+    held = forms.ChoiceField(required=False, choices=[("", "any"), ("yes", "held back"), ("no", "not held back")])
     flag = forms.CharField(required=False, max_length=60)
 
     def __init__(self, run: Run, *args: Any, **kwargs: Any) -> None:
@@ -243,5 +244,7 @@ class SampleFilter(forms.Form):
         wanted = self.cleaned_data
         names = {"model": "model__model_id", "category": "prompt__category", "state": "state", "verdict": "verdict"}
         samples = samples.filter(**{names[field]: wanted[field] for field in names if wanted[field]})
+        if wanted["held"]:
+            samples = samples.filter(held=wanted["held"] == "yes")
         # A flag is a code in a JSON list; quoted, so that one code is not found inside another.
         return samples.filter(flags__icontains=f'"{wanted["flag"]}"') if wanted["flag"] else samples

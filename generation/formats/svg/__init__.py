@@ -17,6 +17,7 @@ from generation.formats.svg.parsing import local, texts_of
 from generation.formats.svg.sanitising import Copy, sanitise
 from generation.formats.svg.source import Source, find_source
 from generation.formats.svg.statistics import describe_structure
+from generation.formats.svg.words import read_in_order, read_lines
 
 MAX_TEXT = 4000  # characters of words kept as facts
 
@@ -95,15 +96,15 @@ def _facts(source: Source, repairs: list[str], copy: Copy, names: Iterable[str])
     """JSON-able; `signed_text` was dropped and could name its maker, `shown_text` is what a judge can read."""
     elements = list(copy.root.iter("*"))
     dropped = "\n".join(filter(None, [_comments(source.head), copy.signed_text]))[:MAX_TEXT]
-    shown = "\n".join(text for element in elements for text in _words(element))[:MAX_TEXT]
-    ids = "\n".join(element.get("id", "") for element in elements)[:MAX_TEXT]
+    shown = "\n".join(text for element in elements for text in _words(element))
+    ids = "\n".join(element.get("id", "") for element in elements)
     return {
         "repairs": repairs,
         "removed": dict(copy.removed),
         "animated": bool(copy.keyframes.frames) or any(local(element) in ANIMATION for element in elements),
         "signed_text": dropped,
-        "shown_text": shown,
-        "signed": find_signature("\n".join((shown, ids)), names),
+        "shown_text": shown[:MAX_TEXT],
+        "signed": find_signature("\n".join((shown, *read_lines(copy.root), read_in_order(copy.root), ids)), names),
         "signed_unseen": find_signature(dropped, names),
     }
 

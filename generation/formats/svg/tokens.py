@@ -75,7 +75,8 @@ class Css:
         return value
 
     def _place(self, token: ast.Node) -> int:
-        return self.lines[token.source_line - 1] + int(token.source_column) - 1
+        place: int = self.lines[token.source_line - 1] + token.source_column - 1
+        return place
 
 
 def rules_of(tokens: Tokens) -> Iterator[tuple[Tokens, Tokens | None]]:

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils.timezone import now
 
 from generation.models import Event, Run, Sample
@@ -265,3 +266,17 @@ def test_a_bad_line_is_named_and_nothing_is_imported(client, curator, run):
     assert "Nothing was imported" in page
     assert "mine.jsonl:2" in page
     assert not run.samples.filter(imported=True).exists()
+
+
+def test_held_drawings_are_announced_and_listed(client, curator, run):
+    draw_some(run, 4)
+    held, *others = run.samples.filter(state="drawn")
+    Sample.objects.filter(pk=held.pk).update(held=True)
+
+    pages = [client.get(f"/runs/{run.code}/").text, client.get(reverse("judging:overview", args=[run.code])).text]
+    listed = client.get(f"/runs/{run.code}/samples/?held=yes").text
+
+    for page in pages:
+        assert f'<a href="/runs/{run.code}/samples/?held=yes">1 drawing</a> is held back' in page
+    assert held.code in listed
+    assert not [sample for sample in others if sample.code in listed]
