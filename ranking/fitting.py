@@ -103,7 +103,7 @@ def stale_fits(kind: str) -> list[tuple[Run, str]]:
     """
     newest = Fit.objects.filter(until=None).order_by().values_list("run", "protocol", "kind").annotate(Max("read_at"))
     read = {(run, protocol, made): moment for run, protocol, made, moment in newest}
-    found = []
+    stale = []
     for run in Run.objects.exclude(scores_changed_at=None).defer("config"):
         changed = min(run.scores_changed_at, run.frozen_at + LATE) if run.frozen_at else run.scores_changed_at
         for name, entry in protocols_of(run).items():
@@ -111,8 +111,8 @@ def stale_fits(kind: str) -> list[tuple[Run, str]]:
                 continue
             moment = read.get((run.pk, name, kind if entry.slow else Fit.Kind.FULL))
             if moment is None or moment < changed:
-                found.append((run, name))
-    return found
+                stale.append((run, name))
+    return stale
 
 
 def refit_fast(run: Run, protocol: str) -> Fit:

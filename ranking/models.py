@@ -30,8 +30,8 @@ class Counting(models.Model):
 
 class FitQuerySet(models.QuerySet["Fit"]):
     def newest(self, run: Run, protocol: str, *, kind: str = "") -> Fit | None:
-        found = self.filter(run=run, protocol=protocol, until=None, **({"kind": kind} if kind else {}))
-        return found.order_by("-read_at", "-id").first()
+        fits = self.filter(run=run, protocol=protocol, until=None, **({"kind": kind} if kind else {}))
+        return fits.order_by("-read_at", "-id").first()
 
     def newest_of(self, runs: Iterable[Run]) -> dict[tuple[int, str], Fit]:
         """The newest fit of each of these runs by each protocol, in one query."""

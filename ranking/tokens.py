@@ -45,10 +45,10 @@ def use_token(token: str) -> AnalystToken | None:
     moment = now()
     minute = moment.replace(second=0, microsecond=0)
     count = Case(When(minute=minute, then=F("requests") + 1), default=Value(1))
-    found = AnalystToken.objects.filter(digest=_digest(token), revoked_at=None)
-    if found.update(requests=count, minute=minute, last_used_at=moment) != 1:
+    tokens = AnalystToken.objects.filter(digest=_digest(token), revoked_at=None)
+    if tokens.update(requests=count, minute=minute, last_used_at=moment) != 1:
         return None
-    return found.first()
+    return tokens.first()
 
 
 def seconds_to_wait(token: AnalystToken) -> int:

@@ -54,7 +54,7 @@ def read_samples(path: Path, *, suite: Suite) -> Iterator[dict[str, Any]]:
 
 
 def _answer(row: SampleRow) -> str:
-    """A model that said nothing at all has still been asked."""
+    """A model without any answer has still been asked."""
     asked = "raw_output" in row.fields and row.fields["raw_output"] is None
     return "" if asked else clean_text(row.text("raw_output"))[0]
 
@@ -70,9 +70,9 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def to_json(scores: Scores, *, slug: str, title: str) -> str:
     tables = ("models", "categories", "stages", "reasons", "prompts")
-    found = {"suite": slug, "title": title, "samples": scores.samples, "level": scores.level}
-    found |= {name: records(getattr(scores, name)) for name in tables}
-    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+    document = {"suite": slug, "title": title, "samples": scores.samples, "level": scores.level}
+    document |= {name: records(getattr(scores, name)) for name in tables}
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 def _span(row: dict[str, Any]) -> str:

@@ -68,17 +68,17 @@ def leading_sentence(rows: Sequence[ScoreRow], labels: Mapping[str, str]) -> str
         return f"{first} has the highest score, {score}. One prompt gives no interval."
     if len(top) == 1 and not near:
         return f"{first} leads with {score}; its interval lies above all others."
-    said = (
+    lead = (
         f"{first} has the highest score, {score}"
         if len(top) == 1
         else f"{joined(top, labels)} share first place with {score}"
     )
     if not near:
-        return f"{said}."
+        return f"{lead}."
     if len(near) == 1:
-        return f"{said}; the interval of {label(near[0]['entrant'], labels)} reaches as far, so these answers do not separate them."
+        return f"{lead}; the interval of {label(near[0]['entrant'], labels)} reaches as far, so these answers do not separate them."
     return (
-        f"{said}; the intervals of {number_word(len(near))} more reach as far, so these answers do not separate them."
+        f"{lead}; the intervals of {number_word(len(near))} more reach as far, so these answers do not separate them."
     )
 
 
@@ -86,10 +86,10 @@ def make_row(row: ScoreRow, entrants: Mapping[str, Entrant], parts: Sequence[Sco
     entrant = entrants.get(row["entrant"])
     name = entrant.label if entrant else row["entrant"]
     bounds = "" if row["low"] is None else f" ({row['low']:.2f}–{row['high']:.2f})"
-    said = f"{name}: {row['score']:.2f}{bounds}, {row['n']} answers"
-    interval = Interval(name, row["score"], row["low"], row["high"], said=said)
+    title = f"{name}: {row['score']:.2f}{bounds}, {row['n']} answers"
+    interval = Interval(name, row["score"], row["low"], row["high"], title=title)
     if row["low"] is None:  # one prompt says nothing about others: a dot alone
-        interval = Interval(name, row["score"], row["score"], row["score"], said=said)
+        interval = Interval(name, row["score"], row["score"], row["score"], title=title)
     means: Mapping[str, Any] = row
     return {
         "entrant": entrant,
@@ -110,15 +110,15 @@ def stacked_bar(means: Mapping[str, float], parts: Sequence[ScorePart], name: st
         bars.append(tag("rect", x=round(start, 3), width=round(100 * points, 3), height=12, class_=f"part-{number}"))
         words.append(f"{part.label} {points:.2f} of {part.weight:.2f}")
         start += 100 * points
-    said = f"{name}: {', '.join(words)}"
+    title = f"{name}: {', '.join(words)}"
     return tag(
         "svg",
-        tag("title", escape(said)) + "".join(bars),
+        tag("title", escape(title)) + "".join(bars),
         viewBox="0 0 100 12",
         preserveAspectRatio="none",
         class_="parts",
         role="img",
-        aria_label=said,
+        aria_label=title,
     )
 
 

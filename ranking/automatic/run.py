@@ -29,7 +29,7 @@ def answers_of(run: Run) -> SampleQuerySet:
 
 
 def measured_rows(run: Run, *, backend: str) -> list[dict[str, Any]]:
-    """One row an answer that this backend has measured; what another backend said is not looked at."""
+    """One row an answer that this backend has measured; what another backend measured does not count."""
     rows = answers_of(run).filter(measurements__backend=backend).in_order()
     return list(rows.values(*COLUMNS, "measurements__values"))
 

@@ -112,7 +112,7 @@ class Interval:
     high: float | None
     low2: float | None = None
     high2: float | None = None
-    said: str = ""
+    title: str = ""
 
 
 def interval_scale(rows: Sequence[Interval], *, start: float = 0.0, end: float = 100.0) -> Scale:
@@ -148,8 +148,8 @@ def interval_row(row: Interval, scale: Scale) -> Svg:
         line(f"{scale.at(t):g}%", 0, f"{scale.at(t):g}%", "100%", kind="grid", colour=LINE) for t in scale_ticks(scale)
     )
     marks = tag("svg", interval_marks(row, scale, 0, "%"), y="50%", width="100%", overflow="visible")
-    said = tag("title", escape(row.said or row.label))
-    return tag("svg", said + grid + marks, class_="interval row", role="img")
+    title = tag("title", escape(row.title or row.label))
+    return tag("svg", title + grid + marks, class_="interval row", role="img")
 
 
 def scale_ticks(scale: Scale) -> list[float]:
@@ -176,8 +176,8 @@ def interval_chart(rows: Sequence[Interval], *, label: str, unit: str) -> Svg:
         y = 26 + 30 * place
         parts.append(text(gutter - 14, y + 4, row.label, anchor="end"))
         parts.append(interval_marks(row, scale, y))
-        parts.append(text(gutter + 534, y + 4, row.said, size=12, soft=True))
-    room = 20 + 6.6 * max((len(row.said) for row in rows), default=0)
+        parts.append(text(gutter + 534, y + 4, row.title, size=12, soft=True))
+    room = 20 + 6.6 * max((len(row.title) for row in rows), default=0)
     parts.append(text(gutter + 260, height + 10, unit, anchor="middle", soft=True, size=12))
     return picture(gutter + 534 + room, height + 18, label, "".join(parts))
 
@@ -195,13 +195,13 @@ def heat_map(labels: Sequence[str], shares: Sequence[Sequence[float | None]], co
         for j, share in enumerate(row):
             if share is None:
                 continue
-            said = f"{labels[i]} beats {labels[j]}: {100 * share:.0f} %, from {counts[i][j]} votes between them"
-            parts.append(heat_cell(gutter + cell_w * j, head + cell_h * i, cell_w, cell_h, share, said, counts[i][j]))
+            title = f"{labels[i]} beats {labels[j]}: {100 * share:.0f} %, from {counts[i][j]} votes between them"
+            parts.append(heat_cell(gutter + cell_w * j, head + cell_h * i, cell_w, cell_h, share, title, counts[i][j]))
     size = len(labels)
     return picture(gutter + cell_w * size + 8, head + cell_h * size + 8, "Win probabilities", "".join(parts))
 
 
-def heat_cell(x: float, y: float, w: float, h: float, share: float, said: str, votes: int) -> Svg:
+def heat_cell(x: float, y: float, w: float, h: float, share: float, title: str, votes: int) -> Svg:
     level = min(5, round(abs(share - 0.5) * 10 + 0.001))
     side = "win" if share > 0.5 else "lose" if share < 0.5 else "even"
     box = tag(
@@ -218,4 +218,4 @@ def heat_cell(x: float, y: float, w: float, h: float, share: float, said: str, v
         fill=INK if level < 5 else PAPER,
         class_=f"on-heat-{level}" + ("" if votes else " unmet"),
     )
-    return tag("g", tag("title", escape(said)) + box + number)
+    return tag("g", tag("title", escape(title)) + box + number)

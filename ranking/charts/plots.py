@@ -26,7 +26,7 @@ from ranking.charts.intervals import (
     ticks,
 )
 
-MARKS = ("circle", "square", "diamond", "triangle", "cross")  # told apart without colour
+MARKS = ("circle", "square", "diamond", "triangle", "cross")  # distinct without colour
 LETTER = 7.2  # width of a letter of 13 px, on average
 SHIFTS = (-6, 5, 16, -20, 30, -34)  # where a name's line may stand, from its dot
 Box = tuple[float, float, float, float]  # left, top, right, bottom
@@ -107,7 +107,7 @@ def place_labels(
     Tried around the dot: right and left of it, then ever further above and below; `frame` is left, top, right, bottom.
     """
     taken = [*avoid, *((x - 6, y - 6, x + 6, y + 6) for x, y in places)]
-    found: list[tuple[float, float, str] | None] = []
+    anchors: list[tuple[float, float, str] | None] = []
     for label, (x, y) in zip(labels, places, strict=True):
         wide = LETTER * len(label)
         tries = [(side, shift) for shift in SHIFTS for side in ("start", "end")]
@@ -118,8 +118,8 @@ def place_labels(
         key = next(free, None)
         if key:
             taken.append(boxes[key])
-        found.append((x + 10 if key[0] == "start" else x - 10, y + key[1], key[0]) if key else None)
-    return found
+        anchors.append((x + 10 if key[0] == "start" else x - 10, y + key[1], key[0]) if key else None)
+    return anchors
 
 
 def label_box(x: float, baseline: float, wide: float, side: str) -> Box:

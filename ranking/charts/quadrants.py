@@ -28,7 +28,7 @@ class Dot:
 
     anchors: float
     visual: float
-    said: str
+    title: str
     link: str = ""
     name: str = ""
 
@@ -88,12 +88,12 @@ def middle_lines(x: float, y: float, anchors: float, visual: float) -> list[str]
 
 def small_dot(dot: Dot, xs: Scale, ys: Scale) -> str:
     place = {"cx": xs.at(math.log10(1 + dot.anchors)), "cy": ys.at(dot.visual), "r": 4}
-    shape = tag("circle", tag("title", escape(dot.said)), **place, class_="drawn", fill="none", stroke=SOFT)
-    return tag("a", shape, href=dot.link, aria_label=dot.said) if dot.link else shape
+    shape = tag("circle", tag("title", escape(dot.title)), **place, class_="drawn", fill="none", stroke=SOFT)
+    return tag("a", shape, href=dot.link, aria_label=dot.title) if dot.link else shape
 
 
 def large_dot(dot: Dot, x: float, y: float) -> str:
-    return tag("circle", tag("title", escape(dot.said)), cx=x, cy=y, r=7, class_="dot", fill=ACCENT, stroke=INK)
+    return tag("circle", tag("title", escape(dot.title)), cx=x, cy=y, r=7, class_="dot", fill=ACCENT, stroke=INK)
 
 
 def name_of_dot(name: str, x: float, y: float, anchor: str) -> str:

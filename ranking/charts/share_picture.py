@@ -18,7 +18,7 @@ FONT = Path(__file__).resolve().parents[2] / "static" / "fonts" / "dejavu-sans-m
 
 
 @dataclass(frozen=True)
-class Row:
+class SharedRow:
     """One entrant: its name and score, and its interval where it has one."""
 
     name: str
@@ -27,7 +27,7 @@ class Row:
     high: float | None
 
 
-def draw_share_picture(title: str, sentence: str, rows: Sequence[Row], *, label: str = "") -> bytes:
+def draw_share_picture(title: str, sentence: str, rows: Sequence[SharedRow], *, label: str = "") -> bytes:
     """A PNG of the title, what the page says first, and the first rows as dots with their intervals.
 
     `label` marks demo or simulated data; it stands in the picture, because a picture travels without its page.
@@ -47,7 +47,7 @@ def draw_share_picture(title: str, sentence: str, rows: Sequence[Row], *, label:
     return body.getvalue()
 
 
-def _draw_rows(pen: ImageDraw.ImageDraw, rows: Sequence[Row]) -> None:
+def _draw_rows(pen: ImageDraw.ImageDraw, rows: Sequence[SharedRow]) -> None:
     if not rows:
         return
     lows = [row.score if row.low is None else row.low for row in rows]

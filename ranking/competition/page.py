@@ -54,8 +54,8 @@ def verdict_sentence(rows: Sequence[ProgramScore], labels: Mapping[str, str]) ->
     if len(winners) == 1:
         return f"{named(winners[0], labels)} wins with {winners[0]['score']:.1f} of 100 points{bar}."
     if winners:
-        said = f"{joined(winners, labels)} are co-winners with {winners[0]['score']:.1f} points each"
-        return f"{said}: the same score and the same length of prompt{bar}."
+        lead = f"{joined(winners, labels)} are co-winners with {winners[0]['score']:.1f} points each"
+        return f"{lead}: the same score and the same length of prompt{bar}."
     ranked = [row for row in rows if row["rank"] is not None]
     if not ranked:
         return "No program competes yet."
@@ -83,8 +83,8 @@ def make_row(
     if row["score"] is not None:
         bounds = "" if row["low"] is None else f" ({row['low']:.1f}–{row['high']:.1f})"
         low, high = (row["score"], row["score"]) if row["low"] is None else (row["low"], row["high"])
-        said = f"{name}: {row['score']:.1f}{bounds} of 100"
-        picture = interval_row(Interval(name, row["score"], low, high, said=said), scale)
+        title = f"{name}: {row['score']:.1f}{bounds} of 100"
+        picture = interval_row(Interval(name, row["score"], low, high, title=title), scale)
     prompts = [(name, 1000 * row["prompt"][model] if row["prompt"] else None) for model, name in models.items()]
     return {"entrant": entrant, "label": name, "standing": row, "interval": picture, "prompts": prompts}
 

@@ -1,4 +1,4 @@
-"""Seed 003's ranking policy: who wins, who shares it, and what is said of everyone else, in words."""
+"""Seed 003's ranking policy: who wins, who shares the win, and the verdict on everyone else."""
 
 from __future__ import annotations
 

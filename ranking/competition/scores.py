@@ -104,8 +104,8 @@ def group_trials(
         return cells
     groups = trials.assign(cell=np.ravel_multi_index(place, shape)).groupby("cell")["vector"]
     for cell, vectors in groups:
-        found = [vector for vector in vectors if vector is not None]
-        cells["diversity"].flat[cell] = diversity(np.array(found, dtype=float), count=count)
+        present = [vector for vector in vectors if vector is not None]
+        cells["diversity"].flat[cell] = diversity(np.array(present, dtype=float), count=count)
     return cells
 
 

@@ -59,8 +59,8 @@ def short(label: str) -> str:
 
 def as_interval(row: StandingRow, label: str) -> Interval:
     low, high = ("…" if bound is None else f"{bound:.0f}" for bound in (row["low"], row["high"]))
-    said = f"{row['rating']:.0f} ({low}–{high}), {row['votes']} votes"
-    return Interval(label, row["rating"], row["low"], row["high"], row["iid_low"], row["iid_high"], said)
+    title = f"{row['rating']:.0f} ({low}–{high}), {row['votes']} votes"
+    return Interval(label, row["rating"], row["low"], row["high"], row["iid_low"], row["iid_high"], title)
 
 
 def scale_of(rows: list[StandingRow]) -> Scale:

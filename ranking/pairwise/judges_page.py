@@ -61,7 +61,7 @@ def judges_context(fit: Fit, *, labels: dict[str, str]) -> dict[str, Any]:
 
 def reliability_interval(report: JudgeResult) -> Interval:
     low, value, high = report["reliability_low"], report["reliability"], report["reliability_high"]
-    return Interval("", value, low, high, said=f"{value:.2f} ({low:.2f} to {high:.2f})")
+    return Interval("", value, low, high, title=f"{value:.2f} ({low:.2f} to {high:.2f})")
 
 
 def cohen_matrix(cohen: list[CohenResult], ordered: list[str], labels: dict[str, str]) -> dict[str, Any]:

@@ -38,8 +38,8 @@ def read_grades(path: Path, *, suite: Suite, progress: Progress = unwatched) -> 
     if suite.rubric is None:
         raise FileError(path.name, 0, "", f"the suite {suite.slug} has no rubric.")
     try:
-        for number, found in standing_rows(path):
-            row = parse_grade(found, suite.rubric, subjects)
+        for number, fields in standing_rows(path):
+            row = parse_grade(fields, suite.rubric, subjects)
             first = seen.setdefault(row[:-1], number)
             if first != number:
                 raise BadField("dimension", f"this judge graded it already in line {first}.")

@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class GradedItems:
-    """One entrant's drawings as columns, and who said what about them; stages, subjects and judges are numbers.
+    """One entrant's drawings as columns, and who graded them how; stages, subjects and judges are numbers.
 
     `stage`, `subject` and `score` have a row for each drawing (score NaN where it does not count; a subject's number
     belongs to one stage); `item` (row of the drawing), `judge` and `value` have one for each judgement.

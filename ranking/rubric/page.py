@@ -54,7 +54,7 @@ def make_row(
     name = entrant.label if entrant else row["entrant"]
     known = row["low"] is not None
     reach = f"{row['low']:.{digits}f}–{row['high']:.{digits}f}" if known else "no interval"
-    said = f"{name}: {row['score']:.{digits}f} ({reach})"
+    title = f"{name}: {row['score']:.{digits}f} ({reach})"
     return {
         "entrant": entrant,
         "label": name,
@@ -62,7 +62,7 @@ def make_row(
         "ranks": rank_words(row["rank_low"], row["rank_high"]),
         "value": f"{row['score']:.{digits}f}",
         "reach": reach,
-        "interval": interval_row(Interval(name, row["score"], row["low"], row["high"], said=said), scale),
+        "interval": interval_row(Interval(name, row["score"], row["low"], row["high"], title=title), scale),
         "score": score,
         "stages": list(score["stages"].items()),
         "valid": score["drawings"] - score["missing"],
@@ -102,12 +102,12 @@ def agreement_words(result: RubricResult) -> list[str]:
     single, mean, alpha = result["icc1"], result["icck"], result["alpha"]
     if alpha["value"] is None:
         return ["No drawing was graded by two judges yet, so agreement is unknown."]
-    words = next((said for limit, said in ALPHA_WORDS if alpha["value"] >= limit), "hardly more than chance")
+    words = next((words for limit, words in ALPHA_WORDS if alpha["value"] >= limit), "hardly more than chance")
     sentences = [
         f"Krippendorff's α (interval) = {number(alpha)}: {words}, on {result['alpha_units']} drawings with two or more judges."
     ]
     if single["value"] is not None and mean["value"] is not None:
-        trust = next((said for limit, said in ICC_WORDS if mean["value"] >= limit), "poor")
+        trust = next((words for limit, words in ICC_WORDS if mean["value"] >= limit), "poor")
         sentences.append(
             f"ICC(2,1) = {number(single)} for one judge, ICC(2,k) = {number(mean)} for the mean of these "
             f"{result['icc_judges']}: {trust} reliability, on {result['icc_targets']} drawings that all of them graded."
@@ -147,7 +147,7 @@ def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[
         Dot(
             anchors=point["anchors"],
             visual=point["visual"],
-            said=f"{named(point, labels)}, {point['subject']}, attempt {point['attempt']}: "
+            title=f"{named(point, labels)}, {point['subject']}, attempt {point['attempt']}: "
             f"{point['visual']:.0f} points, {point['anchors']} anchors",
             link=reverse("gallery:sample", args=[point["code"]]) if linked else "",
         )

@@ -55,14 +55,14 @@ def grades_of(run: Run, *, weights: Mapping[str, float] | None = None, until: st
     if moment:
         stood = Q(graded_at__lte=moment) & (stood | Q(withdrawn_at__gt=moment))
     out = [name for name, weight in (weights or {}).items() if weight == 0]
-    rows = Grade.objects.filter(stood, run=run).exclude(seat__pseudonym__in=out).order_by("graded_at", "id")
+    grades = Grade.objects.filter(stood, run=run).exclude(seat__pseudonym__in=out).order_by("graded_at", "id")
     names = ("seat__pseudonym", "sample__entrant__name", "sample__prompt__category", "sample__prompt__subject")
     more = ("sample__prompt__key", "sample__attempt", "dimension", "value")
-    found = [
+    rows = [
         (judge, entrant, stage, subject or key, attempt, dimension, value)
-        for judge, entrant, stage, subject, key, attempt, dimension, value in rows.values_list(*names, *more)
+        for judge, entrant, stage, subject, key, attempt, dimension, value in grades.values_list(*names, *more)
     ]
-    return pd.DataFrame(found, columns=COLUMNS).astype({"attempt": int, "value": float})
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"attempt": int, "value": float})
 
 
 def expected_of(run: Run) -> pd.DataFrame:
@@ -71,13 +71,13 @@ def expected_of(run: Run) -> pd.DataFrame:
     stages = [stage.key for stage in rubric_of(run.code).stages]
     samples = run.samples.filter(ended, held=False, excluded_reason="", entrant__disqualified="")
     samples = samples.exclude(state=Sample.State.CANCELLED, reason=UNFINISHED)
-    rows = samples.filter(prompt__category__in=stages, entrant__approved=True).in_order()
+    samples = samples.filter(prompt__category__in=stages, entrant__approved=True).in_order()
     names = ("entrant__name", "prompt__category", "prompt__subject", "prompt__key", "attempt", "verdict")
-    found = [
+    rows = [
         (entrant, stage, subject or key, attempt, verdict == Sample.Verdict.VALID)
-        for entrant, stage, subject, key, attempt, verdict in rows.values_list(*names)
+        for entrant, stage, subject, key, attempt, verdict in samples.values_list(*names)
     ]
-    return pd.DataFrame(found, columns=[*ITEM, "valid"]).astype({"attempt": int, "valid": bool})
+    return pd.DataFrame(rows, columns=[*ITEM, "valid"]).astype({"attempt": int, "valid": bool})
 
 
 def standings(rows: Iterable[tuple[EntrantScore, Estimate]]) -> list[ScoreRow]:

@@ -158,12 +158,12 @@ def judge_severity(judgements: pd.DataFrame) -> tuple[JudgeSeverity, ...]:
         others=judgements.groupby(ITEM)["score"].transform("sum") - judgements["score"],
         count=judgements.groupby(ITEM)["score"].transform("size") - 1,
     )
-    found = []
+    severities = []
     for judge, rows in frame.groupby("judge"):
         shared = rows[rows["count"] > 0]
         offset = float((shared["score"] - shared["others"] / shared["count"]).mean()) if len(shared) else None
-        found.append(JudgeSeverity(str(judge), len(rows), len(shared), float(rows["score"].mean()), offset))
-    return tuple(found)
+        severities.append(JudgeSeverity(str(judge), len(rows), len(shared), float(rows["score"].mean()), offset))
+    return tuple(severities)
 
 
 def complete_block(scores: np.ndarray) -> np.ndarray:
@@ -183,12 +183,12 @@ def _agreement(judgements: pd.DataFrame) -> dict[str, Any]:
     values, at = np.unique(np.round(units[~np.isnan(units)], 9), return_inverse=True)
     counts = np.zeros((len(units), len(values)))
     np.add.at(counts, (np.nonzero(~np.isnan(units))[0], at), 1)
-    found = icc(block)
+    estimate = icc(block)
     return {
         "icc1": icc_interval(block, lambda values: values.icc2),
         "icck": icc_interval(block, lambda values: values.icc2k),
-        "icc_targets": found.targets,
-        "icc_judges": found.judges,
+        "icc_targets": estimate.targets,
+        "icc_judges": estimate.judges,
         "alpha": krippendorff(counts, interval_delta(values)) if len(units) else Estimate(None),
         "alpha_units": len(units),
     }
@@ -232,12 +232,12 @@ def _columns(items: pd.DataFrame, judgements: pd.DataFrame, rubric: Rubric) -> G
     keys = list(zip(items["stage"], items["subject"], strict=True))
     subjects = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     rows = {key: row for row, key in enumerate(zip(*(items[name] for name in ITEM[1:]), strict=True))}
-    said = zip(*(judgements[name] for name in ITEM[1:]), strict=True)
+    graded = zip(*(judgements[name] for name in ITEM[1:]), strict=True)
     return GradedItems(
         stage=np.array([places[stage] for stage, _ in keys], int),
         subject=np.array([subjects[key] for key in keys], int),
         score=items["score"].to_numpy(float),
-        item=np.array([rows[key] for key in said], int),
+        item=np.array([rows[key] for key in graded], int),
         judge=pd.factorize(judgements["judge"])[0],
         value=judgements["score"].to_numpy(float),
     )
@@ -280,5 +280,5 @@ def _notes(judgements: pd.DataFrame) -> tuple[str, ...]:
     if judges == 1:
         return ("One judge: the intervals cover the choice of subjects and speak for this judge alone.",)
     if judges and judgements.groupby(ITEM)["judge"].nunique().max() < 2:
-        return ("No drawing was graded by two judges: agreement cannot be told.",)
+        return ("No drawing was graded by two judges: agreement is unknown.",)
     return ()

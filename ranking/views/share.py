@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from generation.models import Run
 from generation.protocols import load, protocol_of, protocols_of
-from ranking.charts.share_picture import Row, draw_share_picture
+from ranking.charts.share_picture import SharedRow, draw_share_picture
 from ranking.models import Fit, Publication
 from ranking.views.pages import ranking_page
 
@@ -37,7 +37,7 @@ def _picture(fit: Fit, title: str) -> HttpResponse:
     run, entry = fit.run, protocol_of(fit.run, fit.protocol)
     said = load(entry.sentence)(fit.result, dict(run.entrants.values_list("name", "label"))) if entry.sentence else ""
     standings = fit.standings.filter(scope="overall", score__isnull=False).select_related("entrant").order_by("-score")
-    rows = [Row(standing.entrant.label, standing.score, standing.low, standing.high) for standing in standings]
+    rows = [SharedRow(standing.entrant.label, standing.score, standing.low, standing.high) for standing in standings]
     simulated = fit.result.get("run", {}).get("simulated", 0)
     label = " · ".join(word for word, true in (("demo players", run.is_demo), ("simulated judges", simulated)) if true)
     response = HttpResponse(draw_share_picture(title, said, rows, label=label), content_type="image/png")

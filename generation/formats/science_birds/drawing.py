@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from generation.formats.science_birds.level import CELL, ORIGIN_Y, Block
-from generation.formats.science_birds.physics import Pose, Settled
+from generation.formats.science_birds.physics import Pose, SettledLevel
 from generation.formats.science_birds.similarity import bounds, rectangles
 
 UNIT = 100  # SVG units in one game unit: two decimals are then finer than any screen
@@ -19,7 +19,7 @@ def draw_still(blocks: Sequence[Block], poses: Sequence[Pose], *, title: str) ->
     return document(frame(blocks, poses), parts, title)
 
 
-def draw_replay(settled: Settled) -> str:
+def draw_replay(settled: SettledLevel) -> str:
     """Every block moves along its own few frames; all share one clock, so the fall stays in step."""
     blocks = settled.blocks
     start = [Pose(block.x, block.y) for block in blocks]

@@ -42,7 +42,7 @@ class Pose:
 
 
 @dataclass(frozen=True)
-class Settled:
+class SettledLevel:
     """A level after the ten seconds: final poses, and the (time, pose) path of each block."""
 
     blocks: tuple[Block, ...]
@@ -69,7 +69,7 @@ class Settled:
 
 
 @lru_cache(maxsize=64)
-def settle(blocks: tuple[Block, ...]) -> Settled:
+def settle(blocks: tuple[Block, ...]) -> SettledLevel:
     """Let a level stand for ten seconds. The cache lets a page draw what it has just measured."""
     world, bodies = build_world(blocks)
     history = [[(0.0, Pose(block.x, block.y))] for block in blocks]
@@ -80,7 +80,7 @@ def settle(blocks: tuple[Block, ...]) -> Settled:
             record(bodies, history, step * STEP)
             if not any(body.awake for body in bodies):  # sleeping bodies stay where they are until touched
                 break
-    return Settled(blocks, tuple(path[-1][1] for path in history), tuple(map(tuple, history)))
+    return SettledLevel(blocks, tuple(path[-1][1] for path in history), tuple(map(tuple, history)))
 
 
 def build_world(blocks: Sequence[Block]) -> tuple[Any, list[Any]]:

@@ -55,17 +55,17 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, help="a file (default: standard output; for `all` SUITE-RUN.zip)")
 
     def handle(self, *args: Any, kind: str, run: str, out: Path | None, **options: Any) -> None:
-        found = find_run(run)
+        exported = find_run(run)
         asked = {"format": options["format"], "names": options["names"]}
         if kind == "all":
-            self.write_all(found, out or Path(f"{found.suite}-{found.code}.zip"))
+            self.write_all(exported, out or Path(f"{exported.suite}-{exported.code}.zip"))
         elif out is None:
             # On a screen that shows the lines themselves a bar would only get between them.
             with Bar(self.stderr, "Exporting", wanted=not self.stdout.isatty()) as bar, quiet_pipe():
-                writers()[kind](found, self.stdout._out, **asked, progress=bar.to)
+                writers()[kind](exported, self.stdout._out, **asked, progress=bar.to)
                 self.stdout.flush()
         else:
-            self.write_file(found, kind, out, **asked)
+            self.write_file(exported, kind, out, **asked)
 
     def write_all(self, run: Run, path: Path) -> None:
         """The zip that `import_run` reads; judges are in it by pseudonym only."""

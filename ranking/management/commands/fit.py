@@ -32,7 +32,7 @@ class Command(RunCommand):
                     fits.append(fit_run(run, protocol=name, full=not fast))
         except ValueError as error:
             raise CommandError(str(error)) from None
-        told = ", ".join(
+        fits = ", ".join(
             f"{fit.protocol} ({fit.kind}, {fit.votes} {protocol_of(run, fit.protocol).rests_on})" for fit in fits
         )
-        return f"Run {run.code}: {told or 'nothing to fit'}."
+        return f"Run {run.code}: {fits or 'nothing to fit'}."

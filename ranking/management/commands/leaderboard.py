@@ -31,11 +31,11 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, help="write here instead of to the screen")
 
     def handle(self, *args: Any, run: str, **options: Any) -> None:
-        found = find_run(run)
-        protocol = options["protocol"] or next(iter(protocols_of(found)), "")
-        entry = protocol_of(found, protocol)
+        scored = find_run(run)
+        protocol = options["protocol"] or next(iter(protocols_of(scored)), "")
+        entry = protocol_of(scored, protocol)
         if entry is None:
-            raise CommandError(f"Run {found.code} is not scored by {protocol or 'anything yet'}.")
+            raise CommandError(f"Run {scored.code} is not scored by {protocol or 'anything yet'}.")
         try:
             if options["until"]:
                 parse_time(options["until"])
@@ -43,9 +43,9 @@ class Command(BaseCommand):
             raise CommandError(
                 f"--until must be a time such as 2026-05-01T12:00:00Z, not {options['until']!r}."
             ) from None
-        chosen = fit_options(found, **{name: options[name] for name in ("until", "ties", "fails")})
+        chosen = fit_options(scored, **{name: options[name] for name in ("until", "ties", "fails")})
         with Bar(self.stderr, f"Fitting {protocol}"):
-            text = written(load(entry.analyse)(found, options=chosen, full=True), options["format"])
+            text = written(load(entry.analyse)(scored, options=chosen, full=True), options["format"])
         if options["out"]:
             options["out"].write_text(text, encoding="utf-8")
         else:

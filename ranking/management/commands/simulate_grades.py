@@ -22,12 +22,12 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=1)
 
     def handle(self, *args: Any, run: str, judges: int, seed: int, **options: Any) -> None:
-        found = find_run(run)
-        if not any(entry.needs_rubric for entry in found.judged_by):
-            raise CommandError(f"Run {found.code} is not graded by a rubric.")
+        graded = find_run(run)
+        if not any(entry.needs_rubric for entry in graded.judged_by):
+            raise CommandError(f"Run {graded.code} is not graded by a rubric.")
         try:
             with Bar(self.stderr, "Grading") as bar:
-                done = simulate_grades(found, judges=judges, seed=seed, progress=bar.to)
+                done = simulate_grades(graded, judges=judges, seed=seed, progress=bar.to)
         except ValueError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(f"{done} drawings graded by {judges} simulated judges.")

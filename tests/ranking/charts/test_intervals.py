@@ -36,7 +36,7 @@ def parse(svg):
 
 
 def test_a_name_cannot_break_out_of_a_chart():
-    rows = [Interval(HOSTILE, 1000, 900, 1100, said=HOSTILE), Interval("b", 990, None, 1000)]
+    rows = [Interval(HOSTILE, 1000, 900, 1100, title=HOSTILE), Interval("b", 990, None, 1000)]
     for svg in (
         interval_chart(rows, label=HOSTILE, unit=HOSTILE),
         heat_map([HOSTILE, "b"], [[None, 0.9], [0.1, None]], [[0, 3], [3, 0]]),

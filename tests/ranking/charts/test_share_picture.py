@@ -6,9 +6,13 @@ from io import BytesIO
 
 from PIL import Image
 
-from ranking.charts.share_picture import Row, _shortened, draw_share_picture
+from ranking.charts.share_picture import SharedRow, _shortened, draw_share_picture
 
-ROWS = [Row("Master", 1154, 1085, 1223), Row("Journeyman", 1086, 981, 1191), Row("Nobody", 900, None, None)]
+ROWS = [
+    SharedRow("Master", 1154, 1085, 1223),
+    SharedRow("Journeyman", 1086, 981, 1191),
+    SharedRow("Nobody", 900, None, None),
+]
 
 
 def opened(body: bytes) -> Image.Image:
@@ -41,7 +45,7 @@ def test_demo_data_is_marked_in_the_picture_itself():
 
 
 def test_long_names_and_no_rows_do_no_harm():
-    body = draw_share_picture("W" * 300, "word " * 200, [Row("M" * 200, 1.5, None, None)] * 40)
+    body = draw_share_picture("W" * 300, "word " * 200, [SharedRow("M" * 200, 1.5, None, None)] * 40)
 
     assert opened(body).size == opened(draw_share_picture("", "", [])).size == (1200, 630)
 

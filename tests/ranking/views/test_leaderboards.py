@@ -13,7 +13,7 @@ from django.utils.timezone import now
 from generation.models import Measurement, Run, Sample
 from judging.models import Seat, Vote
 from ranking.automatic.page import overall_sentence
-from ranking.charts.share_picture import Row, draw_share_picture
+from ranking.charts.share_picture import SharedRow, draw_share_picture
 from ranking.fitting import fit_run, publish_fit
 from ranking.models import Counting, Fit, Publication
 from ranking.pairwise.sentences import leading_sentence
@@ -203,7 +203,8 @@ def linked_picture(client, address):
 def drawn(fit, title):
     labels = dict(fit.run.entrants.values_list("name", "label"))
     rows = [
-        Row(labels[row["entrant"]], *(row[key] for key in ("rating", "low", "high"))) for row in fit.result["overall"]
+        SharedRow(labels[row["entrant"]], *(row[key] for key in ("rating", "low", "high")))
+        for row in fit.result["overall"]
     ]
     return draw_share_picture(title, leading_sentence(fit.result, labels), rows)
 
@@ -228,7 +229,7 @@ def test_a_link_to_a_protocol_brings_its_picture(client):
     run = make_answered_run(models=["demo/master", "demo/beginner"], attempts=1, protocols=("pairwise", "automatic"))
     fit = fit_run(run, protocol="automatic")
     labels = dict(run.entrants.values_list("name", "label"))
-    rows = [Row(labels[row["entrant"]], row["score"], row["low"], row["high"]) for row in fit.result["overall"]]
+    rows = [SharedRow(labels[row["entrant"]], row["score"], row["low"], row["high"]) for row in fit.result["overall"]]
 
     picture = linked_picture(client, reverse("ranking:protocol", args=[run.code, "automatic"]))
 
