@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Count, F, Q, TextChoices  # `models.` would be a run's models within Run
+from django.db.models import Count, Exists, F, OuterRef, Q, TextChoices  # `models.` would be a run's models within Run
 from django.utils.timezone import now
 
 from generation.codes import new_code
@@ -212,6 +212,9 @@ class SampleQuerySet(models.QuerySet["Sample"]):
 
     def unended(self) -> SampleQuerySet:
         return self.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING])
+
+    def unmeasured(self, backend: str) -> SampleQuerySet:
+        return self.filter(~Exists(Measurement.objects.filter(sample=OuterRef("pk"), backend=backend)))
 
     def judgeable(self) -> SampleQuerySet:
         """Valid drawings that no curator withheld, of entrants that still compete."""

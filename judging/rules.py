@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,6 +24,12 @@ class Rules:
 
     def label(self, category: str) -> str:
         return self.categories.get(category, category)
+
+    def in_order(self, present: Collection[str]) -> list[tuple[str, str]]:
+        """(key, label) of the categories that are present, in the suite's order; the others come last."""
+        order = [key for key in self.categories if key in present]
+        order += [key for key in present if key not in self.categories]
+        return [(key, self.label(key) or key or "no category") for key in order]
 
 
 @lru_cache(maxsize=64)

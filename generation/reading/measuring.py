@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import structlog
-from django.db.models import Exists, F, OuterRef
+from django.db.models import F
 
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
@@ -25,8 +25,7 @@ MEASURED_AT_ONCE = 200
 
 def unmeasured(run: Run) -> int:
     """Answers that the run's backend has not measured yet."""
-    mine = Measurement.objects.filter(sample=OuterRef("pk"), backend=run.measure_backend)
-    return run.samples.filter(~Exists(mine), state=Sample.State.DRAWN).count()
+    return run.samples.filter(state=Sample.State.DRAWN).unmeasured(run.measure_backend).count()
 
 
 def enqueue_measuring() -> int:

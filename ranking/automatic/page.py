@@ -123,9 +123,8 @@ def stacked_bar(means: Mapping[str, float], parts: Sequence[ScorePart], name: st
 
 
 def category_tabs(fit: Fit) -> list[tuple[str, str]]:
-    known, scored = rules_of(fit.run.code).categories, result_of(fit)["categories"]
-    order = [key for key in known if key in scored] + [key for key in scored if key not in known]
-    return [(key, known.get(key) or key or "no category") for key in order] if len(order) > 1 else []
+    scored = result_of(fit)["categories"]
+    return rules_of(fit.run.code).in_order(scored) if len(scored) > 1 else []
 
 
 def category_table(fit: Fit, labels: Mapping[str, str]) -> dict[str, Any]:

@@ -34,10 +34,6 @@ def measured_rows(run: Run, *, backend: str) -> list[dict[str, Any]]:
     return list(rows.values(*COLUMNS, "measurements__values"))
 
 
-def unmeasured(run: Run, *, backend: str) -> int:
-    return answers_of(run).exclude(measurements__backend=backend).count()
-
-
 def scored_by_format(run: Run, *, backend: str) -> bool:
     """Whether the format's measurements hold a score of their own."""
     first = run.samples.filter(measurements__backend=backend).order_by("id").values_list("measurements__values").first()
@@ -77,7 +73,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> AutomaticRe
         "backend": backend,
         "by_format": by_format,
         "votes": len(frame),
-        "unmeasured": unmeasured(run, backend=backend) if by_format else 0,
+        "unmeasured": answers_of(run).unmeasured(backend).count() if by_format else 0,
         "overall": [],
         "categories": {},
         "run": {},

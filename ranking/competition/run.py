@@ -10,7 +10,7 @@ import pandas as pd
 from benchsite.lib.text import markdown_cell
 from generation.models import Entrant, Run
 from ranking.automatic.against_people import compare_with_people
-from ranking.automatic.run import measured_rows, unmeasured
+from ranking.automatic.run import answers_of, measured_rows
 from ranking.competition.files import competition_csv, competition_markdown, program_record
 from ranking.competition.result import CompetitionResult
 from ranking.competition.scores import Competition, score_competition
@@ -48,7 +48,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> Competition
         "backend": backend,
         "trials": count,
         "votes": len(trials),
-        "unmeasured": unmeasured(run, backend=backend),
+        "unmeasured": answers_of(run).unmeasured(backend).count(),
         "waiting": [entrant.name for entrant in entrants if not entrant.approved and not entrant.disqualified],
         "overall": [],
         "categories": {},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from generation.models import Entrant, Run, Sample
+from judging.rules import rules_of
 from ranking.best import Best, find_sample
 from ranking.charts.intervals import interval_axis, interval_row
 from ranking.models import Fit
@@ -76,9 +77,9 @@ def category_records(fit: Fit, one: Entrant, other: Entrant) -> list[dict[str, A
             record["one" if (left == one.pk) == (outcome == "left") else "other"] += votes
         else:
             record[outcome] += votes
-    labels = {key: label for key, label, _ in category_tabs(fit)}
+    rules = rules_of(fit.run.code)
     return [
-        {"label": labels.get(key, key) or "none", **records[key], "votes": sum(records[key].values())}
+        {"label": rules.label(key) or "none", **records[key], "votes": sum(records[key].values())}
         for key in sorted(records)
     ]
 
@@ -97,7 +98,7 @@ def entrant_context(fit: Fit, entrant: Entrant) -> dict[str, Any]:
     full, result = full_of(fit), result_of(fit)
     facts = result_of(full)["run"].get("entrants", {}).get(entrant.name) if full else None
     standing = next((row for row in result["overall"] if row["entrant"] == entrant.name), None)
-    scopes = [("Overall", standing)] + [(label, find(fit, key, entrant)) for key, label, _ in category_tabs(fit)]
+    scopes = [("Overall", standing)] + [(label, find(fit, key, entrant)) for key, label in category_tabs(fit)]
     known = [(label, row) for label, row in scopes if row]
     scale = scale_of([row for _, row in known])
     return {

@@ -323,8 +323,5 @@ def scope_rows(result: PairwiseDocument, scope: str) -> list[StandingRow]:
     return [row for row in rows if row["votes"]]
 
 
-def category_tabs(fit: Fit) -> list[tuple[str, str, int]]:
-    """(key, label, votes) of each category, in the suite's order."""
-    labels, categories = rules_of(fit.run.code).categories, result_of(fit)["categories"]
-    order = [key for key in labels if key in categories] + [key for key in categories if key not in labels]
-    return [(key, labels.get(key, key), sum(row["votes"] for row in categories[key]) // 2) for key in order]
+def category_tabs(fit: Fit) -> list[tuple[str, str]]:
+    return rules_of(fit.run.code).in_order(result_of(fit)["categories"])
