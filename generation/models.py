@@ -122,6 +122,11 @@ class Run(models.Model):
         """How drawings are shown; stands in for a format that is no longer installed."""
         return format_to_show(self.format)
 
+    @property
+    def entrant_word(self) -> str:
+        """What its pages call an entrant."""
+        return "program" if self.config.get("programs") else "model"
+
 
 class LanguageModel(models.Model):
     """A language model as it is asked in one run."""

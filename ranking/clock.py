@@ -1,4 +1,4 @@
-"""Verb: go on after the clock was set back, when marks and fits of the future would hide every change until they are reached."""
+"""Repairs timestamps after the system clock was moved back: marks and fits dated in the future would block refits until then."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ UNDER_WAY = timedelta(minutes=1)  # what a full fit may take
 
 
 def forget_future(*, apart: timedelta = APART) -> int:
-    """Date marks and fits of a time that is yet to come as of now, so that these fits are made anew; says for how many runs.
+    """Redate marks and fits of the future to now, so that these runs are refitted; returns how many runs there are.
 
-    A fit that began before the clock was set may be stored at any time after, so its run is marked once more. What is frozen
+    A fit that began before the clock was moved may be stored at any time after, so its run is marked again. A frozen run
     stays as it is until it is thawed.
     """
     moment = now()
@@ -29,7 +29,7 @@ def forget_future(*, apart: timedelta = APART) -> int:
     runs = set(marked.values_list("pk", flat=True)) | set(future.values_list("run", flat=True))
     if not runs:
         return 0
-    log.warning("clock_was_set_back", runs=len(runs))
+    log.warning("clock_moved_back", runs=len(runs))
     with transaction.atomic():  # a fit that is dated now and lies behind no mark would hide what it missed
         hiding = list(Fit.objects.filter(until=None, read_at__gt=moment, run__in=runs).values_list("pk", flat=True))
         marked.update(scores_changed_at=moment + AHEAD)
@@ -40,10 +40,10 @@ def forget_future(*, apart: timedelta = APART) -> int:
 
 
 def follow_clock(latest: datetime) -> datetime:
-    """Where the clock is behind the latest time this process has seen, the future is no other host's, however near it is.
+    """Forget the future; where the clock is behind the latest time this process saw, even what is seconds ahead.
 
-    Returns the latest time to remember. A small step is watched until it is made good, for fits that were under way; after a
-    large one these are far enough ahead to be known anyway.
+    Such a time cannot come from another host's clock. Returns the latest time to remember: after a small step back it stays
+    until the clock has caught up, because fits may be under way; after a large step these are far enough ahead to be found.
     """
     moment = now()
     behind = latest - moment

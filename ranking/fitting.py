@@ -88,7 +88,7 @@ def make_standing(fit: Fit, scope: str, entrant_id: int, row: dict[str, Any]) ->
 
 
 def forget_old(fit: Fit) -> None:
-    """Older fits of the same kind go, except a few and the published."""
+    """Delete older fits of the same kind, except a few and the published."""
     alike = Fit.objects.filter(run=fit.run, protocol=fit.protocol, kind=fit.kind, publications=None)
     alike = alike.filter(until__isnull=fit.until is None)
     kept = list(alike.order_by("-id").values_list("id", flat=True)[: KEPT_PAST if fit.until else KEPT])
@@ -116,12 +116,12 @@ def stale_fits(kind: str) -> list[tuple[Run, str]]:
 
 
 def refit_fast(run: Run, protocol: str) -> Fit:
-    """What pages wait for: a fast fit, or a full one where the protocol has no slow part."""
+    """The fit that pages wait for: fast, or full where the protocol has no slow part."""
     return fit_run(run, protocol=protocol, full=False)
 
 
 def refit_fully(run_id: int) -> list[Fit]:
-    """What pages do not wait for, if it is still wanted when the worker comes to it."""
+    """The full fits of a run that are still stale when the worker gets to them."""
     return [fit_run(run, protocol=name) for run, name in stale_fits(Fit.Kind.FULL) if run.pk == run_id]
 
 

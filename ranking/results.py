@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 
 
 class EstimateResult(TypedDict):
-    """A number with its 95 % interval; null where the data cannot say."""
+    """A number with its 95% interval; null where the data cannot say."""
 
     value: float | None
     low: float | None

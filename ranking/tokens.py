@@ -1,4 +1,4 @@
-"""Verbs: give an analyst a token, take it back, and let a request in by it."""
+"""Verbs: create and revoke an analyst's token, and admit a request by it."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class Crew:
                 loop = asyncio.get_running_loop()
                 return await loop.run_in_executor(self.thread, lambda: work(*arguments, **named))
             except (OperationalError, InterfaceError) as error:
-                log.warning("database_away", error=type(error).__name__)
+                log.warning("database_unreachable", error=type(error).__name__)
                 await asyncio.get_running_loop().run_in_executor(self.thread, _close_connection)
                 if self.stopping.is_set() and wait > GRACE_SECONDS / 4:
                     raise

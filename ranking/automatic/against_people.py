@@ -1,4 +1,4 @@
-"""An automatic score held against people: two rankings of the same entrants, and the drawings they see most differently."""
+"""Compares an automatic score with people: two rankings of the same entrants, and the drawings on which they differ most."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def people_ratings(run: Run, options: dict[str, Any]) -> tuple[dict[str, float],
 
 
 def liking(run: Run) -> dict[int, tuple[float, int]]:
-    """By sample id: the share of points it won, drawn to a half by two votes, and its votes. Both bad is no point."""
+    """By sample id: the share of points it won, shrunk towards a half by two votes, and its votes. Both bad is no point."""
     votes = Vote.objects.counting(run).without_repeats().exclude(seat__weight=0)
     sums: dict[int, tuple[float, int]] = {}
     for side, column in enumerate(("matchup__left_sample_id", "matchup__right_sample_id")):

@@ -1,4 +1,4 @@
-"""Answers as files: database.jsonl in, with every bad line named; an automatic leaderboard as JSON, Markdown and CSV out."""
+"""Reads answers from database.jsonl, naming every bad line, and writes an automatic leaderboard as JSON, Markdown and CSV."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def to_markdown(scores: Scores, *, slug: str, title: str) -> str:
     lines = [
         f"# {markdown_cell(title)}",
         "",
-        f"{scores.samples} answers. Intervals are 95 %, clustered by prompt. Spread is the standard deviation across attempts.",
+        f"{scores.samples} answers. Intervals are 95%, clustered by prompt. Spread is the standard deviation across attempts.",
         "",
         f"| # | Model | Score | Interval | {''.join(f'{part.label} | ' for part in scores.parts)}Drawable | Spread | Answers |",
         f"|---:|---|---:|---|{'---:|' * len(scores.parts)}---:|---:|---:|",

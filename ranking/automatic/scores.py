@@ -48,7 +48,7 @@ class Scores:
 
 
 def clustered_mean(values: np.ndarray, clusters: np.ndarray) -> tuple[float, float, float]:
-    """Mean of values [n] with its 95 % interval (mean, low, high) when values of one cluster [n] are not independent.
+    """Mean of values [n] with its 95% interval (mean, low, high) when values of one cluster [n] are not independent.
 
     V = G/(G−1) · Σ_g (Σ_{i∈g} (x_i − x̄))² / n² over the G clusters (the CR1 sandwich of a mean), t with G − 1 degrees
     of freedom, cut to [0, 1]. One cluster says nothing about others: then low and high are NaN.

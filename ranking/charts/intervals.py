@@ -195,7 +195,7 @@ def heat_map(labels: Sequence[str], shares: Sequence[Sequence[float | None]], co
         for j, share in enumerate(row):
             if share is None:
                 continue
-            title = f"{labels[i]} beats {labels[j]}: {100 * share:.0f} %, from {counts[i][j]} votes between them"
+            title = f"{labels[i]} beats {labels[j]}: {100 * share:.0f}%, from {counts[i][j]} votes between them"
             parts.append(heat_cell(gutter + cell_w * j, head + cell_h * i, cell_w, cell_h, share, title, counts[i][j]))
     size = len(labels)
     return picture(gutter + cell_w * size + 8, head + cell_h * size + 8, "Win probabilities", "".join(parts))

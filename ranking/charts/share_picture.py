@@ -39,7 +39,7 @@ def draw_share_picture(title: str, sentence: str, rows: Sequence[SharedRow], *, 
         pen.text((MARGIN, 118 + 36 * number), line, fill=SOFT, font=_font(26))
     _draw_rows(pen, rows[:MOST])
     first = f" · the first {MOST} of {len(rows)}" if len(rows) > MOST else ""
-    pen.text((MARGIN, 582), f"Benchsite · 95 % intervals{first}", fill=SOFT, font=_font(22))
+    pen.text((MARGIN, 582), f"Benchsite · 95% intervals{first}", fill=SOFT, font=_font(22))
     if label:
         pen.text((SIZE[0] - MARGIN, 582), label, fill=WARN, font=_font(22), anchor="ra")
     body = BytesIO()

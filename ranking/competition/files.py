@@ -209,7 +209,7 @@ def competition_csv(scored: Competition) -> str:
 
 
 def competition_markdown(scored: Competition) -> str:
-    lines = ["| Rank | Program | Normalised | 95 % interval | Total | Verdict |", "|---:|---|---:|---|---:|---|"]
+    lines = ["| Rank | Program | Normalised | 95% interval | Total | Verdict |", "|---:|---|---:|---|---:|---|"]
     for row in scored.programs.to_dict("records"):
         known = not math.isnan(row["normalised"])
         score, total = (f"{row['normalised']:.2f}", f"{row['total']:.6f}") if known else ("–", "–")

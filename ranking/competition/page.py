@@ -46,7 +46,7 @@ def overall_sentence(result: CompetitionResult, labels: Mapping[str, str]) -> st
 def verdict_sentence(rows: Sequence[ProgramScore], labels: Mapping[str, str]) -> str:
     """The policy's verdict in words: a winner, co-winners, or nobody, and against which baseline."""
     if not rows:
-        return "No level has been measured yet, so nobody leads."
+        return "No level has been measured yet, so no program leads."
     baselines = [(score, row) for row in rows if row["baseline"] and (score := row["score"]) is not None]
     best = max(baselines, key=lambda pair: pair[0], default=None)
     bar = f"; the baseline {named(best[1], labels)} has {best[0]:.1f}" if best else ""

@@ -137,7 +137,7 @@ def normalise(totals: np.ndarray) -> np.ndarray:
 
 
 def jackknife_letters(chars: np.ndarray, in_it: np.ndarray) -> dict[str, np.ndarray]:
-    """A 95 % interval (`low`, `high`) of each normalised score: leave out one letter at a time, Student's t with C − 1.
+    """A 95% interval (`low`, `high`) of each normalised score: leave out one letter at a time, Student's t with C − 1.
 
     The weights stay those of the whole competition. With one letter there is no interval.
     """

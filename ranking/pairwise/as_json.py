@@ -114,7 +114,7 @@ def _model_fit(fit: CountsFit) -> dict[str, Any]:
 
 
 def _verdicts(fit: CountsFit) -> dict[str, Any]:
-    """Every pair once, better first; `low` and `high` are the gap's own 95 % interval."""
+    """Every pair once, better first; `low` and `high` are the gap's own 95% interval."""
     verdicts, order = fit.verdicts, [fit.entrants.index(row.entrant) for row in fit.overall]
     pairs = []
     for place, i in enumerate(order):

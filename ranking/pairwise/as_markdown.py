@@ -55,7 +55,7 @@ def _opening(board: PairwiseDocument) -> str:
 
 
 def _overall(board: PairwiseDocument) -> str:
-    head = ["Rank", "Entrant", "Elo", "95 % interval", "Rank range", "Best", "Votes", "W / L / T / F", "Fail rate"]
+    head = ["Rank", "Entrant", "Elo", "95% interval", "Rank range", "Best", "Votes", "W / L / T / F", "Fail rate"]
     samples, rows = board["samples"], []
     for row in board["overall"]:
         cells = [
@@ -88,7 +88,7 @@ def _places(board: PairwiseDocument) -> str:
 
 
 def _category(rows: Iterable[StandingRow]) -> str:
-    head = ["Rank", "Entrant", "Elo", "95 % interval", "Raw", "Rank range", "Best", "Votes"]
+    head = ["Rank", "Entrant", "Elo", "95% interval", "Raw", "Rank range", "Best", "Votes"]
     body = [
         [
             *_placed(row),
@@ -116,7 +116,7 @@ def _consistency(board: PairwiseDocument) -> str:
         ]
         for name, spread in ordered
     ]
-    return _table(["Entrant", "Variance", "SD", "95 % interval", "Prompts"], rows, left=0)
+    return _table(["Entrant", "Variance", "SD", "95% interval", "Prompts"], rows, left=0)
 
 
 def _trust(board: PairwiseDocument) -> str:

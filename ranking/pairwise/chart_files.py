@@ -110,7 +110,7 @@ def wins_svg(fit: Fit, labels: dict[str, str]) -> Svg:
 
 def interval_svg(fit: Fit, labels: dict[str, str], *, scope: str = "") -> Svg:
     rows = [as_interval(row, named(row, labels)) for row in scope_rows(result_of(fit), scope)]
-    return interval_chart(rows, label=f"Ratings: {fit.run}", unit="rating (Elo scale) with 95 % interval")
+    return interval_chart(rows, label=f"Ratings: {fit.run}", unit="rating (Elo scale) with 95% interval")
 
 
 def cost_points(fit: Fit, labels: dict[str, str]) -> list[Point]:
@@ -118,7 +118,7 @@ def cost_points(fit: Fit, labels: dict[str, str]) -> list[Point]:
     for row in result_of(fit)["overall"]:
         cost = costs.get(row["entrant"])
         if cost and cost["each_nano"] is not None and not cost["unknown"]:
-            x = cost["each_nano"] / 1e6
+            x = 1000 * cost["each_nano"] / 1e9  # US$ per 1,000 answers
             points.append(Point(short(named(row, labels)), x, row["rating"], row["low"], row["high"]))
     return points
 
@@ -127,7 +127,7 @@ def cost_svg(points: list[Point]) -> Svg:
     return scatter(
         points,
         label="Cost against rating",
-        x_label="cost of an answer, thousandths of a US dollar",
+        x_label="cost, US$ per 1,000 answers",
         y_label="rating",
     )
 

@@ -63,7 +63,7 @@ def verdict_sentence(result: dict[str, Any], one: Entrant, other: Entrant) -> st
     pair = next((pair for pair in pairs if {pair["upper"], pair["lower"]} == wanted), None)
     if pair is None:
         return ""
-    bounds = "" if pair["low"] is None else f" (95 % interval {pair['low']:+.0f} to {pair['high']:+.0f})"
+    bounds = "" if pair["low"] is None else f" (95% interval {pair['low']:+.0f} to {pair['high']:+.0f})"
     gap = f": the gap is {pair['gap']:.0f} points{bounds}"
     return VERDICT_WORDS[pair["state"]].format(upper=labels[pair["upper"]], lower=labels[pair["lower"]], gap=gap)
 

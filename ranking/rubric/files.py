@@ -128,7 +128,7 @@ def board_markdown(board: RubricBoard, rubric: Rubric) -> str:
     stages = [stage.key for stage in rubric.stages]
     labels = " | ".join(markdown_cell(stage.label) for stage in rubric.stages)
     lines = [
-        f"| Rank | Entrant | Total | 95 % interval | {labels} | Graded | Missing | SD across attempts |",
+        f"| Rank | Entrant | Total | 95% interval | {labels} | Graded | Missing | SD across attempts |",
         f"|---:|---|---:|---|{'---:|' * len(stages)}---:|---:|---:|",
     ]
     for score in board.scores:

@@ -75,22 +75,22 @@ def leading_sentence(result: RubricResult, labels: Mapping[str, str]) -> str:
 
 
 def leading_words(rows: list[ScoreRow], labels: Mapping[str, str], *, top: float, where: str) -> str:
-    """The first thing the page says; entrants whose intervals overlap the leader's are not parted from it."""
+    """The first thing the page says; entrants whose intervals overlap the leader's are not separated from it."""
     if not rows:
         return "There are no grades here yet, so nothing is ranked." if where else no_total_words()
     first = rows[0]
     name = named(first, labels)
     out_of = f"{first['score']:.1f} of {top:g}"
     if len(rows) == 1:
-        return f"{name} has {out_of} points, and nobody to be compared with."
+        return f"{name} has {out_of} points and no rival to compare with."
     close = [row for row in rows if row["rank_low"] == 1]
     if first["low"] is None or len(close) == 1:
         second = rows[1]
         gap = first["score"] - second["score"]
         return f"{name} leads with {out_of} points, {gap:.1f} ahead of {named(second, labels)}."
     if len(close) == len(rows) > 2:
-        return f"{name} has most points ({out_of}), but the intervals of all {len(rows)} entrants overlap."
-    return f"{number_word(len(close)).capitalize()} cannot be told apart at the top; {name} has most points ({out_of})."
+        return f"{name} has the most points ({out_of}), but the intervals of all {len(rows)} entrants overlap."
+    return f"{number_word(len(close)).capitalize()} are not statistically separated at the top; {name} has the most points ({out_of})."
 
 
 def no_total_words() -> str:

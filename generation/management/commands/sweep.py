@@ -42,7 +42,7 @@ class Command(BaseCommand):
             try:
                 sweep_and_enqueue()
             except (DatabaseError, InterfaceError) as error:
-                log.warning("database_away", error=type(error).__name__)
+                log.warning("database_unreachable", error=type(error).__name__)
                 connection.close()
             close_old_connections()
             stop.wait(settings.SWEEP_SECONDS)

@@ -48,7 +48,7 @@ class Command(BaseCommand):
             try:
                 look(memory)
             except (DatabaseError, InterfaceError) as error:
-                log.warning("database_away", error=type(error).__name__)
+                log.warning("database_unreachable", error=type(error).__name__)
                 connection.close()
             close_old_connections()
             stop.wait(EVERY)
@@ -79,7 +79,7 @@ class Memory:
 
 
 def look(memory: Memory) -> None:
-    """Make the fast fits here, and ring for the full ones, each run at most once in a while."""
+    """Make the fast fits here, and enqueue the full ones, each run at most once in a while."""
     memory.latest = follow_clock(memory.latest)
     mark_missed()
     for run, protocol in stale_fits(Fit.Kind.FAST):

@@ -91,7 +91,7 @@ def test_every_cell_of_the_heat_map_says_its_number_and_votes():
     root = parse(heat_map(["a", "b"], [[None, 0.76], [0.24, None]], [[0, 12], [12, 0]]))
 
     titles = [element.text for element in root.iter(f"{SVG}title")]
-    assert "a beats b: 76 %, from 12 votes between them" in titles
+    assert "a beats b: 76%, from 12 votes between them" in titles
     assert {"76", "24"} <= {element.text for element in root.iter(f"{SVG}text")}
 
 

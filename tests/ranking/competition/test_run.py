@@ -112,7 +112,7 @@ def test_the_verdict_is_said_in_words():
         "No program beats the baseline, so there is no winner: the best has 10.0 points; the baseline zero has 20.0."
     )
     assert verdict_sentence([row("a", 0.0, rank=1)], {}) == "No level has scored yet, so there is no winner."
-    assert verdict_sentence([], {}) == "No level has been measured yet, so nobody leads."
+    assert verdict_sentence([], {}) == "No level has been measured yet, so no program leads."
 
 
 def test_measuring_again_changes_nothing(run):

@@ -217,7 +217,7 @@ def test_entrants_of_a_graded_run_have_a_page_with_their_scores(client):
         address = f"/runs/{run.code}/entrants/{entrant.code}/"
         assert address in board
         page = client.get(address).content.decode()
-        assert "95 % interval" in page and "Grades" in page and "No votes yet" not in page
+        assert "95% interval" in page and "Grades" in page and "No votes yet" not in page
 
 
 def test_entrants_of_an_automatic_run_have_a_page_with_their_scores(client):
