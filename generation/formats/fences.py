@@ -23,6 +23,7 @@ class Block:
     content: str
     closed: bool
     nested: bool  # a line inside would itself open a fence
+    mark: str = "`"  # what the fence is made of: ` or ~
 
 
 def lines_of(text: str) -> list[str]:
@@ -69,13 +70,13 @@ def fenced_blocks(text: str) -> list[Block]:
         if fence is None:
             fence, inside, nested = _opening(line), [], False
         elif _closes(line, fence[0], fence[1]):
-            blocks.append(Block(fence[3], "\n".join(inside), True, nested))
+            blocks.append(Block(fence[3], "\n".join(inside), True, nested, fence[0]))
             fence = None
         else:
             nested = nested or _opening(line) is not None
             inside.append(_without_indent(line, fence[2]))
     if fence is not None:
-        blocks.append(Block(fence[3], "\n".join(inside), False, nested))
+        blocks.append(Block(fence[3], "\n".join(inside), False, nested, fence[0]))
     return blocks
 
 

@@ -21,6 +21,8 @@ MAX_MARKS = 8
 _ANSI = re.compile("[\x1b\x90\x98\x9b\x9d\x9e\x9f]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BROKEN = re.compile(f"[{REPLACEMENT}\ud800-\udfff]")
+# Browsers break lines at these too.
+_LINE_BREAKS = str.maketrans(dict.fromkeys("\x85\u2028\u2029", "\n"))
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # Zero-width characters, tags and variation selectors beyond the emoji one: they can carry a message no eye sees.
 _HIDDEN = re.compile(
@@ -40,6 +42,7 @@ class AsciiArt(Format):
     """The rules of docs/suites/ascii.md."""
 
     name = "ascii_art"
+    version = 2  # longer emoji chains have a width, every line break is one
     shown_as = "text"
     example = "```\n /\\_/\\\n( o.o )\n > ^ <\n```"
     shown_in_fonts = True
@@ -51,6 +54,8 @@ class AsciiArt(Format):
         if over_limit(answer):
             return _invalid("truncated", _limit_detail(answer), flags)
         blocks = fenced_blocks(text)
+        if not blocks and REPLACEMENT in text:
+            return _invalid("invalid_utf8", "The answer is not UTF-8 text and has no fenced code block.", flags)
         if not blocks:
             return _invalid("no_code_block", "The answer has no fenced code block.", flags)
         block = blocks[0]
@@ -58,11 +63,12 @@ class AsciiArt(Format):
         flags += _block_flags(block, len(blocks))
         if not block.closed:
             return _invalid("unterminated_code_block", "The code block is never closed.", flags, facts)
-        drawing = trim_blank_lines(remove_hidden(block.content))
-        reason, detail = _fault(block.content, drawing)
+        content = block.content.translate(_LINE_BREAKS)
+        drawing = trim_blank_lines(remove_hidden(content))
+        reason, detail = _fault(content, drawing)
         if reason:
             return _invalid(reason, detail, flags, facts)
-        if len(remove_hidden(block.content)) != len(block.content):
+        if len(remove_hidden(content)) != len(content):
             flags.append("hidden_characters")
         signed = find_signature(drawing, answer.options.get("names", ()))
         if signed:
@@ -156,6 +162,7 @@ def _block_flags(block: Block, count: int) -> list[str]:
     flags = {
         "multiple_code_blocks": count > 1,
         "nested_fence": block.nested,
+        "tilde_fence": block.mark == "~",
         "odd_info_string": _PLAIN_INFO.fullmatch(block.info) is None,
     }
     return [flag for flag, there in flags.items() if there]

@@ -10,6 +10,7 @@ from pathlib import Path
 TAB = 8
 ZWJ = "\u200d"
 EMOJI_STYLE = "\ufe0f"
+MAX_JOINED = 4  # emoji that any font draws as one; those of a longer chain stand side by side
 # Look blank though Unicode does not call them white space.
 _BLANK = frozenset("\u2800\u3164\uffa0\u115f\u1160\u00ad")
 
@@ -30,14 +31,22 @@ def width_of(line: str) -> int:
     """Columns a line takes: wide characters two, combining and joined ones none, tabs to the next multiple of 8."""
     if line.isascii():
         return len(line.expandtabs(TAB))
-    width = 0
+    width = chain = 0
     joined = False
     for character in line:
         if character == "\t":
             width += TAB - width % TAB
-        elif not joined and not is_combining(character) and unicodedata.category(character) != "Cf":
+        elif (
+            not (joined and chain < MAX_JOINED)
+            and not is_combining(character)
+            and unicodedata.category(character) != "Cf"
+        ):
             width += 2 if is_wide(character) else 1
         # What follows a zero-width joiner is drawn into the character before it.
+        if character == ZWJ:
+            chain += 1
+        elif not joined and not is_combining(character) and character != EMOJI_STYLE:
+            chain = 0
         joined = character == ZWJ or (joined and character == EMOJI_STYLE)
     return width
 

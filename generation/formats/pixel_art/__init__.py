@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 from benchsite.lib.json_lines import JsonError, Limits, read_json
+from benchsite.lib.text import REPLACEMENT
 from generation.formats.base import Answer, DemoAnswer, Explanation, Extraction, Format, Picture
 from generation.formats.fences import fenced_blocks, json_objects, strip_reasoning
 from generation.formats.pixel_art import demo
@@ -32,6 +33,7 @@ STAGE_NOTES = {
 }
 MAX_CANDIDATES = 1_000  # objects looked at in one answer
 PIXEL = 20
+KEYS = frozenset({"grid", "palette"})
 LIMITS = Limits(characters=4_000_000, depth=32, digits=18)
 
 
@@ -52,6 +54,7 @@ class PixelArt(Format):
 
     name = "pixel_art"
     shown_as = "image"
+    version = 2  # extra keys and further objects are flagged
     example = '{"grid": [[0, 1, 0], [1, 2, 1], [0, 1, 0]], "palette": ["white", "red", "#ffcc00"]}'
     score_parts = SCORE_PARTS
     stages = STAGES
@@ -63,10 +66,13 @@ class PixelArt(Format):
         cut = answer.finish_reason == "length"
         if reading.found is None:
             reason, detail = reading.reason, reading.detail
+            if reason == "no_json" and REPLACEMENT in answer.text:
+                reason, detail = "invalid_utf8", "The answer is not UTF-8 text and has no JSON object."
             if cut and reason in ("invalid_json", "no_json"):
                 reason, detail = "truncated", f"The answer ran over the token limit. {detail}"
             return Extraction(None, reason, detail, tuple(flags), facts)
         flags += ["truncated"] if cut else []
+        flags += _object_flags(reading.found, answer.text)
         if reading.grid is None:
             return Extraction(None, "no_grid", "The object has no list named grid.", tuple(flags), facts)
         return _drawn(reading.grid, reading.found.get("palette"), flags, facts)
@@ -140,6 +146,12 @@ def _candidates(text: str) -> Iterator[tuple[str, str]]:
             yield "fence", block.content.strip()
     for piece in json_objects(text):
         yield "object", piece
+
+
+def _object_flags(value: dict[str, Any], text: str) -> list[str]:
+    drawings = sum('"grid"' in piece for piece in json_objects(strip_reasoning(text)[0]))
+    flags = {"extra_keys": bool(value.keys() - KEYS), "multiple_objects": drawings > 1}
+    return [flag for flag, holds in flags.items() if holds]
 
 
 def _drawn(grid: Grid, palette: Any, flags: list[str], facts: dict[str, Any]) -> Extraction:

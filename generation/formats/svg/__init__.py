@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any
 
 from lxml import etree
 
-from benchsite.lib.text import clean_text
+from benchsite.lib.text import REPLACEMENT, clean_text
 from generation.formats.base import Answer, DemoAnswer, Extraction, Format, Picture
 from generation.formats.identity import find_signature
 from generation.formats.svg import demo, gate, parsing
@@ -19,6 +20,7 @@ from generation.formats.svg.source import Source, find_source
 from generation.formats.svg.statistics import describe_structure
 from generation.formats.svg.words import read_in_order, read_lines
 
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 MAX_TEXT = 4000  # characters of words kept as facts
 
 
@@ -37,6 +39,8 @@ class SvgFormat(Format):
         text, cleaned = clean_text(answer.text)
         source = find_source(text)
         if source is None:
+            if REPLACEMENT in text:
+                return Extraction(None, "invalid_utf8", "The answer is not UTF-8 text and holds no <svg>.", cleaned)
             return Extraction(None, "no_svg", "The answer holds no <svg> element.", cleaned)
         if source.defines_entities:
             detail = "The drawing brings its own document type definition."
@@ -46,11 +50,14 @@ class SvgFormat(Format):
             root, repairs = parsing.parse(source.text)
             gate.check_tree(root)
             copy = sanitise(root)
-            gate.check_cost(copy.root)
+            copy.flags |= gate.check_cost(copy.root)
         except gate.TooMuch as limit:
             return Extraction(None, limit.reason, limit.detail, cleaned)
         except parsing.NotWellFormed as error:
             return Extraction(None, *_explain(error, source, answer), cleaned)
+        if _is_blank(copy.root):
+            flags = tuple(sorted({*cleaned, *copy.flags}))
+            return Extraction(None, "blank_output", "The drawing has no shape to show.", flags)
         facts = _facts(source, repairs, copy, answer.options.get("names", ()))
         flags = {*cleaned, *copy.flags, *_flags(source, facts, copy)}
         return Extraction(copy.text, flags=tuple(sorted(flags)), facts=facts)
@@ -72,11 +79,18 @@ def _explain(error: parsing.NotWellFormed, source: Source, answer: Answer) -> tu
     detail = f"The parser stopped at {error}."
     if "depth" in detail.lower():
         return "too_deep", f"Elements are nested more than {gate.MAX_DEPTH} deep."
+    if CONTROL.search(source.text):
+        return "control_character", f"{detail} The drawing has control characters, which no XML may hold."
     if answer.finish_reason == "length":
         detail += " The answer was cut off at the token limit."
     elif not source.complete:
         detail += " The closing tag never came."
     return "not_well_formed", detail
+
+
+def _is_blank(root: etree._Element) -> bool:
+    """Without a shape nothing is painted, unless a filter floods its region."""
+    return not any(local(element) in SHAPES or local(element) == "filter" for element in root.iter("*"))
 
 
 def _flags(source: Source, facts: dict[str, Any], copy: Copy) -> list[str]:
@@ -87,7 +101,7 @@ def _flags(source: Source, facts: dict[str, Any], copy: Copy) -> list[str]:
         "several_drawings": source.several,
         "namespace_added": bool(facts["repairs"]),
         "identity_leak": bool(facts["signed"] or facts["signed_unseen"]),
-        "blank": not any(local(element) in SHAPES for element in copy.root.iter("*")),
+        "stylesheet_instruction": "<?xml-stylesheet" in source.head or "<?xml-stylesheet" in source.text,
     }
     return [flag for flag, holds in found.items() if holds]
 

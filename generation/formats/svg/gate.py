@@ -62,18 +62,22 @@ def check_tree(root: etree._Element) -> None:
         raise TooMuch("too_complex", f"The drawing has {len(depths)} elements; {MAX_ELEMENTS} are allowed.")
 
 
-def check_cost(root: etree._Element) -> None:
-    """What the browser would draw, by arithmetic on the judged copy: points, expanded elements, filter work."""
+def check_cost(root: etree._Element) -> set[str]:
+    """What the browser would draw, by arithmetic on the judged copy: points, expanded elements, filter work.
+
+    Returns flags: `reference_cycle` where a part refers to itself, which browsers do not draw.
+    """
     for element in root.iter("*"):
         _check_numbers(element, local(element))
     points = _count_points(root)
     if points > MAX_POINTS:
         raise TooMuch("too_complex", f"The drawing has {points} points; {MAX_POINTS} are allowed.")
-    elements, layers = _expand(root, points)
+    (elements, layers), has_cycle = _expand(root, points)
     if elements > MAX_EXPANDED:
         raise TooMuch("too_complex", f"Drawn out, its references make more than {MAX_EXPANDED} elements.")
     if layers > MAX_LAYERS:
         raise TooMuch("too_complex", f"Its filters and masks cost {layers} units; {MAX_LAYERS} are allowed.")
+    return {"reference_cycle"} if has_cycle else set()
 
 
 def _count_points(root: etree._Element) -> int:
@@ -156,8 +160,8 @@ def _own_cost(element: etree._Element, name: str) -> Cost:
     return 1, int(layered or faded)
 
 
-def _expand(root: etree._Element, points: int) -> Cost:
-    """Cost of the whole drawing with each reference drawn out, in one walk over elements and references.
+def _expand(root: etree._Element, points: int) -> tuple[Cost, bool]:
+    """Cost of the whole drawing with each reference drawn out, and whether one leads back to itself, in one walk.
 
     A node is an element, or a bucket of stylesheet references (`.class`, `#id`, `tag`, `*`) that the elements it may
     match share. Each node is summed once, after what it leads to; a reference back to an open node adds nothing, as
@@ -168,6 +172,7 @@ def _expand(root: etree._Element, points: int) -> Cost:
     known: dict[Node, Cost] = {}
     opened: dict[Node, list[tuple[Node, int]]] = {}
     stack: list[Node] = [root]
+    has_cycle = False
     while stack:
         node = stack[-1]
         if node in known:
@@ -178,7 +183,11 @@ def _expand(root: etree._Element, points: int) -> Cost:
         else:
             opened[node] = edges = _edges(node, targets, buckets, points)
             stack.extend(other for other, _ in edges if other not in opened)
-    return known[root]
+            if not isinstance(node, tuple):  # a bucket stands for more elements than a rule may match
+                has_cycle = has_cycle or any(
+                    other in opened and other not in known for other, _ in edges if not isinstance(other, tuple)
+                )
+    return known[root], has_cycle
 
 
 def _sum(node: Node, edges: list[tuple[Node, int]], known: dict[Node, Cost]) -> Cost:

@@ -143,3 +143,27 @@ def test_any_text_in_a_fence_is_read_without_an_exception(text):
         if extraction.valid:
             assert clean_text(extraction.drawing) == (extraction.drawing, ())
             assert 0 <= FORMAT.measure(extraction.drawing, answer)["robustness"] <= 1
+
+
+def test_long_chains_of_joined_emoji_have_their_width():
+    family = "👨\u200d👩\u200d👧\u200d👦"
+    chain = "\u200d".join("👨" * 300)
+
+    assert FORMAT.measure(family, Answer(""))["width"] == 2
+    assert extract(f"```\n{chain}\n```").reason == "line_too_long"
+
+
+@pytest.mark.parametrize("line_break", ["\x85", "\u2028", "\u2029"])
+def test_every_line_break_of_a_browser_is_a_line(line_break):
+    drawing = extract(f"```\n/\\{line_break}\\/\n```").drawing
+
+    assert drawing == "/\\\n\\/"
+    assert FORMAT.measure(drawing, Answer(""))["height"] == 2
+
+
+def test_tilde_fence_is_flagged():
+    assert extract(f"~~~\n{CAT}\n~~~").flags == ("tilde_fence",)
+
+
+def test_answer_that_is_no_utf_8_says_so():
+    assert extract("\ufffd\ufffdc\ufffda\ufffdt").reason == "invalid_utf8"

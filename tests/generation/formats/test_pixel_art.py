@@ -298,3 +298,11 @@ def test_scoring_takes_linear_time(shape):
 
     # Eight times the text: linear is 8, quadratic 64.
     assert large < 24 * small + 0.01
+
+
+def test_extra_keys_and_further_objects_are_flagged():
+    extra = json.dumps({**json.loads(PERFECT), "title": "A"})
+
+    assert FORMAT.extract(Answer(extra)).flags == ("extra_keys",)
+    assert FORMAT.extract(Answer(f"{PERFECT}\nor\n{PERFECT}")).flags == ("multiple_objects",)
+    assert FORMAT.extract(Answer("\ufffd\ufffdg\ufffd")).reason == "invalid_utf8"

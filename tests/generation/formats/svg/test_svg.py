@@ -165,3 +165,32 @@ def test_undeclared_xlink_still_refers():
     extraction = extract(svg('<g id="a"/><use xlink:href="#a"/>'))
 
     assert extraction.drawing == svg('<g id="a"/><use href="#a"/>')
+
+
+# What has no picture, and what is only flagged
+
+
+@pytest.mark.parametrize("inside", ["", "<g/>", "<defs><linearGradient/></defs>", "<title>A cat</title>"])
+def test_empty_drawing_is_not_shown(inside):
+    assert extract(svg(inside)).reason == "blank_output"
+
+
+def test_reference_that_leads_back_to_itself_is_flagged():
+    cycle = '<g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g>'
+    shared = (
+        '<g id="a"/><use href="#a"/><use href="#a"/><style>*{filter:url(#f)}</style><filter id="f"><feFlood/></filter>'
+    )
+
+    assert extract(svg(cycle + CIRCLE)).flags == ("reference_cycle",)
+    assert extract(svg(shared + CIRCLE)).flags == ()
+
+
+def test_stylesheet_instruction_is_flagged():
+    assert extract(f'<?xml-stylesheet href="a.css"?>{svg(CIRCLE)}').flags == ("stylesheet_instruction",)
+
+
+@pytest.mark.parametrize(
+    "text, reason", [(svg("<text>\x01</text>"), "control_character"), ("\ufffd<\ufffds\ufffdv", "invalid_utf8")]
+)
+def test_odd_encodings_have_their_own_reasons(text, reason):
+    assert extract(text).reason == reason
