@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import unicodedata
+from collections.abc import Iterable
 
 REPLACEMENT = "\ufffd"
 NUL_REPLACED = "nul_replaced"
@@ -74,6 +77,14 @@ def csv_cell(text: str) -> str:
     apostrophe. Reading back: a leading apostrophe goes if one of those follows it.
     """
     return _CSV_MARK + text if text[:1] in _FORMULA_STARTS or text.startswith(_CSV_MARK) else text
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as a CSV file that no spreadsheet runs."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerows([csv_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return out.getvalue()
 
 
 def csv_uncell(cell: str) -> str:

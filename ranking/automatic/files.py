@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from benchsite.lib.file_errors import BadLine
-from benchsite.lib.text import clean_text, csv_cell, markdown_cell
+from benchsite.lib.text import clean_text, csv_text, markdown_cell
 from generation.files.sample_lines import SampleRow, read_file
 from generation.suites.suite import Suite
 
@@ -113,12 +111,7 @@ def to_markdown(scores: Scores, *, slug: str, title: str) -> str:
 
 def to_csv(scores: Scores, *, slug: str, title: str) -> str:
     """The table of models; names are kept from being read as formulas."""
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(scores.models.columns)
-    for row in records(scores.models):
-        writer.writerow([csv_cell(value) if isinstance(value, str) else value for value in row.values()])
-    return file.getvalue()
+    return csv_text([scores.models.columns, *(row.values() for row in records(scores.models))])
 
 
 WRITERS = {"json": to_json, "markdown": to_markdown, "csv": to_csv}

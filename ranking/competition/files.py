@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 from collections.abc import Hashable, Iterator, Mapping
@@ -15,7 +14,7 @@ import pandas as pd
 
 from benchsite.lib.file_errors import BadField, FileError
 from benchsite.lib.json_lines import JsonError, read_json
-from benchsite.lib.text import csv_cell, markdown_cell
+from benchsite.lib.text import csv_text, markdown_cell
 
 if TYPE_CHECKING:
     from ranking.competition.scores import Competition
@@ -188,24 +187,14 @@ def program_record(scored: Competition, row: Mapping[Hashable, Any]) -> dict[str
 
 def competition_csv(scored: Competition) -> str:
     """The table of programs; a name that a spreadsheet would run as a formula gets a quote in front."""
-    out = io.StringIO()
-    columns = [
-        "rank",
-        "program",
-        *(f"prompt {model}" for model in scored.prompts),
-        "total",
-        "normalised",
-        "low",
-        "high",
-    ]
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*map(csv_cell, columns), "note"])
+    numbers = ("total", "normalised", "low", "high")
+    rows: list[list[object]] = [["rank", "program", *(f"prompt {model}" for model in scored.prompts), *numbers, "note"]]
     for row in scored.programs.to_dict("records"):
         record = program_record(scored, row)
         prompts = [record["prompt"][model] if record["prompt"] else None for model in scored.prompts]
-        numbers = [record[key] for key in ("total", "normalised", "low", "high")]
-        writer.writerow([record["rank"], csv_cell(record["program"]), *prompts, *numbers, csv_cell(record["note"])])
-    return out.getvalue()
+        values = [record[key] for key in numbers]
+        rows.append([record["rank"], record["program"], *prompts, *values, record["note"]])
+    return csv_text(rows)
 
 
 def competition_markdown(scored: Competition) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
 
-from benchsite.lib.text import csv_cell
+from benchsite.lib.text import csv_text
 from ranking.pairwise.result import PairwiseDocument
 from ranking.statistics.agreement.shared_items import Agreement
 from ranking.statistics.judges.reports import JudgeReport
@@ -220,14 +218,9 @@ def _without_judge(fit: CountsFit, j: int, order: Any) -> dict[str, Any]:
 
 def leaderboard_csv(board: Leaderboard) -> str:
     """Every standing of every scope as CSV, formulas made harmless."""
-    out = io.StringIO()
-    names = [f.name for f in fields(Standing)]
-    writer = csv.DictWriter(out, ["scope", "category", *names], lineterminator="\n")
-    writer.writeheader()
     scopes = [("overall", "", board.fit.overall)]
     scopes += [("category", name, rows) for name, rows in board.fit.categories.standings.items()]
+    table = [["scope", "category", *(column.name for column in fields(Standing))]]
     for scope, category, rows in scopes:
-        for row in rows:
-            cells = {"scope": scope, "category": category, **rounded(asdict(row))}
-            writer.writerow({key: csv_cell(cell) if isinstance(cell, str) else cell for key, cell in cells.items()})
-    return out.getvalue()
+        table += [[scope, category, *rounded(asdict(row)).values()] for row in rows]
+    return csv_text(table)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypedDict
 
-from benchsite.lib.text import csv_cell
+from benchsite.lib.text import csv_text
 from ranking.charts.intervals import Interval, Scale, Svg, heat_map, interval_chart, interval_scale
 from ranking.charts.plots import Point, Series, history_chart, scatter
 from ranking.models import Fit
@@ -49,7 +47,7 @@ def chart_file(fit: Fit, name: str, form: str, *, scope: str = "") -> str | None
     listed |= {"cost": lambda: cost_rows(fit), "history": lambda: history_rows(fit)}
     if form == "svg" and name in drawn:
         return drawn[name]()
-    return as_csv(listed[name]()) if form == "csv" and name in listed else None
+    return csv_text(listed[name]()) if form == "csv" and name in listed else None
 
 
 def short(label: str) -> str:
@@ -148,13 +146,6 @@ def history_svg(fit: Fit, labels: dict[str, str]) -> Svg:
         for name in order
     ]
     return history_chart([one for one in series if one.points], label="Ratings over votes")
-
-
-def as_csv(rows: Iterable[Iterable[Cell]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([csv_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    return out.getvalue()
 
 
 def ratings_rows(fit: Fit, scope: str) -> Iterable[Sequence[Cell]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -15,7 +13,7 @@ import pandas as pd
 from benchsite.lib.file_errors import BadField, FileError, unreadable
 from benchsite.lib.json_lines import JsonError, read_object
 from benchsite.lib.progress_bar import Progress, unwatched
-from benchsite.lib.text import clean_text, csv_cell, markdown_cell
+from benchsite.lib.text import clean_text, csv_text, markdown_cell
 from generation.suites.suite import Rubric, Suite
 from ranking.statistics.agreement.coefficients import Estimate
 
@@ -112,16 +110,14 @@ def board_json(board: RubricBoard, rubric: Rubric) -> str:
 
 def board_csv(board: RubricBoard, rubric: Rubric) -> str:
     stages = [stage.key for stage in rubric.stages]
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(
+    rows: list[list[object]] = [
         ["rank", "entrant", "total", "low", "high", *stages, "drawings", "graded", "missing", "pending", "sd"]
-    )
+    ]
     for score in board.scores:
         numbers = [score.total.value, score.total.low, score.total.high, *(score.stages[key].value for key in stages)]
         counts = [score.drawings, score.graded, score.missing, score.pending, score.consistency.sd]
-        rows.writerow([score.rank, csv_cell(score.entrant), *numbers, *counts])
-    return out.getvalue()
+        rows.append([score.rank, score.entrant, *numbers, *counts])
+    return csv_text(rows)
 
 
 def board_markdown(board: RubricBoard, rubric: Rubric) -> str:
