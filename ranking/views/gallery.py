@@ -32,10 +32,10 @@ def _run(request: HttpRequest, code: str) -> tuple[Run, HttpResponse | None]:
 
 
 def _sample(request: HttpRequest, code: str) -> Sample:
-    found = get_object_or_404(Sample.objects.select_related("run"), code=code)
-    if not may_see_drawings(found.run, request.user):
+    attempt = get_object_or_404(Sample.objects.select_related("run"), code=code)
+    if not may_see_drawings(attempt.run, request.user):
         raise Http404
-    return get_object_or_404(drawings.shown_samples(found.run), pk=found.pk)
+    return get_object_or_404(drawings.shown_samples(attempt.run), pk=attempt.pk)
 
 
 @require_GET
@@ -68,13 +68,13 @@ def _first(models: list[Any]) -> str:
 
 @require_GET
 def sample(request: HttpRequest, code: str) -> HttpResponse:
-    found = _sample(request, code)
-    answer = Sample.objects.values_list("answer", flat=True).get(pk=found.pk)
+    attempt = _sample(request, code)
+    answer = Sample.objects.values_list("answer", flat=True).get(pk=attempt.pk)
     context = {
-        "run": found.run,
-        "sample": found,
+        "run": attempt.run,
+        "sample": attempt,
         "answer": visible(answer, newlines=True),
-        "why": drawings.explain(found),
+        "why": drawings.explain(attempt),
     }
     return page_or_json(request, "ranking/sample.html", context, page_json.sample)
 
@@ -90,12 +90,12 @@ def picture(request: HttpRequest, code: str) -> HttpResponse:
 @require_GET
 def level(request: HttpRequest, code: str) -> HttpResponse:
     """A level as the game's own file."""
-    found = _sample(request, code)
-    form = found.run.drawing_format
-    if not form.has_xml or not found.drawing:
+    attempt = _sample(request, code)
+    form = attempt.run.drawing_format
+    if not form.has_xml or not attempt.drawing:
         raise Http404
-    response = HttpResponse(form.xml(found.drawing), content_type="application/xml; charset=utf-8")
-    response["Content-Disposition"] = attachment(level_name(found))
+    response = HttpResponse(form.xml(attempt.drawing), content_type="application/xml; charset=utf-8")
+    response["Content-Disposition"] = attachment(level_name(attempt))
     return response
 
 
@@ -104,19 +104,19 @@ def program(request: HttpRequest, code: str, entrant: str) -> HttpResponse:
     run, instead = _run(request, code)
     if instead:
         return instead
-    found = get_object_or_404(run.entrants.filter(model=None), code=entrant)
+    competitor = get_object_or_404(run.entrants.filter(model=None), code=entrant)
     models = list(run.models.all())
     model = next((m for m in models if m.model_id == request.GET.get("model")), models[0] if models else None)
     formula = next((name for name, entry in protocols_of(run).items() if not entry.by_people), "")
     fit = Fit.objects.newest(run, formula)
-    standing = next((row for row in fit.result["overall"] if row["entrant"] == found.name), None) if fit else None
+    standing = next((row for row in fit.result["overall"] if row["entrant"] == competitor.name), None) if fit else None
     context = {
         "run": run,
-        "entrant": found,
+        "entrant": competitor,
         "models": models,
         "model": model,
         "standing": standing,
-        "levels": drawings.program_levels(run, found, model=model.model_id) if model else [],
+        "levels": drawings.program_levels(run, competitor, model=model.model_id) if model else [],
     }
     return page_or_json(request, "ranking/program.html", context, page_json.program)
 
@@ -126,9 +126,9 @@ def program_zip(request: HttpRequest, code: str, entrant: str) -> HttpResponse |
     run, instead = _run(request, code)
     if instead:
         return instead
-    found = get_object_or_404(run.entrants.filter(model=None), code=entrant)
+    competitor = get_object_or_404(run.entrants.filter(model=None), code=entrant)
     if not run.drawing_format.has_xml:
         raise Http404
-    response = HttpResponse(zip_levels(run, found), content_type="application/zip")
-    response["Content-Disposition"] = attachment(f"{run.suite}-{found.code}-levels.zip")
+    response = HttpResponse(zip_levels(run, competitor), content_type="application/zip")
+    response["Content-Disposition"] = attachment(f"{run.suite}-{competitor.code}-levels.zip")
     return response

@@ -79,7 +79,7 @@ def explain(sample: Sample) -> Explanation | None:
 def program_levels(run: Run, entrant: Entrant, *, model: str) -> list[tuple[Prompt, list[dict[str, Any]]]]:
     """A program's levels on one model, letter by letter, trial by trial."""
     samples = shown_samples(run).filter(entrant=entrant, model__model_id=model).order_by("prompt__position", "attempt")
-    found: dict[Prompt, list[dict[str, Any]]] = {}
+    by_prompt: dict[Prompt, list[dict[str, Any]]] = {}
     for sample in samples:
-        found.setdefault(sample.prompt, []).append(describe(sample))
-    return list(found.items())
+        by_prompt.setdefault(sample.prompt, []).append(describe(sample))
+    return list(by_prompt.items())

@@ -30,7 +30,7 @@ NAMED = (  # column, field, name table
 )
 
 
-class Names(dict[Any, int]):
+class NameNumbers(dict[Any, int]):
     """Numbers names in order of first sight; refuses what is no name, at the cost of one check a name."""
 
     def __init__(self, *, optional: bool) -> None:
@@ -52,7 +52,7 @@ class Names(dict[Any, int]):
         del self.names[kept:]
 
 
-def columns_of(rows: list[Any], tables: dict[str, Names]) -> dict[str, Any]:
+def columns_of(rows: list[Any], tables: dict[str, NameNumbers]) -> dict[str, Any]:
     """A chunk of good rows as columns; raises some error at any bad row, which `row_fault` then names."""
     try:
         cells = (

@@ -15,7 +15,7 @@ from benchsite.lib.json_lines import CHUNK, JsonError, json_chunks, read_json, t
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import csv_uncell
 from judging.files.vote_lines import REQUIRED, vote_fault
-from ranking.pairwise.files.vote_columns import Names, columns_of
+from ranking.pairwise.files.vote_columns import NameNumbers, columns_of
 from ranking.statistics.votes import Votes, make_votes
 
 
@@ -80,10 +80,10 @@ def _collect(
     chunks: Iterator[tuple[list[int], list[Any]]], path: Path, *, skip_bad: bool, chunk_read: Callable[[], None]
 ) -> ReadVotes:
     tables = {
-        "left_model": Names(optional=False),
-        "judge": Names(optional=True),
-        "prompt_text": Names(optional=True),
-        "category": Names(optional=True),
+        "left_model": NameNumbers(optional=False),
+        "judge": NameNumbers(optional=True),
+        "prompt_text": NameNumbers(optional=True),
+        "category": NameNumbers(optional=True),
     }
     parts: list[dict[str, Any]] = []
     skipped: list[FileError] = []
@@ -112,7 +112,7 @@ def row_fault(row: Any, line: int, path: Path) -> FileError | None:
     return FileError(str(path), line, fault.field, fault.message) if fault else None
 
 
-def _join(parts: list[dict[str, Any]], tables: dict[str, Names]) -> Votes:
+def _join(parts: list[dict[str, Any]], tables: dict[str, NameNumbers]) -> Votes:
     empty: dict[str, Any] = {"left": [], "right": [], "outcome": []}
     joined: dict[str, Any] = (
         {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else empty
