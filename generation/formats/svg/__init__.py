@@ -56,8 +56,8 @@ class SvgFormat(Format):
         except parsing.NotWellFormed as error:
             return Extraction(None, *_explain(error, source, answer), cleaned)
         if _is_blank(copy.root):
-            flags = tuple(sorted({*cleaned, *copy.flags}))
-            return Extraction(None, "blank_output", "The drawing has no shape to show.", flags)
+            removed = tuple(sorted({*cleaned, *copy.flags}))
+            return Extraction(None, "blank_output", "The drawing has no shape to show.", removed)
         facts = _facts(source, repairs, copy, answer.options.get("names", ()))
         flags = {*cleaned, *copy.flags, *_flags(source, facts, copy)}
         return Extraction(copy.text, flags=tuple(sorted(flags)), facts=facts)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from generation.formats.svg.css import LOCAL_URL, NESTING, at_word
+from generation.formats.svg.dashes import Dashes
 from generation.formats.svg.names import ANIMATION, PRIMITIVES, SHAPES
 from generation.formats.svg.parsing import attributes_of, local
 from generation.formats.svg.paths import count_listed_points, count_path_points
@@ -20,21 +21,29 @@ MAX_ELEMENTS = 5_000
 MAX_EXPANDED = 10_000  # elements once every `use`, pattern, mask, clip and marker stands where it is used
 MAX_LAYERS = 600  # filter primitives, masks, patterns and blended groups, weighed by what they cost, so expanded
 MAX_POINTS = 20_000
+MAX_DASHES = 100_000
+MANY_STOPS = 100  # a gradient with more is counted wherever it is used
 
 CAPS = {"numOctaves": 12.0, "stdDeviation": 150.0, "radius": 200.0, "order": 15.0}
 WEIGHTS = {"feGaussianBlur": 3, "feDropShadow": 3, "feDiffuseLighting": 10, "feSpecularLighting": 10}
 REGION = ("x", "y", "width", "height")
 MAX_BOX = 200  # characters of a view box that are looked at, for each filter anew
-MAX_REGION = 10.0  # times the box it is applied to
+MAX_REGION = 50.0  # times the box it is applied to; what it costs is counted by its area
 FILTER_FUNCTION = re.compile(r"\b(?:blur|drop-shadow)\(([^)]*)", re.IGNORECASE)
 NUMBER = re.compile(r"\d*\.?\d+(?:[eE][+-]?\d+)?")
 COMPOUND = re.compile(r"[\s>+~]+")
-LAYERED = re.compile(r"(?:^|;)(?:mix-blend-mode|filter):(?!normal|none)")
+LAYERED = re.compile(r"(?:^|;)(?:mix-blend-mode|(?:-webkit-)?(?:filter|mask(?:-image|-box-image)?)):(?!normal|none)")
+FUNCTIONS = re.compile(r"\b(?:blur|drop-shadow)\(", re.IGNORECASE)
+BRACKETED = re.compile(r"\([^()]*+\)")
+CHAINED = 10  # a blur of a blur costs as much as its own filter
+FREE_SHADOWS = 8  # of one text; more are a blur each
+SHADOWS = re.compile(r"(?:^|;)text-shadow:([^;]*+)")
 FADED = re.compile(r"(?:^|;)opacity:(?!1\b)")
 ENOUGH = 10**9  # sums stop growing here, so that a bomb costs no big integers
 
 Node = etree._Element | tuple[str, str]
-Cost = tuple[int, int]
+Cost = tuple[int, int, int]  # elements, layers, dashes
+Buckets = dict[tuple[str, str], tuple[list[etree._Element], int]]  # selector -> what it refers to, its own layers
 
 
 class TooMuch(Exception):
@@ -72,11 +81,13 @@ def check_cost(root: etree._Element) -> set[str]:
     points = _count_points(root)
     if points > MAX_POINTS:
         raise TooMuch("too_complex", f"The drawing has {points} points; {MAX_POINTS} are allowed.")
-    (elements, layers), has_cycle = _expand(root, points)
+    (elements, layers, dashes), has_cycle = _expand(root, points)
     if elements > MAX_EXPANDED:
         raise TooMuch("too_complex", f"Drawn out, its references make more than {MAX_EXPANDED} elements.")
     if layers > MAX_LAYERS:
         raise TooMuch("too_complex", f"Its filters and masks cost {layers} units; {MAX_LAYERS} are allowed.")
+    if dashes > MAX_DASHES:
+        raise TooMuch("too_complex", f"Its strokes are cut into {dashes} dashes; {MAX_DASHES} are allowed.")
     return {"reference_cycle"} if has_cycle else set()
 
 
@@ -144,20 +155,29 @@ def _region_factor(element: etree._Element) -> int:
     return max(1, min(ENOUGH, int(area / 4)))
 
 
-def _own_cost(element: etree._Element, name: str) -> Cost:
+def _own_layers(element: etree._Element, name: str) -> int:
     if name == "feTurbulence":
-        return 1, 1 + 2 * int(max(_numbers(element.get("numOctaves", "")), default=1))
+        return 1 + 2 * int(max(_numbers(element.get("numOctaves", "")), default=1))
     if name == "feConvolveMatrix":
-        return 1, 1 + int(max(_numbers(element.get("order", "")), default=3)) ** 2 // 3
+        order = int(max(_numbers(element.get("order", "")), default=3))
+        return 1 + order * order // 3
     if name == "feMorphology":
-        return 1, 1 + int(max(_numbers(element.get("radius", "")), default=0)) // 5
+        return 1 + int(max(_numbers(element.get("radius", "")), default=0)) // 5
     if name in PRIMITIVES:
-        return 1, WEIGHTS.get(name, 1)
+        return WEIGHTS.get(name, 1)
     style = element.get("style", "")
-    layered = name in ("mask", "pattern") or "(" in element.get("filter", "") or LAYERED.search(style) is not None
+    layered = name in ("mask", "pattern") or "(" in element.get("filter", "")
     # Fading a shape is cheap; fading a group asks for a layer of its own.
     faded = name not in SHAPES and (element.get("opacity", "1") != "1" or FADED.search(style) is not None)
-    return 1, int(layered or faded)
+    chained = CHAINED * max(0, len(FUNCTIONS.findall(element.get("filter", ""))) - 1)
+    return max(int(layered or faded) + chained, _declared_layers(style))
+
+
+def _declared_layers(style: str) -> int:
+    """Layers that declarations ask for: filters, masks and blending, blurs after the first, and shadows of text."""
+    chained = max(0, len(FUNCTIONS.findall(style)) - 1)
+    shadows = sum(1 + BRACKETED.sub("", value).count(",") for value in SHADOWS.findall(style))
+    return int(LAYERED.search(style) is not None) + CHAINED * chained + CHAINED * max(0, shadows - FREE_SHADOWS)
 
 
 def _expand(root: etree._Element, points: int) -> tuple[Cost, bool]:
@@ -169,6 +189,7 @@ def _expand(root: etree._Element, points: int) -> tuple[Cost, bool]:
     """
     targets = {name: element for element in root.iter("*") if (name := element.get("id"))}
     buckets = _stylesheet_references(root, targets)
+    dashes = Dashes(root)
     known: dict[Node, Cost] = {}
     opened: dict[Node, list[tuple[Node, int]]] = {}
     stack: list[Node] = [root]
@@ -179,7 +200,8 @@ def _expand(root: etree._Element, points: int) -> tuple[Cost, bool]:
             stack.pop()
         elif node in opened:
             stack.pop()
-            known[node] = _sum(node, opened[node], known)
+            own = (0, buckets[node][1], 0) if isinstance(node, tuple) else _own_cost(node, dashes)
+            known[node] = _sum(node, own, opened[node], known)
         else:
             opened[node] = edges = _edges(node, targets, buckets, points)
             stack.extend(other for other, _ in edges if other not in opened)
@@ -190,24 +212,26 @@ def _expand(root: etree._Element, points: int) -> tuple[Cost, bool]:
     return known[root], has_cycle
 
 
-def _sum(node: Node, edges: list[tuple[Node, int]], known: dict[Node, Cost]) -> Cost:
-    # A bucket stands for one more layer on each element it matches: filters are what stylesheets refer to most.
-    elements, layers = (0, 1) if isinstance(node, tuple) else _own_cost(node, local(node))
+def _own_cost(element: etree._Element, dashes: Dashes) -> Cost:
+    return 1, _own_layers(element, local(element)), dashes.count(element)
+
+
+def _sum(node: Node, own: Cost, edges: list[tuple[Node, int]], known: dict[Node, Cost]) -> Cost:
+    elements, layers, dashes = own
     for other, times in edges:
-        more = known.get(other, (0, 0))
+        more = known.get(other, (0, 0, 0))
         elements += times * more[0]
         layers += times * more[1]
+        dashes += times * more[2]
     if not isinstance(node, tuple) and local(node) == "filter":
         layers *= _region_factor(node)
-    return min(elements, ENOUGH), min(layers, ENOUGH)
+    return min(elements, ENOUGH), min(layers, ENOUGH), min(dashes, ENOUGH)
 
 
-def _edges(
-    node: Node, targets: dict[str, etree._Element], buckets: dict[tuple[str, str], list[etree._Element]], points: int
-) -> list[tuple[Node, int]]:
-    """What a node leads to and how many times; gradients are paint, not elements, and cost nothing."""
+def _edges(node: Node, targets: dict[str, etree._Element], buckets: Buckets, points: int) -> list[tuple[Node, int]]:
+    """What a node leads to and how many times."""
     if isinstance(node, tuple):
-        return [(target, max(1, points) if local(target) == "marker" else 1) for target in buckets[node]]
+        return [(target, max(1, points) if local(target) == "marker" else 1) for target in buckets[node][0]]
     edges: list[tuple[Node, int]] = [(child, 1) for child in node]
     own: int | None = None
     for key, value in attributes_of(node):
@@ -218,7 +242,7 @@ def _edges(
             if local(target) == "marker":
                 own = _points(node) if own is None else own
                 edges.append((target, max(1, own or points)))
-            elif not local(target).endswith("Gradient"):
+            elif _is_counted(target):
                 edges.append((target, 1))
     if buckets:
         words = [(".", word) for word in node.get("class", "").split()]
@@ -227,20 +251,28 @@ def _edges(
     return edges
 
 
-def _stylesheet_references(
-    root: etree._Element, targets: dict[str, etree._Element]
-) -> dict[tuple[str, str], list[etree._Element]]:
-    """References in stylesheets, by the last simple selector: a class, an id, a tag, or everything."""
-    buckets: dict[tuple[str, str], dict[etree._Element, None]] = defaultdict(dict)
+def _is_counted(target: etree._Element) -> bool:
+    """Gradients are paint, not elements, and cost nothing, unless they have very many stops."""
+    return not local(target).endswith("Gradient") or len(target) > MANY_STOPS
+
+
+def _stylesheet_references(root: etree._Element, targets: dict[str, etree._Element]) -> Buckets:
+    """References and layers in stylesheets, by the last simple selector: a class, an id, a tag, or everything."""
+    referred: dict[tuple[str, str], dict[etree._Element, None]] = defaultdict(dict)
+    layers: dict[tuple[str, str], int] = defaultdict(int)
     for style in root.iter("{*}style"):
         css = Css(style.text or "")
         for prelude, body in _rules(css, css.tokens):
             _check_functions(body)
-            referred = [targets[name] for name in LOCAL_URL.findall(body) if name in targets]
-            found = [target for target in referred if not local(target).endswith("Gradient")]
-            for selector in prelude.split(",") if found or LAYERED.search(body) else []:
-                buckets[_bucket(selector)] |= dict.fromkeys(found)
-    return {key: list(value) for key, value in buckets.items()}
+            named = [targets[name] for name in LOCAL_URL.findall(body) if name in targets]
+            counted = [target for target in named if _is_counted(target)]
+            own = _declared_layers(body)
+            for selector in prelude.split(",") if counted or own else []:
+                key = _bucket(selector)
+                referred[key] |= dict.fromkeys(counted)
+                layers[key] = max(layers[key], own)
+    # Filters are what stylesheets refer to most: a reference stands for one more layer on each element it matches.
+    return {key: (list(value), max(1, layers[key])) for key, value in referred.items()}
 
 
 def _rules(css: Css, tokens: Tokens) -> Iterator[tuple[str, str]]:

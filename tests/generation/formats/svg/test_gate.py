@@ -19,6 +19,10 @@ def svg(inside: str, attributes: str = 'viewBox="0 0 100 100"') -> str:
     return f'<svg xmlns="{SVG}" {attributes}>{inside}</svg>'
 
 
+def dashed(attributes: str = "") -> str:
+    return f'<circle cx="50" cy="50" r="190" fill="none" stroke="red" {attributes}/>'
+
+
 def chain(length: int, copies: int) -> str:
     uses = [f'<use href="#u{level}"/>' * copies for level in range(length)]
     return f'<g id="u0">{CIRCLE}</g>' + "".join(f'<g id="u{level}">{use}</g>' for level, use in enumerate(uses, 1))
@@ -64,6 +68,25 @@ def nested_patterns(length: int) -> str:
             "too_complex",
         ),
         (nested_patterns(7), "too_complex"),
+        (dashed('stroke-dasharray=".05"') * 200, "too_complex"),
+        (dashed('style="stroke-dasharray:.05"') * 200, "too_complex"),
+        ("<style>circle{stroke-dasharray:.05}</style>" + dashed() * 200, "too_complex"),
+        ('<g stroke-dasharray=".02">' + dashed() * 200 + "</g>", "too_complex"),
+        (dashed('pathLength="1e6" stroke-dasharray="1"'), "too_complex"),
+        (dashed('stroke-dasharray=".0001%"') * 50, "too_complex"),
+        (f'<g id="c">{dashed()}</g><use href="#c" stroke-dasharray=".001"/>', "too_complex"),
+        (
+            dashed() + '<circle r="9"><animate attributeName="stroke-dasharray" values="9;.001" dur="9s"/></circle>',
+            "too_complex",
+        ),
+        ("<style>rect{-webkit-filter:blur(9px)}</style>" + "<rect/>" * 1100, "too_complex"),
+        ("<style>rect{-webkit-mask:linear-gradient(red,blue)}</style>" + "<rect/>" * 1100, "too_complex"),
+        (f'<g style="filter:{"blur(9px) " * 700}"><rect/></g>', "too_complex"),
+        (f'<text style="text-shadow:{",".join(["1px 1px 9px red"] * 500)}">a</text>', "too_complex"),
+        (
+            '<linearGradient id="g">' + "<stop/>" * 400 + "</linearGradient>" + '<rect fill="url(#g)"/>' * 90,
+            "too_complex",
+        ),
     ],
 )
 def test_bomb_is_refused(inside, reason):
@@ -78,6 +101,10 @@ def test_bomb_is_refused(inside, reason):
         chain(8, 2),
         "".join(f'<g id="c{n}"><use href="#c{(n + 1) % 3}"/></g>' for n in range(3)),
         '<filter id="f"><feGaussianBlur stdDeviation="4"/></filter>' + '<rect filter="url(#f)"/>' * 100,
+        '<filter id="f" width="1200%" height="200%"><feGaussianBlur stdDeviation="3"/></filter><rect filter="url(#f)"/>',
+        dashed('stroke-dasharray="4 2"') * 200,
+        '<path d="M0 0C9 9 80 80 90 90A5 5 0 01 10 10Z" stroke-dasharray="1000" stroke-dashoffset="1000"/>' * 50,
+        '<text style="text-shadow:1px 1px 2px #000">a</text>' * 50,
         '<linearGradient id="g"><stop/></linearGradient>' + '<rect fill="url(#g)"/>' * 4000,
     ],
 )

@@ -1,0 +1,121 @@
+"""How many dashes a stroke is cut into: its length over that of a dash, whatever the size of the file."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from lxml import etree
+
+from generation.formats.svg.names import ANIMATION, SHAPES
+from generation.formats.svg.parsing import local
+from generation.formats.svg.paths import COMMAND, FIRST, NEXT, NUMBERS
+
+DECLARED = re.compile(r"(?:^|[;{])stroke-dasharray:([^;}]*+)")
+MOST = 1e9  # a length beyond this is one
+FONT_SIZE = 16.0
+
+
+class Dashes:
+    """What a drawing says about dashes, looked up once."""
+
+    def __init__(self, root: etree._Element) -> None:
+        box = [float(number) for number in NUMBERS.findall(root.get("viewBox", "")[-200:])][-2:]
+        self.diagonal = math.hypot(*box) / math.sqrt(2) if len(box) == 2 else 300.0
+        loose = [value for element in root.iter("*") for value in self._loose_values(element)]
+        # Of stylesheets, `use` and animations: which elements they reach is not looked into.
+        self.shortest = min(map(self._dash, loose), default=math.inf)
+        self.inherited: dict[etree._Element | None, float] = {None: math.inf}
+        for element in root.iter("*"):  # parents first
+            values = _declared(element)
+            above = self.inherited[element.getparent()]
+            self.inherited[element] = min(map(self._dash, values)) if values else above
+
+    def count(self, element: etree._Element) -> int:
+        """The dashes of one element's own stroke."""
+        if local(element) not in SHAPES or local(element) == "use":
+            return 0
+        dash = min(self.shortest, self.inherited[element])
+        if not math.isfinite(dash):
+            return 0
+        told = [float(number) for number in NUMBERS.findall(element.get("pathLength", ""))]
+        return int(min(MOST, (told[0] if told and told[0] > 0 else measure_length(element)) / max(dash, 1e-9)))
+
+    def _loose_values(self, element: etree._Element) -> list[str]:
+        name = local(element)
+        if name == "style":
+            return DECLARED.findall(element.text or "")
+        if name in ANIMATION and element.get("attributeName", "").strip() == "stroke-dasharray":
+            values = [element.get(key, "") for key in ("values", "from", "to", "by")]
+            return [part for value in values for part in value.split(";")]
+        return _declared(element) if name in ("use", "symbol") else []
+
+    def _dash(self, value: str) -> float:
+        """The mean length of a dash or gap; infinite where there is none."""
+        lengths = [float(number) for number in NUMBERS.findall(value)]
+        if not lengths or sum(lengths) <= 0:
+            return math.inf
+        return sum(lengths) / len(lengths) * (self.diagonal / 100 if "%" in value else 1)
+
+
+def _declared(element: etree._Element) -> list[str]:
+    values = [element.get("stroke-dasharray", ""), *DECLARED.findall(element.get("style", ""))]
+    return [value for value in values if value]
+
+
+def measure_length(element: etree._Element) -> float:
+    """The length of a shape's outline, or a little more: curves count by their control points."""
+    name = local(element)
+    if name == "path":
+        return min(MOST, _path_length(element.get("d", "")))
+    if name in ("polygon", "polyline"):
+        numbers = [float(number) for number in NUMBERS.findall(element.get("points", ""))]
+        points = list(zip(numbers[::2], numbers[1::2], strict=False))
+        return min(MOST, sum(map(math.dist, points, [*points[1:], *points[:1]])))
+    if name == "text":
+        size = _number(element, "font-size", FONT_SIZE)
+        return min(MOST, 4 * size * sum(len(str(text)) for text in element.itertext()))
+    radius = max(_number(element, key) for key in ("r", "rx", "ry"))
+    sides = 2 * (_number(element, "width") + _number(element, "height"))
+    line = math.hypot(_number(element, "x2") - _number(element, "x1"), _number(element, "y2") - _number(element, "y1"))
+    return min(MOST, 2 * math.pi * radius + sides + (line if name == "line" else 0))
+
+
+def _number(element: etree._Element, key: str, default: float = 0.0) -> float:
+    numbers = NUMBERS.findall(element.get(key, ""))
+    return float(numbers[0]) if numbers else default
+
+
+def _path_length(data: str) -> float:
+    """The sum over coordinate sets of the way along their points; by the same grammar as points are counted."""
+    at, x, y, length = 0, 0.0, 0.0, 0.0
+    while command := COMMAND.match(data, at):
+        letter, at = command[1], command.end()
+        if letter in "zZ":
+            continue
+        one = FIRST[letter.lower()].match(data, at)
+        if one is None:
+            break
+        while one:
+            (x, y), way = _step(letter, one[0], x, y)
+            length, at = length + way, one.end()
+            one = NEXT[letter.lower()].match(data, at)
+    return 2 * length  # a closing line is no longer than the way there
+
+
+def _step(letter: str, text: str, x: float, y: float) -> tuple[tuple[float, float], float]:
+    """Where one coordinate set ends, and how long the way there is at most."""
+    numbers = [float(number) for number in NUMBERS.findall(text)]
+    kind, moved = letter.lower(), letter.islower()
+    base_x, base_y = (x, y) if moved else (0.0, 0.0)
+    if kind == "h":
+        points = [(base_x + numbers[0], y)]
+    elif kind == "v":
+        points = [(x, base_y + numbers[0])]
+    elif kind == "a":
+        points = [(base_x + numbers[-2], base_y + numbers[-1])]
+    else:
+        points = [(base_x + a, base_y + b) for a, b in zip(numbers[::2], numbers[1::2], strict=True)]
+    way = 0.0 if kind == "m" else sum(map(math.dist, [(x, y), *points], points))
+    # An arc is at most as long as the ellipse it is cut from, which grows to span its ends.
+    return points[-1], way * math.pi + math.pi * (numbers[0] + numbers[1]) if kind == "a" else way
