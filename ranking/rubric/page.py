@@ -77,7 +77,8 @@ def leading_sentence(result: RubricResult, labels: Mapping[str, str]) -> str:
 def leading_words(rows: list[ScoreRow], labels: Mapping[str, str], *, top: float, where: str) -> str:
     """The first thing the page says; entrants whose intervals overlap the leader's are not separated from it."""
     if not rows:
-        return "There are no grades here yet, so nothing is ranked." if where else no_total_words()
+        nothing = "No entrant has a graded drawing in every stage yet, so there is no total to rank by."
+        return "There are no grades here yet, so nothing is ranked." if where else nothing
     first = rows[0]
     name = named(first, labels)
     out_of = f"{first['score']:.1f} of {top:g}"
@@ -91,10 +92,6 @@ def leading_words(rows: list[ScoreRow], labels: Mapping[str, str], *, top: float
     if len(close) == len(rows) > 2:
         return f"{name} has the most points ({out_of}), but the intervals of all {len(rows)} entrants overlap."
     return f"{number_word(len(close)).capitalize()} are not statistically separated at the top; {name} has the most points ({out_of})."
-
-
-def no_total_words() -> str:
-    return "No entrant has a graded drawing in every stage yet, so there is no total to rank by."
 
 
 def agreement_words(result: RubricResult) -> list[str]:

@@ -211,6 +211,11 @@ def test_the_page_shows_letters_weights_and_the_rules(run, client):
     assert "stability · similarity · diversity" in page
 
 
+def test_pages_call_an_entrant_what_it_is(run):
+    assert run.entrant_word == "program"
+    assert make_answered_run().entrant_word == "model"
+
+
 def test_a_programs_page_shows_its_levels_on_one_model(run, client):
     fit_run(run)
     entrant = run.entrants.get(name="rows-first")
