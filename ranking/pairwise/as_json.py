@@ -17,7 +17,7 @@ from ranking.statistics.ratings.bradley_terry import ELO, RIDGE, to_elo
 from ranking.statistics.ratings.misfit import separation_reliability
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.rounding import rounded
-from ranking.statistics.standings import Standing
+from ranking.statistics.standings import EntrantStanding
 from ranking.statistics.verdicts.forecast import is_stable, still_needed
 
 
@@ -51,7 +51,7 @@ def leaderboard_dict(board: Leaderboard) -> PairwiseDocument:
     return rounded(document)
 
 
-def _standing(row: Standing, *, raw: bool = False) -> dict[str, Any]:
+def _standing(row: EntrantStanding, *, raw: bool = False) -> dict[str, Any]:
     return {key: value for key, value in vars(row).items() if raw or key != "raw_rating"}
 
 
@@ -220,7 +220,7 @@ def leaderboard_csv(board: Leaderboard) -> str:
     """Every standing of every scope as CSV, formulas made harmless."""
     scopes = [("overall", "", board.fit.overall)]
     scopes += [("category", name, rows) for name, rows in board.fit.categories.standings.items()]
-    table = [["scope", "category", *(column.name for column in fields(Standing))]]
+    table = [["scope", "category", *(column.name for column in fields(EntrantStanding))]]
     for scope, category, rows in scopes:
         table += [[scope, category, *rounded(asdict(row)).values()] for row in rows]
     return csv_text(table)

@@ -26,7 +26,7 @@ from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
 from ranking.statistics.samples import SampleRate
 from ranking.statistics.standings import (
     Categories,
-    Standing,
+    EntrantStanding,
     category_standings,
     overall_standings,
 )
@@ -46,8 +46,8 @@ class CountsFit:
     prompts: tuple[str, ...]
     settings: Settings
     overall_fit: ScopeFit
-    overall: list[Standing]
-    unweighted: list[Standing]
+    overall: list[EntrantStanding]
+    unweighted: list[EntrantStanding]
     categories: Categories
     judge_fits: JudgeFits
     weights: Mapping[str, float]
@@ -92,7 +92,7 @@ def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsF
     )
 
 
-def rank_overall(tallies: Tallies, settings: Settings) -> list[Standing]:
+def rank_overall(tallies: Tallies, settings: Settings) -> list[EntrantStanding]:
     """The overall table alone."""
     fit, fails = fit_overall(tallies, settings), fail_rates(tallies, level=settings.level)
     return overall_standings(tallies.entrants, fit, settings, verdicts=judge_pairs(fit, settings), fails=fails)

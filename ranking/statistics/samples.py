@@ -30,16 +30,16 @@ class SampleRate:
 def sample_rate(*, samples: int, valid: int, measures: Iterable[Mapping[str, Any]]) -> SampleRate:
     """From counts and from what was measured of the valid drawings; what is no share is passed over."""
     low, high = wilson(valid, samples)
-    known = [found for found in measures if is_share(found.get("robustness"))]
+    known = [values for values in measures if is_share(values.get("robustness"))]
     fonts: dict[str, list[float]] = {}
-    for found in known:
-        by_font = found.get("fonts")
+    for values in known:
+        by_font = values.get("fonts")
         for font, share in by_font.items() if isinstance(by_font, Mapping) else ():
             if is_share(share):
                 fonts.setdefault(font, []).append(share)
     rate = valid / samples if samples else None
     means = {font: mean(shares) for font, shares in sorted(fonts.items())}
-    robustness = mean([found["robustness"] for found in known]) if known else None
+    robustness = mean([values["robustness"] for values in known]) if known else None
     return SampleRate(samples, valid, rate, low, high, robustness, len(known), means)
 
 

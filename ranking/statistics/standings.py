@@ -22,7 +22,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Standing:
+class EntrantStanding:
     """One entrant in one scope; ratings on the Elo scale, None where a bound does not exist."""
 
     entrant: str
@@ -52,7 +52,7 @@ class Standing:
 
 def overall_standings(
     names: tuple[str, ...], fit: ScopeFit, settings: Settings, *, verdicts: Verdicts, fails: FailRates
-) -> list[Standing]:
+) -> list[EntrantStanding]:
     spread, connected = fit.spread, fit.connected
     chances = chance_of_best(fit.theta, spread, island=connected.island, seed=settings.seed, draws=settings.draws)
     columns = {
@@ -74,7 +74,7 @@ def overall_standings(
 class Categories:
     """Tables of all categories, their ratings, and the names of those whose votes are too few for a statement."""
 
-    standings: dict[str, list[Standing]]
+    standings: dict[str, list[EntrantStanding]]
     theta: Array  # [C, K]
     strength: float | None
     thin: tuple[str, ...]
@@ -87,7 +87,7 @@ def category_standings(
     overall: ScopeFit,
     settings: Settings,
     *,
-    whole: list[Standing],
+    whole: list[EntrantStanding],
 ) -> Categories:
     """Each category drawn to the overall ratings, raw rating beside it; a single category is the whole."""
     theta = np.array([fit.theta for fit in fits]).reshape(len(fits), len(names))
@@ -100,7 +100,9 @@ def category_standings(
     return Categories(tables, theta, float(np.median([fit.strength for fit in fits])), thin)
 
 
-def _category_table(names: tuple[str, ...], fit: CategoryFit, overall: ScopeFit, settings: Settings) -> list[Standing]:
+def _category_table(
+    names: tuple[str, ...], fit: CategoryFit, overall: ScopeFit, settings: Settings
+) -> list[EntrantStanding]:
     size = len(names)
     bounded = np.zeros(size, bool)
     variance = np.where(np.isfinite(overall.spread.variance), np.maximum(np.diag(fit.covariance), 0), np.inf)
@@ -154,13 +156,13 @@ WHOLE = ("rank", "rank_low", "rank_high", "arena_rank", "component")
 MAYBE = ("se", "low", "high", "iid_low", "iid_high", "p_best", "fail_low", "fail_high", "raw_rating")
 
 
-def _rows(names: tuple[str, ...], columns: dict[str, Array], record: Array) -> list[Standing]:
+def _rows(names: tuple[str, ...], columns: dict[str, Array], record: Array) -> list[EntrantStanding]:
     rows = []
     for i, name in enumerate(names):
         wins, losses, ties, fails = (round(n) for n in record[i])
         votes = wins + losses + ties + fails
         rows.append(
-            Standing(
+            EntrantStanding(
                 entrant=name,
                 rating=float(columns["rating"][i]),
                 votes=votes,

@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % interval; None where the data cannot say."""
+    """A number with its 95% interval; None where the data cannot say."""
 
     value: float | None
     low: float | None = None
@@ -137,7 +137,7 @@ def jackknife(
     answers: Answers | None = None,
     within: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
-    """A statistic of column sums over units, with Student's 95 % t interval from leaving out each unit in turn.
+    """A statistic of column sums over units, with Student's 95% t interval from leaving out each unit in turn.
 
     `sums` makes the columns [U, S] of a table; the last one says which units have two judgements or more. With `answers`,
     judges are left out in turn as well, since other judges would have agreed more or less: both variances are added.
@@ -192,10 +192,10 @@ def cohen_matrix(
     seen = sparse.csr_matrix((ones, (judge, unit)), shape=(judges, units))
     shared = (seen @ seen.T).toarray()
     agreed = np.zeros((judges, judges))
-    marginals = np.zeros((judges, judges, classes))  # [i, j, c]: how often i said c on units shared with j
+    marginals = np.zeros((judges, judges, classes))  # [i, j, c]: how often i chose c on units shared with j
     for c in range(classes):
-        said = label == c
-        here = sparse.csr_matrix((ones[said], (judge[said], unit[said])), shape=(judges, units))
+        chosen = label == c
+        here = sparse.csr_matrix((ones[chosen], (judge[chosen], unit[chosen])), shape=(judges, units))
         agreed += (here @ here.T).toarray()
         marginals[:, :, c] = (here @ seen.T).toarray()
     marginals = _mirrored(marginals, mirror)

@@ -111,9 +111,9 @@ def _repeats(votes: Votes, rows: Array, unit: Array, label: Array, first: Array)
     order = np.argsort(known)
     wanted = unit[again] * judges + judge[again]
     at = np.searchsorted(known[order], wanted)
-    found = at < len(known)
-    found[found] = known[order][at[found]] == wanted[found]
-    again, at = again[found], at[found]
+    seen_before = at < len(known)
+    seen_before[seen_before] = known[order][at[seen_before]] == wanted[seen_before]
+    again, at = again[seen_before], at[seen_before]
     same = label[again] == label[first][order][at]
     return np.bincount(judge[again][same], minlength=judges), np.bincount(judge[again], minlength=judges)
 

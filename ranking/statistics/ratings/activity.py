@@ -43,9 +43,9 @@ def class_information(tables: Tables, theta: Array, activity: Array) -> dict[int
     p = expected_scores(theta)
     spread = p * (1 - p)
     size = max(len(theta) - 1, 1)
-    told = 2 * np.einsum("gij,ij->g", tables.wins + tables.draws, spread) / size
+    informed = 2 * np.einsum("gij,ij->g", tables.wins + tables.draws, spread) / size
     classes = np.asarray(activity)[tables.labels]
-    means = {int(c): float(told[classes == c].mean()) for c in np.unique(classes)}
+    means = {int(c): float(informed[classes == c].mean()) for c in np.unique(classes)}
     if tables.loners is not None:
         means[UNKNOWN] = float(2 * ((tables.loners[0] + tables.loners[1]) * spread).sum() / size / tables.loner_votes)
     return means
@@ -53,6 +53,6 @@ def class_information(tables: Tables, theta: Array, activity: Array) -> dict[int
 
 def weigh_classes(information: dict[int, float], taste: float) -> ActivityWeights:
     """1 / (1 + taste x information) for each class, scaled so that the largest is 1."""
-    raw = {c: 1 / (1 + max(taste, 0.0) * told) for c, told in information.items()}
+    raw = {c: 1 / (1 + max(taste, 0.0) * each) for c, each in information.items()}
     top = max(raw.values(), default=1.0)
     return ActivityWeights({c: weight / top for c, weight in raw.items()})

@@ -46,13 +46,13 @@ def pool_component(way: Way, size: int) -> Component:
     A floor at 0 would make worlds in which judges do not differ come out too wide.
     """
     scores, taste, noise = (column[:size] for column in (way.scores, way.taste_seen, way.noise_seen))
-    told = taste > NEXT_TO_NOTHING * max(float(way.taste[:size].max(initial=0)), NEXT_TO_NOTHING)
-    if size < 2 or not told.any():
+    informed = taste > NEXT_TO_NOTHING * max(float(way.taste[:size].max(initial=0)), NEXT_TO_NOTHING)
+    if size < 2 or not informed.any():
         return NO_COMPONENT
-    scores, taste, noise = scores[told], taste[told], noise[told]
+    scores, taste, noise = scores[informed], taste[informed], noise[informed]
     variance, floor = START, -0.5 * float((noise / taste).min())
     for _ in range(ROUNDS):
-        df = np.maximum(effective_groups(way, variance)[:size][told], 0.05)
+        df = np.maximum(effective_groups(way, variance)[:size][informed], 0.05)
         weight = df / np.maximum(variance * taste + noise, NEXT_TO_NOTHING) ** 2
         new = max(floor, float((weight * taste * (scores - noise)).sum() / (weight * taste**2).sum()))
         if abs(new - variance) < 1e-6:

@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class FailRates:
-    """Per entrant [K]: votes, fails, and the 95 % interval of their share; NaN without votes."""
+    """Per entrant [K]: votes, fails, and the 95% interval of their share; NaN without votes."""
 
     votes: Array
     fails: Array

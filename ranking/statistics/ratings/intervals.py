@@ -18,7 +18,7 @@ def arena_rank(low: Array, high: Array) -> Array:
 
 
 def wilson(successes: float, trials: float) -> tuple[float, float] | tuple[None, None]:
-    """Wilson's 95 % interval for a share; (None, None) without trials."""
+    """Wilson's 95% interval for a share; (None, None) without trials."""
     if trials <= 0:
         return None, None
     z, share = Z95, successes / trials

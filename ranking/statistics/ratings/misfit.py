@@ -53,8 +53,8 @@ def find_misfits(fit: ScopeFit, *, level: float = 0.95) -> list[MisfitPair]:
     tested = np.triu((groups >= FEWEST_GROUPS) & (variance > 0), 1)
     z = np.abs(usable[0].residual) / np.sqrt(np.where(variance > 0, variance, 1))
     p_values = 2 * stdtr(np.maximum(groups - 1, 1), -z) * max(int(tested.sum()), 1)
-    found = np.argwhere(tested & (p_values < 1 - level))
-    pairs = [_misfit(fit, int(i), int(j), usable[0].residual[i, j] > 0, float(p_values[i, j])) for i, j in found]
+    places = np.argwhere(tested & (p_values < 1 - level))
+    pairs = [_misfit(fit, int(i), int(j), usable[0].residual[i, j] > 0, float(p_values[i, j])) for i, j in places]
     return sorted(pairs, key=lambda pair: pair.p_value)
 
 

@@ -33,9 +33,9 @@ def fewest_votes(fit: ScopeFit, settings: Settings) -> FewestVotes | None:
     if len(fit.theta) < 2 or fit.connected.components > 1:
         return None
     order = np.argsort(-fit.theta, kind="stable")
-    found = [_overturn(fit, settings, order[0], rival) for rival in order[1 : 1 + CHALLENGERS]]
-    found = [f for f in found if f is not None]
-    return min(found, key=lambda f: f.votes) if found else None
+    attempts = [_overturn(fit, settings, order[0], rival) for rival in order[1 : 1 + CHALLENGERS]]
+    overturns = [attempt for attempt in attempts if attempt is not None]
+    return min(overturns, key=lambda overturn: overturn.votes, default=None)
 
 
 def _overturn(fit: ScopeFit, settings: Settings, first: int, rival: int) -> FewestVotes | None:

@@ -127,11 +127,11 @@ def fit_overall(tallies: Tallies, settings: Settings) -> ScopeFit:
 
 
 def _weighted_fit(tallies: Tallies, settings: Settings, even: ScopeFit, judges: Tables, seen: Array) -> ScopeFit:
-    told = class_information(judges, even.theta[seen], tallies.activity) if settings.activity == "weighted" else {}
-    guess = weigh_classes(told, FIRST_GUESS)
+    by_class = class_information(judges, even.theta[seen], tallies.activity) if settings.activity == "weighted" else {}
+    guess = weigh_classes(by_class, FIRST_GUESS)
     first, way = _refit(tallies, settings, even, judges, seen, guess)
     component = pool_component(way, len(seen))
-    weights = weigh_classes(told, component.variance)
+    weights = weigh_classes(by_class, component.variance)
     if weights.by_class != guess.by_class:
         first, way = _refit(tallies, settings, even, judges, seen, weights)
     prompts = _prompt_tables(tallies, settings, weights, seen)

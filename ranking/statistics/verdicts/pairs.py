@@ -33,7 +33,7 @@ EQUAL = 1e-9  # log-odds within which two ratings are one
 class Verdicts:
     """Of all pairs [K, K], in log-odds where a number is one.
 
-    - `gap`: theta_i - theta_j; `reach`: half-width of its own 95 % interval;
+    - `gap`: theta_i - theta_j; `reach`: half-width of its own 95% interval;
     - `look`: how far it must be for *ahead*; `bound`: for *settled*, and with the gap within the margin for *tied*;
     - `state`: a number of STATES, the same for (i, j) and (j, i).
     """
