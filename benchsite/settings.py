@@ -197,5 +197,9 @@ DRAW_IDLE_SECONDS = 1.0  # how often a run with nothing due is checked again
 DRAW_RELOAD_SECONDS = 15.0  # how soon a worker notices a run that was started, extended or given another budget
 PRICE_SECONDS = 60.0  # how soon a provider is asked again for missing prices
 MOST_COST_CHECKS = 5  # how often a provider is asked what a call cost
+# A public state of a run that people judge blind: see docs/judging.md.
+PUBLIC_STATE_VOTES = env_int("PUBLIC_STATE_VOTES", 20)  # new ones by others than any two judges, before each state
+PUBLIC_STATE_GROWTH = 3  # and so many for each vote that the last state rested on: few states, few comparisons
+PUBLIC_STATE_SHARE = 10  # no judge counts for more than one in so many of the votes by others than the two busiest
 MIN_VOTE_SECONDS = 0.3  # a vote that follows another sooner is refused: nobody looks so quickly
 BREAKER_FAILURES = env_int("BREAKER_FAILURES", 10)  # consecutive failures before a model is rested

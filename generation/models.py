@@ -86,6 +86,11 @@ class Run(models.Model):
     created_at = models.DateTimeField(default=now)
     finished_at = models.DateTimeField(null=True, blank=True)
     frozen_at = models.DateTimeField(null=True, blank=True, help_text="Its leaderboard is final until it is thawed.")
+    names_shown_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Judging was opened again then: drawings up to this time were shown with names.",
+    )
     # Moved by whatever changes a ranking (a vote, an undo, an exclusion); a fit older than this is stale.
     scores_changed_at = models.DateTimeField(null=True, blank=True)
 

@@ -59,6 +59,8 @@ class Protocol:
     - `judge_page` is where a judge goes on; `curator_page` shows curators how judging is going.
     - `import_page` and `import_label` are the curators' link to bring in what was judged elsewhere.
     - `judged_at` leads from a run to the time of the newest judgement, to find rankings that missed one.
+    - `judgements` leads from a seat to what each judgement is about, such as `votes__matchup`: rows with `kept_out` and
+      `withdrawn_at`. By it public states are taken while judging is open; without it there are none.
     - `on_join(seat_id)` is called when a new judge may begin at once.
     - `judge_demo(run)` lets simulated judges judge a demo run.
     - `home(seats)` gives what `home_runs` shows of a judge's runs, and `home_help` says how to judge; both see it as `part`.
@@ -85,6 +87,7 @@ class Protocol:
     import_page: Page = ""
     import_label: Words = ""
     judged_at: str = ""
+    judgements: str = ""
     on_join: Function = ""
     judge_demo: Function = ""
     home: Function = ""
@@ -113,6 +116,7 @@ PAIRWISE = Protocol(
     import_page="judging:import_votes",
     import_label="Import votes",
     judged_at="seats__last_vote_at",
+    judgements="votes__matchup",
     on_join="judging.pairs.serving.take_seat",
     judge_demo="ranking.simulated.judges.judge_demo_run",
     home="judging.pairs.pages.home_part",
@@ -139,6 +143,7 @@ RUBRIC = Protocol(
     import_page="ranking:import_grades",
     import_label="Import grades",
     judged_at="seats__sheet__last_graded_at",
+    judgements="grades__sample",
     judge_demo="ranking.simulated.grades.grade_demo_run",
     home="judging.grades.pages.home_part",
     home_runs="judging/_grade_runs.html",

@@ -25,6 +25,7 @@ from judging.models import (
     JudgeTally,
     Matchup,
     PromptTally,
+    PublicState,
     Report,
     Seat,
     Vote,
@@ -81,6 +82,12 @@ class EpochAdmin(RunFactAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Epoch]:
         return super().get_queryset(request).defer("run__config", "table")
+
+
+@admin.register(PublicState)
+class PublicStateAdmin(RunFactAdmin):
+    list_display = ("number", "run_link", "protocol", "votes", "read_at")
+    list_filter = ("protocol", "run")
 
 
 @admin.register(Seat)
@@ -160,7 +167,7 @@ class VoteAdmin(RunFactAdmin):
         "response_ms",
         "withdrawn_at",
     )
-    list_filter = ("outcome", filled("withdrawn_at", "withdrawn"), "unblind", "imported", "run")
+    list_filter = ("outcome", filled("withdrawn_at", "withdrawn"), "unblind", "kept_out", "imported", "run")
     list_select_related = ("run", "seat", "matchup__left", "matchup__right")
     search_fields = ("matchup__code", "seat__pseudonym")
     ordering = ("-id",)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from generation.models import Run
+from generation.models import Event, Run, Sample
 from generation.protocols import protocols_of
+from judging.models import PublicState
+from judging.rules import rules_of
+
+NOT_OVER = (Run.Judging.OPEN, Run.Judging.PAUSED)
 
 
 def drawings_are_open(run: Run) -> bool:
@@ -21,3 +26,27 @@ def may_see_drawings(run: Run, user: Any) -> bool:
     Not only judges are kept out: a judge can log out and look.
     """
     return user.is_staff or (run.visibility == Run.Visibility.PUBLISHED and drawings_are_open(run))
+
+
+def is_judged_blind(run: Run) -> bool:
+    """People judge it now, and are not told the names: its standings are shown as public states only."""
+    return run.judging_state in NOT_OVER and bool(run.judged_by) and rules_of(run.code).judging.reveal != "after_vote"
+
+
+def is_in_public(run: Run, protocol: str, judgement: int) -> bool:
+    """Whether a public state may contain this vote or grade, by its number."""
+    return PublicState.objects.filter(run=run, protocol=protocol, upto__gte=judgement).exists()
+
+
+def names_were_shown(run: Run) -> bool:
+    """Whether anybody who may judge could see names while judging was closed: on public pages, or beside own votes."""
+    if run.visibility == Run.Visibility.PUBLISHED or rules_of(run.code).judging.reveal != "never":
+        return True
+    return run.events.filter(verb=Event.Verb.PUBLISH_RUN).exists()
+
+
+def could_know_names(run: Run, judge: Any, samples: Iterable[Sample]) -> bool:
+    """Curators see every name; everybody saw those of drawings that were there before judging was opened again."""
+    shown = run.names_shown_at
+    seen = shown is not None and any(sample.drawn_at is None or sample.drawn_at <= shown for sample in samples)
+    return bool(judge.is_staff or seen)

@@ -206,11 +206,15 @@ class VoteQuerySet(models.QuerySet["Vote"]):
         """Not taken back by the judge; some may be on drawings that a curator excluded since."""
         return self.filter(withdrawn_at=None)
 
+    def rated(self) -> VoteQuerySet:
+        """Standing, and cast by somebody who could not know the names: what the tallies count."""
+        return self.standing().filter(kept_out=False)
+
     def counting(self, run: Run) -> VoteQuerySet:
-        """The standing votes of a run on drawings that no curator excluded, repeats included."""
+        """The rated votes of a run on drawings that no curator excluded, repeats included."""
         excluded = run.samples.excluded().order_by().values("id")
         on_excluded = Q(matchup__left_sample__in=excluded) | Q(matchup__right_sample__in=excluded)
-        return self.standing().filter(run=run).exclude(on_excluded)
+        return self.rated().filter(run=run).exclude(on_excluded)
 
     def without_repeats(self) -> VoteQuerySet:
         return self.exclude(matchup__kind=Kind.REPEAT)
@@ -225,7 +229,12 @@ class Vote(models.Model):
     outcome = models.CharField(max_length=5, choices=Outcome.choices)
     voted_at = models.DateTimeField(default=now)
     response_ms = models.PositiveIntegerField(null=True, blank=True)
-    unblind = models.BooleanField(default=False, help_text="Names were shown after each vote of this run.")
+    unblind = models.BooleanField(
+        default=False, help_text="Names were shown after each vote of this run, or could be known before this one."
+    )
+    kept_out = models.BooleanField(
+        default=False, help_text="The judge could know the names of this run's drawings: it counts in no rating."
+    )
     imported = models.BooleanField(default=False)
     # Bit n - 1 is set where the judge marked "breaks in font n".
     left_breaks = models.PositiveSmallIntegerField(default=0)
@@ -253,6 +262,8 @@ class Vote(models.Model):
             models.Index(F("seat").asc(), F("id").desc(), name="judging_vote_of_judge"),
             # For votes per hour on the curator's page, and for exports in order.
             models.Index(fields=["run", "voted_at"], name="judging_vote_by_time"),
+            # For the number of votes kept out, which every fit states.
+            models.Index(fields=["run"], condition=Q(kept_out=True), name="judging_vote_kept_out"),
         ]
 
     def __str__(self) -> str:
@@ -289,9 +300,9 @@ class Report(models.Model):
 
 
 class JudgeTally(models.Model):
-    """Standing votes counted by judge, category and entrants, sides as shown; repeats apart.
+    """Rated votes counted by judge, category and entrants, sides as shown; repeats apart.
 
-    Kept in the vote's own transaction by `judging.pairs.tallies`; equal to a GROUP BY of the standing votes at every commit.
+    Kept in the vote's own transaction by `judging.pairs.tallies`; equal to a GROUP BY of the rated votes at every commit.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="judge_tallies")
@@ -318,7 +329,7 @@ class JudgeTally(models.Model):
 
 
 class PromptTally(models.Model):
-    """Standing votes counted by prompt, judge's activity and entrants, sides as shown; repeats apart.
+    """Rated votes counted by prompt, judge's activity and entrants, sides as shown; repeats apart.
 
     Votes without a prompt are left out. Very active judges weigh less a vote, so counts are kept by the class of activity.
     """
@@ -408,6 +419,10 @@ class GradeQuerySet(models.QuerySet["Grade"]):
     def standing(self) -> GradeQuerySet:
         return self.filter(withdrawn_at=None)
 
+    def rated(self) -> GradeQuerySet:
+        """Standing, and given by somebody who could not know the names."""
+        return self.standing().filter(kept_out=False)
+
 
 class Grade(models.Model):
     """What one judge gave one drawing on one dimension. Never edited: a change withdraws it and adds another."""
@@ -418,6 +433,9 @@ class Grade(models.Model):
     dimension = models.CharField(max_length=80)
     value = models.FloatField()
     replaces = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="+")
+    kept_out = models.BooleanField(
+        default=False, help_text="The judge could know the names of this run's drawings: it counts in no rating."
+    )
     imported = models.BooleanField(default=False)
     graded_at = models.DateTimeField(default=now)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
@@ -440,7 +458,33 @@ class Grade(models.Model):
             models.Index(F("seat").asc(), F("id").desc(), name="judging_grade_of_judge"),
             # For a run's leaderboard, and for exports in order.
             models.Index(fields=["run", "graded_at"], name="judging_grade_by_time"),
+            models.Index(fields=["run"], condition=Q(kept_out=True), name="judging_grade_kept_out"),
         ]
 
     def __str__(self) -> str:
         return f"{self.value:g} for {self.dimension}"
+
+
+class PublicState(models.Model):
+    """What everybody but curators sees of a run's standings while people judge it; never edited. See docs/judging.md.
+
+    `upto` is the newest judgement that it may contain: undoing one of these does not bring its drawings back.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="public_states")
+    protocol = models.CharField(max_length=20)
+    number = models.PositiveIntegerField()
+    standings = models.JSONField(help_text="Entrant, rank, score, low and high, blurred; the best first.")
+    votes = models.PositiveIntegerField(help_text="What the scores rest on.")
+    simulated = models.PositiveIntegerField(default=0, help_text="Judges among them that are no people.")
+    upto = models.BigIntegerField()
+    read_at = models.DateTimeField(default=now)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "protocol", "number"], name="judging_publicstate_number_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"public state {self.number}"

@@ -8,7 +8,8 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser, User
 
 from generation.models import Run
-from judging.disclosure import drawings_are_open
+from generation.protocols import protocol_of
+from judging.disclosure import drawings_are_open, is_judged_blind
 from judging.rules import rules_of
 
 
@@ -23,6 +24,12 @@ def hidden_from(user: User | AnonymousUser, runs: Iterable[Run]) -> set[int]:
 
 def is_hidden_from(run: Run, user: User | AnonymousUser) -> bool:
     return run.pk in hidden_from(user, [run])
+
+
+def is_closed_to(user: User | AnonymousUser, run: Run, protocol: str) -> bool:
+    """Only curators see how a run stands by a protocol that people judge it by now: see `ranking.public_states`."""
+    entry = protocol_of(run, protocol)
+    return not user.is_staff and entry is not None and entry.by_people and is_judged_blind(run)
 
 
 def judge_labels(run: Run, *, curator: bool) -> dict[str, str]:

@@ -47,3 +47,4 @@ class RunFacts(TypedDict):
 
     md: NotRequired[str]
     csv: NotRequired[str]
+    kept_out: NotRequired[int]  # votes or grades that are in no rating, because the judge could know the names

@@ -32,7 +32,8 @@ generation.files
 generation.templatetags
 generation.views
 generation.urls generation.jobs generation.admin generation.checks generation.management
-judging.models judging.rules judging.seats judging.disclosure
+judging.models judging.rules judging.seats
+judging.disclosure
 judging.pairs judging.grades
 judging.curating judging.files
 judging.views
@@ -45,6 +46,7 @@ ranking.pairwise ranking.rubric
 ranking.automatic
 ranking.competition
 ranking.clock ranking.fitting
+ranking.public_states
 ranking.archive ranking.simulated
 ranking.views
 ranking.urls ranking.jobs ranking.admin ranking.management

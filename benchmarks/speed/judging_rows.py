@@ -27,9 +27,9 @@ FROM judging_matchup m CROSS JOIN judging_seat s
 WHERE m.seat_id = %s AND s.run_id = m.run_id AND s.judge_id IS NULL AND s.voted = 0 AND s.id <> m.seat_id
 """
 MORE_VOTES = """
-INSERT INTO judging_vote (matchup_id, run_id, seat_id, outcome, voted_at, response_ms, unblind, imported, left_breaks,
-                          right_breaks)
-SELECT m.id, m.run_id, m.seat_id, v.outcome, v.voted_at, v.response_ms, v.unblind, v.imported, 0, 0
+INSERT INTO judging_vote (matchup_id, run_id, seat_id, outcome, voted_at, response_ms, unblind, kept_out, imported,
+                          left_breaks, right_breaks)
+SELECT m.id, m.run_id, m.seat_id, v.outcome, v.voted_at, v.response_ms, v.unblind, v.kept_out, v.imported, 0, 0
 FROM judging_matchup m
 JOIN judging_seat s ON s.id = m.seat_id AND s.judge_id IS NULL AND s.voted = 0
 JOIN judging_matchup b ON b.seat_id = %s AND b."order" = m."order"

@@ -11,6 +11,7 @@ from generation.models import Event, Run, Sample
 from generation.runs.curating import exclude_samples
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.staleness import mark_stale
+from judging.disclosure import names_were_shown
 from judging.grades.sheets import step_sheet
 from judging.models import GradeItem, GradeSheet, Report, Seat
 from judging.pairs.epochs import newest_epoch, refresh_epoch
@@ -27,14 +28,21 @@ DECISIONS = {"excluded": Event.Verb.REPORT_EXCLUDED, "dismissed": Event.Verb.REP
 
 @transaction.atomic
 def set_judging(*, run: Run, verb: str, by: User | None, reason: str = "") -> None:
-    """Open, pause or close judging. Opening looks at the samples anew."""
+    """Open, pause or close judging. Opening looks at the samples anew.
+
+    Opened again after names were shown, it keeps later votes and grades on the drawings of before out of the ratings.
+    """
     if verb == "open":
         refuse_frozen(run)
         _refuse_unread(run)
+        if run.judging_state == Run.Judging.CLOSED and names_were_shown(run):
+            run.names_shown_at = now()
     run.judging_state = STATES[verb]
-    run.save(update_fields=["judging_state"])
+    run.save(update_fields=["judging_state", "names_shown_at"])
     if verb == "open":
         refresh_epoch(run)
+    if verb == "close":
+        mark_stale(run.pk)  # for what leaderboards do not state while people judge
     Event.objects.create(run=run, actor=by, verb=SET_JUDGING[verb], reason=reason)
 
 

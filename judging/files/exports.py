@@ -19,6 +19,7 @@ PORTION = 2000
 VOTE_FIELDS = (
     *("run", "suite", "judge", "prompt_text", "category", "left_model", "right_model"),
     *("left_attempt", "right_attempt", "outcome", "voted_at", "response_ms", "kind", "withdrawn"),
+    *("unblind", "kept_out"),
 )
 GRADE_FIELDS = ("judge", "entrant", "stage", "subject", "attempt", "dimension", "value", "graded_at", "run", "suite")
 _VOTE = {
@@ -35,7 +36,7 @@ _VOTE = {
     "left_sample": "matchup__left_sample_id",
     "right_sample": "matchup__right_sample_id",
     "matchup": "matchup__code",
-    **{name: name for name in ("unblind", "imported", "left_breaks", "right_breaks")},
+    **{name: name for name in ("unblind", "kept_out", "imported", "left_breaks", "right_breaks")},
 }
 _GRADE = {
     "judge": "seat__pseudonym",
@@ -48,7 +49,7 @@ _GRADE = {
     "dimension": "dimension",
     "value": "value",
     "sample": "sample__code",
-    **{name: name for name in ("graded_at", "imported", "withdrawn_at")},
+    **{name: name for name in ("graded_at", "kept_out", "imported", "withdrawn_at")},
 }
 
 
@@ -61,8 +62,8 @@ def _rows(facts: QuerySet[Any], paths: dict[str, str]) -> Rows:
 def vote_rows(run: Run, votes: QuerySet[Vote] | None = None, *, names: bool = False) -> Rows:
     """Every vote in order of time, withdrawn ones too; judges by pseudonym, or with `names` by account where they have one.
 
-    `withdrawn` marks what no ranking counts: votes taken back, and votes on drawings that a curator excluded. The few names
-    that votes share are looked up here, not joined a million times.
+    `withdrawn` marks what no ranking counts: votes taken back, votes kept out because the judge could know the names, and
+    votes on drawings that a curator excluded. The few names that votes share are looked up here, not joined a million times.
     """
     seats = run.seats.filter(is_unknown=False).values_list("id", "pseudonym", "judge__username")
     judges = {seat: (names and username) or pseudonym for seat, pseudonym, username in seats}
@@ -82,7 +83,7 @@ def vote_rows(run: Run, votes: QuerySet[Vote] | None = None, *, names: bool = Fa
             "category": row["category"] or None,
             "left_model": entrants[row["left_model"]],
             "right_model": entrants[row["right_model"]],
-            "withdrawn": row["withdrawn_at"] is not None or not shown.isdisjoint(excluded),
+            "withdrawn": row["withdrawn_at"] is not None or row["kept_out"] or not shown.isdisjoint(excluded),
         }
 
 
@@ -103,8 +104,8 @@ def vote_records(run: Run, *, names: bool = False) -> Rows:
 
 
 def grade_records(run: Run, *, names: bool = False) -> Rows:
-    """The standing grades of a run as grades.jsonl has them."""
-    for row in grade_rows(run, run.grades.standing().order_by("graded_at", "id"), names=names):
+    """The standing grades of a run that count, as grades.jsonl has them."""
+    for row in grade_rows(run, run.grades.rated().order_by("graded_at", "id"), names=names):
         row |= {"graded_at": row["graded_at"].isoformat(), "run": run.code, "suite": run.suite}
         yield {name: row[name] for name in GRADE_FIELDS}
 
@@ -132,7 +133,7 @@ def write_grades(
     progress: Progress = unwatched,
 ) -> int:
     """Write every standing grade and say how many."""
-    total = run.grades.standing().count()
+    total = run.grades.rated().count()
     records = grade_records(run, names=names)
     return write_records(records, GRADE_FIELDS, stream, format=format, progress=lambda done: progress(done, total))
 

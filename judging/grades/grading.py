@@ -12,6 +12,8 @@ from django.utils.timezone import now
 from generation.models import Run, Sample
 from generation.runs.staleness import mark_stale_after_commit
 from generation.suites.suite import Rubric, Stage
+from judging.disclosure import could_know_names, is_in_public, is_judged_blind
+from judging.grades import NAME
 from judging.grades.sheets import own_item, rubric_of, stage_of, step_sheet
 from judging.models import Grade, GradeItem, GradeSheet, Seat
 from judging.seats import RefusedError, StaleSeatError, refuse_many_reports, retried
@@ -48,6 +50,8 @@ def grade_sample(*, judge: User, code: str, values: Mapping[str, float], note: s
     now_standing = {key: grade.value for key, grade in before.items()} | new
     if new:
         moment = now()
+        _check_not_public(item.seat.run, [before[key] for key in new if key in before])
+        kept_out = could_know_names(item.seat.run, judge, [item.sample])
         _withdraw([before[key] for key in new if key in before], judge, moment)
         Grade.objects.bulk_create(
             Grade(
@@ -58,6 +62,7 @@ def grade_sample(*, judge: User, code: str, values: Mapping[str, float], note: s
                 value=value,
                 graded_at=moment,
                 replaces=before.get(key),
+                kept_out=kept_out,
             )
             for key, value in new.items()
         )
@@ -92,6 +97,15 @@ def _check_values(values: Mapping[str, float], stage: Stage, rubric: Rubric) -> 
             raise RefusedError("value", f"{labels[key]}: {fault}")
 
 
+def _check_not_public(run: Run, grades: list[Grade]) -> None:
+    """A grade that a public state may contain stands while judging is open, or its change would show who drew it."""
+    if grades and is_judged_blind(run) and is_in_public(run, NAME, min(grade.pk for grade in grades)):
+        raise RefusedError(
+            "public",
+            "The public leaderboard already counts these grades, so they stay as they are until judging closes.",
+        )
+
+
 def _withdraw(grades: list[Grade], by: User, moment: datetime) -> None:
     keys = [grade.pk for grade in grades]
     standing = Grade.objects.standing().filter(pk__in=keys)
@@ -121,6 +135,7 @@ def undo_grade(*, seat: Seat, judge: User, step: int) -> GradeItem | None:
     item = GradeItem.objects.select_related("seat__run", "seat__sheet").get(seat=seat, sample=newest.sample_id)
     change = seat.grades.standing().filter(sample=newest.sample_id, graded_at=newest.graded_at)
     batch, moment = list(change.select_related("replaces")), now()
+    _check_not_public(seat.run, batch)
     _withdraw(batch, judge, moment)
     Grade.objects.bulk_create(
         Grade(
@@ -131,6 +146,7 @@ def undo_grade(*, seat: Seat, judge: User, step: int) -> GradeItem | None:
             value=old.value,
             graded_at=moment,
             replaces_id=old.replaces_id,
+            kept_out=old.kept_out,
         )
         for old in (grade.replaces for grade in batch)
         if old is not None

@@ -135,6 +135,7 @@ def counting_votes(run: Run, *, batch: int = 5_000) -> Counter[Pair]:
         {(left, right): n for left, right, n in tallies.values_list("left", "right").annotate(Sum("votes"))}
     )
     voted = Matchup.objects.filter(state=Matchup.State.VOTED, seat__weight__gt=0).exclude(kind=Kind.REPEAT).order_by()
+    voted = voted.filter(votes__withdrawn_at=None, votes__kept_out=False)
     gone = run.samples.excluded().order_by().values_list("id", flat=True)
     # Their numbers, not a subquery: so PostgreSQL too reads only the matchups of these few, by an index for each side. In
     # batches, because a statement of SQLite holds some 32,000 values. A vote on two of them is found by its left one.

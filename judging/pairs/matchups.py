@@ -22,13 +22,14 @@ WAITING = [Matchup.State.QUEUED, Matchup.State.OPEN]
 DRAWINGS = {
     "prompt": ("text",),
     **dict.fromkeys(
-        ("left_sample", "right_sample"), ("entrant", "drawing", "state", "verdict", "held", "excluded_reason")
+        ("left_sample", "right_sample"),
+        ("entrant", "drawing", "drawn_at", "state", "verdict", "held", "excluded_reason"),
     ),
     **dict.fromkeys(("left_sample__entrant", "right_sample__entrant"), ("label", "disqualified")),
 }
 SEATS = {
     "seat": tuple(field.name for field in Seat._meta.concrete_fields),
-    "seat__run": ("code", "format", "judging_state", "scores_changed_at"),
+    "seat__run": ("code", "format", "judging_state", "names_shown_at", "scores_changed_at"),
     "seat__epoch": ("number", "seed", "checked_at"),
 }
 

@@ -1,4 +1,4 @@
-"""Counts of standing votes, kept in the vote's own transaction; rebuilt and compared on request."""
+"""Counts of rated votes, kept in the vote's own transaction; rebuilt and compared on request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db.models import Case, Count, F, Model, Value, When
 
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.models import Run
-from judging.models import JudgeTally, Kind, Matchup, PromptTally, Seat
+from judging.models import JudgeTally, Kind, Matchup, PromptTally, Seat, Vote
 
 JUDGE_KEY = ("run_id", "seat_id", "category", "left_id", "right_id", "outcome", "is_repeat")
 PROMPT_KEY = ("run_id", "prompt_id", "left_id", "right_id", "outcome", "is_repeat", "activity")
@@ -53,28 +53,33 @@ def _keys(matchup: Matchup, outcome: str, activity: int) -> tuple[dict[str, obje
     return {name: values[name] for name in JUDGE_KEY}, {name: values[name] for name in PROMPT_KEY}
 
 
-def add_vote(matchup: Matchup, outcome: str) -> None:
-    """Count a new vote, which is stored and in its seat's number of votes already; the caller holds the transaction."""
-    seat = matchup.seat
+def add_vote(matchup: Matchup, vote: Vote) -> None:
+    """Count a new vote, which is stored and in its seat's number of votes already; the caller holds the transaction.
+
+    A vote that is kept out counts for the judge's activity alone.
+    """
+    seat, rated = matchup.seat, not vote.kept_out
     before, after = activity_of(seat, voted=seat.voted - 1), activity_of(seat)
-    by_judge, by_prompt = _keys(matchup, outcome, after)
+    by_judge, by_prompt = _keys(matchup, vote.outcome, after)
     with connection.cursor() as cursor:
-        cursor.execute(ADD_TO_JUDGE, list(by_judge.values()))
-        if before == after and matchup.prompt_id is not None:
+        if rated:
+            cursor.execute(ADD_TO_JUDGE, list(by_judge.values()))
+        if rated and before == after and matchup.prompt_id is not None:
             cursor.execute(ADD_TO_PROMPT, [*by_prompt.values(), 1])
     if before != after:
-        _move_cells(matchup, outcome, before=before, after=after, change=1)
+        _move_cells(matchup, vote.outcome, before=before, after=after, change=int(rated))
 
 
-def remove_vote(matchup: Matchup, outcome: str) -> None:
+def remove_vote(matchup: Matchup, vote: Vote) -> None:
     """Take a withdrawn vote out again, which its seat no longer counts; the caller holds the transaction."""
-    seat = matchup.seat
+    seat, rated = matchup.seat, not vote.kept_out
     before, after = activity_of(seat, voted=seat.voted + 1), activity_of(seat)
-    by_judge, by_prompt = _keys(matchup, outcome, after)
-    JudgeTally.objects.filter(**by_judge).update(votes=F("votes") - 1)
+    by_judge, by_prompt = _keys(matchup, vote.outcome, after)
+    if rated:
+        JudgeTally.objects.filter(**by_judge).update(votes=F("votes") - 1)
     if before != after:
-        _move_cells(matchup, outcome, before=before, after=after, change=-1)
-    elif matchup.prompt_id is not None:
+        _move_cells(matchup, vote.outcome, before=before, after=after, change=-int(rated))
+    elif rated and matchup.prompt_id is not None:
         PromptTally.objects.filter(**by_prompt).update(votes=F("votes") - 1)
 
 
@@ -83,7 +88,7 @@ def _move_cells(matchup: Matchup, outcome: str, *, before: int, after: int, chan
 
     The lower class is written first and cells in order, so that two judges who move at once never wait for each other.
     """
-    votes = matchup.seat.votes.standing().exclude(matchup__prompt_id=None).order_by()
+    votes = matchup.seat.votes.rated().exclude(matchup__prompt_id=None).order_by()
     now = Counter({tuple(cell): n for *cell, n in votes.values_list(*CELL).annotate(Count("id"))})
     was = now.copy()
     if matchup.prompt_id is not None:
@@ -110,7 +115,7 @@ def _counted(run: Run, key: Sequence[str]) -> dict[tuple[object, ...], int]:
     paths = {name: name for name in ("run_id", "seat_id", "outcome", "activity")} | {"is_repeat": "repeat"}
     names = [paths.get(name, f"matchup__{name}") for name in key]
     repeat = Case(When(matchup__kind=Kind.REPEAT, then=Value(True)), default=Value(False))
-    votes = run.votes.standing().annotate(repeat=repeat)
+    votes = run.votes.rated().annotate(repeat=repeat)
     if "prompt_id" in key:
         votes = votes.exclude(matchup__prompt_id=None)
     if "activity" in key:
@@ -132,7 +137,7 @@ def _as_key(row: Sequence[object], key: Sequence[str]) -> tuple[object, ...]:
 
 
 def differences(run: Run) -> int:
-    """How many tally rows do not equal the GROUP BY of the standing votes; 0 is what is promised."""
+    """How many tally rows do not equal the GROUP BY of the rated votes; 0 is what is promised."""
     wrong = 0
     for tally, key in ((JudgeTally, JUDGE_KEY), (PromptTally, PROMPT_KEY)):
         counted, stored = _counted(run, key), _stored(run, tally, key)

@@ -127,11 +127,11 @@ def undo(request: UserRequest) -> HttpResponse:
     if wants_json(request):
         before = pages.newest_vote(screen.seat, screen.seat.run)
         body = pages.screen_json(request, screen, undo=before.matchup if before else None)
-        away = " Its pair cannot be shown now." if undone.put_away else ""
+        away = f" Its pair {undone.put_away}." if undone.put_away else ""
         return JsonResponse(body | {"said": what_happened(f"Vote withdrawn.{away}", before)})
     if undone.put_away:
         another = "This is another pair: that one" if screen.current else "That pair"
-        messages.info(request, f"Your vote is withdrawn. {another} cannot be shown now.")
+        messages.info(request, f"Your vote is withdrawn. {another} {undone.put_away}.")
     return _go_on(request, screen, screen.seat.run.code)
 
 

@@ -13,14 +13,18 @@ from django.utils.timezone import now
 from generation.models import Run
 from generation.protocols import PROTOCOLS
 from generation.runs.staleness import AHEAD, mark_stale, mark_stale_after_commit, move_mark
+from judging.disclosure import could_know_names, is_in_public
 from judging.models import Epoch, Matchup, Report, Seat, Vote
-from judging.pairs.matchups import WAITING, is_showable, waiting_of, with_seats
+from judging.pairs import NAME
+from judging.pairs.matchups import WAITING, is_showable, samples_of, waiting_of, with_seats
 from judging.pairs.serving import Screen, fill_screen, present_screen, save_seat
 from judging.pairs.tallies import add_vote, remove_vote
 from judging.rules import rules_of
 from judging.seats import RefusedError, StaleSeatError, refuse_many_reports, retried
 
 LONGEST_MS = 3_600_000
+NOT_NOW = "cannot be shown now"
+IN_PUBLIC = "does not come back, because the public leaderboard already counts your vote"
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,10 @@ class Ballot:
 
 @dataclass(frozen=True)
 class Undone:
-    """What the judge sees after undo; `put_away` where the vote is withdrawn and its pair may not be shown now."""
+    """What the judge sees after undo; `put_away` says why the pair of the withdrawn vote does not come back."""
 
     screen: Screen
-    put_away: bool = False
+    put_away: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,9 +82,9 @@ def _cast(judge: User, code: str, ballot: Ballot) -> Cast | RefusedError:
     if seat.last_vote_at and timedelta(0) <= moment - seat.last_vote_at < shortest:
         raise RefusedError("too_fast", "That was very quick. Look again, then vote.")
     _leave(matchup, Matchup.State.OPEN, state=Matchup.State.VOTED)
-    vote = _record(matchup, ballot, moment)
+    vote = _record(matchup, judge, ballot, moment)
     seat.voted += 1
-    add_vote(matchup, ballot.outcome)
+    add_vote(matchup, vote)
     seat.last_vote_at = moment
     screen = fill_screen(seat, [other for other in waiting if other.pk != matchup.pk], known=known)
     save_seat(seat)
@@ -158,9 +162,11 @@ def _leave(matchup: Matchup, was: str, **values: object) -> None:
         raise StaleSeatError
 
 
-def _record(matchup: Matchup, ballot: Ballot, moment: datetime) -> Vote:
+def _record(matchup: Matchup, judge: User, ballot: Ballot, moment: datetime) -> Vote:
     """The time is the page's own, but never longer than the matchup has been open here; a clock may have been set back."""
     waited = int((moment - matchup.opened_at).total_seconds() * 1000) if matchup.opened_at else LONGEST_MS
+    told = rules_of(matchup.run.code).judging.reveal == "after_vote"
+    kept_out = not told and could_know_names(matchup.run, judge, samples_of(matchup))
     claimed = waited if ballot.response_ms is None else ballot.response_ms
     return Vote.objects.create(
         matchup=matchup,
@@ -169,7 +175,8 @@ def _record(matchup: Matchup, ballot: Ballot, moment: datetime) -> Vote:
         outcome=ballot.outcome,
         voted_at=moment,
         response_ms=max(min(claimed, waited, LONGEST_MS), 0),
-        unblind=rules_of(matchup.run.code).judging.reveal == "after_vote",
+        unblind=told or kept_out,
+        kept_out=kept_out,
         left_breaks=ballot.left_breaks,
         right_breaks=ballot.right_breaks,
     )
@@ -191,7 +198,8 @@ def mark_missed() -> int:
 def undo_vote(*, judge: User, code: str) -> Undone:
     """Withdraw the judge's vote on that matchup and put it back on the screen; what was there waits behind it.
 
-    A pair that may not be shown now, because a drawing is held back or was taken out, stays away.
+    A pair that may not be shown now, because a drawing is held back or was taken out, stays away; so does one whose vote a
+    public state may contain, or a judge could learn from that state who drew it, and vote again.
     """
     matchup, waiting, known = _read(judge, code)
     _check_open(matchup.run)
@@ -201,21 +209,22 @@ def undo_vote(*, judge: User, code: str) -> Undone:
     if matchup.state != Matchup.State.VOTED:  # pressed twice, or never voted on
         return Undone(_present(seat, waiting, known))
     seat.voted -= 1
-    _withdraw(matchup, judge)
-    stays = is_showable(matchup)
-    screen = _put_back(matchup, waiting) if stays else _put_away(matchup, waiting, known)
+    vote = _withdraw(matchup, judge)
+    away = NOT_NOW if not is_showable(matchup) else IN_PUBLIC if is_in_public(matchup.run, NAME, vote.pk) else ""
+    screen = _put_away(matchup, waiting, known) if away else _put_back(matchup, waiting)
     save_seat(seat)
     # In the transaction too: an undo leaves no newer vote by which a lost mark could be noticed.
     mark_stale(matchup.run_id)
-    return Undone(screen, put_away=not stays)
+    return Undone(screen, put_away=away)
 
 
-def _withdraw(matchup: Matchup, judge: User) -> None:
+def _withdraw(matchup: Matchup, judge: User) -> Vote:
     vote = _standing(matchup)
     standing = Vote.objects.standing().filter(pk=vote.pk)
     if standing.update(withdrawn_at=now(), withdrawn_by=judge) != 1:
         raise StaleSeatError
-    remove_vote(matchup, vote.outcome)
+    remove_vote(matchup, vote)
+    return vote
 
 
 def _put_back(matchup: Matchup, waiting: list[Matchup]) -> Screen:

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from generation.models import Run, Sample, SampleQuerySet
+from judging.disclosure import is_judged_blind
 from ranking.automatic.against_people import compare_with_people
 from ranking.automatic.files import records, to_csv, to_markdown
 from ranking.automatic.result import AutomaticResult
@@ -89,12 +90,15 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> AutomaticRe
         **{table: [as_entrant(row) for row in records(getattr(scores, table))] for table in TABLES},
         "run": {"md": to_markdown(scores, **names), "csv": to_csv(scores, **names)},
     }
-    result["people"] = compare_with_people(
-        run,
-        options=options,
-        entrants={row["entrant"]: row["score"] for row in result["overall"]},
-        drawings=dict(zip(frame["sample"], frame["score"], strict=True)),
-    )
+    # Everybody sees this board, so it says nothing of people's votes while they could be told apart by it.
+    result["people"] = None
+    if not is_judged_blind(run):
+        result["people"] = compare_with_people(
+            run,
+            options=options,
+            entrants={row["entrant"]: row["score"] for row in result["overall"]},
+            drawings=dict(zip(frame["sample"], frame["score"], strict=True)),
+        )
     return rounded(result)
 
 

@@ -47,14 +47,16 @@ VOTE = fields_of(
     voted_at=("time", "when"),
     response_ms=("whole?", "how long the judge looked"),
     kind=("text", "regular, shared or repeat; repeats never enter a rating"),
-    withdrawn=("flag", "it does not count: taken back by the judge, or about a drawing that was excluded"),
+    withdrawn=("flag", "it does not count: taken back by the judge, kept out, or about a drawing that was excluded"),
     withdrawn_at=("time?", "when it was taken back"),
     matchup=("text", "the matchup it is about"),
-    unblind=("flag", "names were shown after each vote of this run"),
+    unblind=("flag", "names were shown after each vote of this run, or could be known before this one"),
+    kept_out=("flag-", "in no rating, because the judge could know the names"),
     imported=("flag", "came from a file"),
     left_breaks=("whole", "fonts in which the left one breaks, as bits 1, 2, 4"),
     right_breaks=("whole", "the same for the right one"),
 )
+STORED_AS_THEY_ARE = ("outcome", "response_ms", "unblind", "imported", "left_breaks", "right_breaks")
 
 
 def matchup_rows(run: Run) -> Rows:
@@ -133,10 +135,7 @@ def load_votes(state: ImportState) -> None:
             if row["withdrawn_at"] is not None and not row["withdrawn"]:
                 raise where.error("withdrawn", "does not agree with withdrawn_at")
             times = {name: time_of(row[name]) for name in ("voted_at", "withdrawn_at")}
-            same = {
-                name: row[name]
-                for name in ("outcome", "response_ms", "unblind", "imported", "left_breaks", "right_breaks")
-            }
+            same = {name: row[name] for name in STORED_AS_THEY_ARE} | {"kept_out": row.get("kept_out", False)}
             rows.append((line, Vote(run=state.run, matchup_id=pk, seat_id=seat, **times, **where.fitting(Vote, same))))
         store(rows, "votes.jsonl")
         advance(state, len(rows))

@@ -74,9 +74,9 @@ def run_names(run: Run) -> RunNames:
 
 
 def votes_of(run: Run, *, until: datetime | None = None) -> Votes:
-    """Every vote of the run as columns, withdrawn ones too, in order of time (see `standing_votes`)."""
+    """Every vote of the run as columns, withdrawn ones too, in order of time (see `standing_votes`); none kept out."""
     names = run_names(run)
-    rows = Vote.objects.filter(run=run).order_by("voted_at", "id")
+    rows = Vote.objects.filter(run=run, kept_out=False).order_by("voted_at", "id")
     if until is not None:
         rows = rows.filter(voted_at__lte=until)
     columns: list[list[Any]] = [[] for _ in VOTE_COLUMNS]
@@ -130,12 +130,14 @@ def tallies_of(run: Run, *, weights: Mapping[str, float]) -> Tallies:
 
 
 def activities(run: Run) -> tuple[dict[int, int], dict[int, int]]:
-    """Classes of activity by seat: as the tallies have them, and as they are without votes on excluded drawings."""
+    """Classes of activity by seat: as the tallies have them, and as they are without votes that do not count."""
     seats = list(run.seats.all())
     kept = {seat.pk: activity_of(seat) for seat in seats}
     votes = votes_on_excluded(run)
-    gone = {} if votes is None else dict(votes.order_by().values_list("seat_id").annotate(Count("id")))
-    return kept, {seat.pk: activity_of(seat, voted=seat.voted - gone.get(seat.pk, 0)) for seat in seats}
+    gone = Counter({} if votes is None else dict(votes.order_by().values_list("seat_id").annotate(Count("id"))))
+    unblind = run.votes.standing().filter(kept_out=True).order_by()
+    gone.update(dict(unblind.values_list("seat_id").annotate(Count("id"))))
+    return kept, {seat.pk: activity_of(seat, voted=seat.voted - gone[seat.pk]) for seat in seats}
 
 
 def prompt_rows(
@@ -181,7 +183,7 @@ def prompt_rows(
 
 
 def excluded_votes(run: Run, *by: str, between: Sequence[Entrant] = ()) -> dict[tuple[Any, ...], int]:
-    """Standing votes on excluded drawings, repeats apart, counted by these columns and by left, right and outcome.
+    """Rated votes on excluded drawings, repeats apart, counted by these columns and by left, right and outcome.
 
     They are looked up by the drawings, so that few of them read few votes; `between` two entrants, even fewer.
     """
@@ -194,14 +196,14 @@ def excluded_votes(run: Run, *by: str, between: Sequence[Entrant] = ()) -> dict[
 
 
 def votes_on_excluded(run: Run, *, between: Sequence[Entrant] = ()) -> VoteQuerySet | None:
-    """Standing votes on drawings that a curator excluded, or None where no drawing is excluded."""
+    """Rated votes on drawings that a curator excluded, or None where no drawing is excluded."""
     ids, shown = run.samples.excluded().order_by().values("id"), Matchup.objects.filter(run=run).order_by()
     if between:
         ids, shown = ids.filter(entrant__in=between), shown.filter(left__in=between, right__in=between)
     if not ids.exists():
         return None
     left, right = (shown.filter(**{f"{side}_sample__in": ids}).values("id") for side in ("left", "right"))
-    return Vote.objects.standing().filter(matchup__in=left.union(right))
+    return Vote.objects.rated().filter(matchup__in=left.union(right))
 
 
 def counts_of_pair(run: Run, one: Entrant, other: Entrant) -> Counter[tuple[Any, ...]]:
@@ -217,7 +219,7 @@ def counts_of_pair(run: Run, one: Entrant, other: Entrant) -> Counter[tuple[Any,
 
 
 def votes_of_seats(run: Run, seats: Iterable[int]) -> QuerySet[Any]:
-    votes = run.votes.standing().without_repeats().filter(seat__in=seats)
+    votes = run.votes.rated().without_repeats().filter(seat__in=seats)
     grouped = votes.exclude(matchup__prompt=None).order_by()
     columns = ("matchup__prompt_id", "seat_id", "matchup__left_id", "matchup__right_id", "outcome")
     return grouped.values_list(*columns).annotate(Count("id"))

@@ -20,7 +20,7 @@ from ranking.pairwise.entrant_pages import versus_context
 from ranking.pairwise.history_page import history_context
 from ranking.pairwise.judges_page import judges_context
 from ranking.pairwise.result import category_tabs
-from ranking.people import judge_labels
+from ranking.people import is_closed_to, judge_labels
 from ranking.views import page_json
 from ranking.views.forms import PastForm
 from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, tabs_of
@@ -33,7 +33,9 @@ def _tabs(request: HttpRequest, fit: Fit) -> dict[str, Any]:
 @require_GET
 @ranking_page
 def chart(request: HttpRequest, run: Run, name: str, form: str) -> HttpResponse:
-    fit = newest_fit(run, NAME)
+    if is_closed_to(request.user, run, NAME):
+        raise Http404
+    fit = newest_fit(request, run, NAME)
     text = chart_file(fit, name, form, scope=request.GET.get("category", "")) if fit else None
     if text is None:
         raise Http404
@@ -43,7 +45,7 @@ def chart(request: HttpRequest, run: Run, name: str, form: str) -> HttpResponse:
 @require_GET
 @ranking_page
 def judges(request: HttpRequest, run: Run) -> HttpResponse:
-    fit = newest_fit(run, NAME)
+    fit = newest_fit(request, run, NAME)
     if fit is None:
         return nothing_yet(request, run)
     context = judges_context(fit, labels=judge_labels(run, curator=request.user.is_staff))
@@ -53,7 +55,7 @@ def judges(request: HttpRequest, run: Run) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @ranking_page
 def history(request: HttpRequest, run: Run) -> HttpResponse:
-    fit = newest_fit(run, NAME)
+    fit = newest_fit(request, run, NAME)
     form = PastForm(request.POST or None) if request.user.is_staff else None
     if request.method == "POST" and form and form.is_valid():
         queue_past_fit(run, protocol=NAME, until=form.cleaned_data["until"].astimezone(UTC).isoformat())
@@ -68,7 +70,7 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
 @require_GET
 @ranking_page
 def versus(request: HttpRequest, run: Run) -> HttpResponse:
-    fit = newest_fit(run, NAME)
+    fit = newest_fit(request, run, NAME)
     context = versus_context(fit, request.GET.get("a", ""), request.GET.get("b", "")) if fit else None
     if fit is None or context is None:
         raise Http404

@@ -20,6 +20,7 @@ GRADE = fields_of(
     value=("number", "the grade, 0 to 10"),
     sample=("code", "the drawing"),
     graded_at=("time", "when"),
+    kept_out=("flag-", "in no score, because the judge could know the names"),
     imported=("flag", "came from a file"),
     withdrawn_at=("time?", "when it was taken back or replaced; null while it counts"),
 )
@@ -28,6 +29,7 @@ GRADE = fields_of(
 def load_grades(state: ImportState) -> None:
     def make(row: dict[str, Any], where: Where) -> Grade:
         values = {name: row[name] for name in ("dimension", "value", "imported", "sample_id")}
+        values["kept_out"] = row.get("kept_out", False)
         times = {name: time_of(row[name]) for name in ("graded_at", "withdrawn_at")}
         return Grade(run=state.run, seat_id=where.known(state.seats, "judge"), **times, **where.fitting(Grade, values))
 

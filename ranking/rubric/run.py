@@ -55,7 +55,11 @@ def grades_of(run: Run, *, weights: Mapping[str, float] | None = None, until: st
     if moment:
         stood = Q(graded_at__lte=moment) & (stood | Q(withdrawn_at__gt=moment))
     out = [name for name, weight in (weights or {}).items() if weight == 0]
-    grades = Grade.objects.filter(stood, run=run).exclude(seat__pseudonym__in=out).order_by("graded_at", "id")
+    grades = (
+        Grade.objects.filter(stood, run=run, kept_out=False)
+        .exclude(seat__pseudonym__in=out)
+        .order_by("graded_at", "id")
+    )
     names = ("seat__pseudonym", "sample__entrant__name", "sample__prompt__category", "sample__prompt__subject")
     more = ("sample__prompt__key", "sample__attempt", "dimension", "value")
     rows = [

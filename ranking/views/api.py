@@ -15,6 +15,7 @@ from django.urls import reverse
 from benchsite.version import stamped
 from generation.models import Run, Sample
 from generation.protocols import protocols_of
+from judging.disclosure import drawings_are_open
 from ranking.archive.lines import Rows, entrant_rows, prompt_rows, sample_rows
 from ranking.archive.members import counts_of
 from ranking.archive.writing import dumped, run_document
@@ -75,6 +76,14 @@ def _run(code: str) -> Run:
     return run
 
 
+def _open_run(code: str) -> Run:
+    """A run whose drawings nobody may judge blind any more: an analyst may be a judge too."""
+    run = _run(code)
+    if not drawings_are_open(run):
+        raise ApiError(409, "judging", "Its drawings, votes and standings can be read once judging is closed.")
+    return run
+
+
 def _limit(request: HttpRequest) -> int:
     given = request.GET.get("limit", str(USUAL))
     if not (given.isascii() and given.isdigit() and len(given) < 9 and 1 <= int(given) <= MOST):
@@ -126,7 +135,7 @@ def run(request: HttpRequest, code: str) -> dict[str, Any]:
 
 @endpoint
 def archive(request: HttpRequest, code: str) -> HttpResponseBase:
-    response = archive_response(_run(code))
+    response = archive_response(_open_run(code))
     for name, value in PRIVATE.items():
         response[name] = value
     return response
@@ -135,7 +144,7 @@ def archive(request: HttpRequest, code: str) -> HttpResponseBase:
 def listing_of(table: type[Model], rows: Callable[..., Rows], **only: Any) -> Callable[..., HttpResponseBase]:
     @endpoint
     def listing(request: HttpRequest, code: str) -> dict[str, Any]:
-        found = _run(code)
+        found = _open_run(code)
         return _page(request, table._default_manager.filter(run=found, **only), lambda page: rows(found, page))
 
     return listing
@@ -145,7 +154,7 @@ samples = listing_of(Sample, sample_rows, state=Sample.State.DRAWN)
 
 
 def _fit(request: HttpRequest, code: str) -> Fit:
-    found = _run(code)
+    found = _open_run(code)
     known = list(protocols_of(found))
     protocol = request.GET.get("protocol", known[0] if known else "")
     if protocol not in known:

@@ -8,16 +8,17 @@ from generation.models import Entrant, Run
 from generation.protocols import protocols_of
 from judging.rules import rules_of
 from ranking.models import Fit
+from ranking.people import is_closed_to
 from ranking.words import rank_words
 
 
-def scores_of(run: Run, entrant: Entrant) -> list[dict[str, Any]]:
+def scores_of(run: Run, entrant: Entrant, *, user: Any) -> list[dict[str, Any]]:
     """A line for each protocol that has scored this entrant and has no part of its own on the page, with its categories."""
     fits = Fit.objects.newest_of([run])
     rules = rules_of(run.code)
     found = []
     for name, entry in protocols_of(run).items():
-        fit = fits.get((run.pk, name))
+        fit = None if is_closed_to(user, run, name) else fits.get((run.pk, name))
         row = _row_of(fit.result["overall"], entrant) if fit and not entry.entrant_page else None
         if row is None or row.get("score") is None:
             continue

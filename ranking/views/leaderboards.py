@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from benchsite.lib.access import curator_required
@@ -19,12 +19,12 @@ from generation.runs.errors import RunError
 from judging.disclosure import may_see_drawings
 from ranking.fitting import publish_fit, set_counting
 from ranking.models import Counting, Fit, Publication
-from ranking.people import is_hidden_from, judge_labels
+from ranking.people import is_closed_to, is_hidden_from, judge_labels
 from ranking.views import page_json
 from ranking.views.entrant_scores import scores_of
 from ranking.views.forms import CountingForm, PublishForm
 from ranking.views.overview import overview
-from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, tabs_of
+from ranking.views.pages import as_file, check_open, newest_fit, nothing_yet, ranking_page, tabs_of
 
 
 @require_GET
@@ -40,7 +40,7 @@ def leaderboard(request: HttpRequest, run: Run, protocol: str = "") -> HttpRespo
     protocol = protocol or next(iter(protocols_of(run)), "")
     if not protocol:
         return nothing_yet(request, run)
-    fit = newest_fit(run, protocol)
+    fit = newest_fit(request, run, protocol)
     if fit is None:
         return nothing_yet(request, run)
     return _show(request, fit)
@@ -69,22 +69,29 @@ def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
 @require_GET
 @ranking_page
 def past(request: HttpRequest, run: Run, fit: str) -> HttpResponse:
-    return _show(request, get_object_or_404(Fit, run=run, code=fit), frozen=True)
+    found = get_object_or_404(Fit, run=run, code=fit)
+    check_open(request, run, found.protocol)
+    return _show(request, found, frozen=True)
 
 
 @require_GET
 def publication(request: HttpRequest, code: str) -> HttpResponse:
-    """A frozen leaderboard: whoever has the link may see it."""
+    """A frozen leaderboard: whoever has the link may see it, unless people judge the run again."""
     found = get_object_or_404(Publication.objects.select_related("fit__run"), code=code)
     run = found.fit.run
     shown = Run.objects.visible_to(request.user).filter(pk=run.pk).exists() and not is_hidden_from(run, request.user)
+    if is_closed_to(request.user, run, found.fit.protocol):
+        return render(request, "ranking/publication_closed.html", {"publication": found})
     return _show(request, found.fit, publication=found, frozen=True, run_hidden=not shown)
 
 
 @require_GET
 @ranking_page
 def download(request: HttpRequest, run: Run, form: str) -> HttpResponse:
-    fit = newest_fit(run, request.GET.get("protocol") or next(iter(protocols_of(run)), ""))
+    name = request.GET.get("protocol") or next(iter(protocols_of(run)), "")
+    if form != "json" and is_closed_to(request.user, run, name):
+        raise Http404
+    fit = newest_fit(request, run, name)
     if fit is None or form not in ("json", "md", "csv"):
         raise Http404
     if form == "json":
@@ -106,6 +113,7 @@ def _document(request: HttpRequest, fit: Fit, shown: dict[str, Any]) -> dict[str
         "suite": fit.run.suite,
         "demo": fit.run.is_demo,
         "simulated_judges": fit.result.get("run", {}).get("simulated", 0),
+        "kept_out": fit.result.get("run", {}).get("kept_out", 0),
         "fit": about,
     }
     if not shown.get("publication"):
@@ -119,10 +127,11 @@ def _document(request: HttpRequest, fit: Fit, shown: dict[str, Any]) -> dict[str
 def entrant(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
     found = get_object_or_404(run.entrants.select_related("model"), code=entrant)
     name, entry = next(((name, e) for name, e in protocols_of(run).items() if e.entrant_page), ("", None))
-    fit = Fit.objects.newest(run, name) if entry else None
+    judged = is_closed_to(request.user, run, name)
+    fit = Fit.objects.newest(run, name) if entry and not judged else None
     context = load(entry.entrant_page)(fit, found) if entry and fit else {}
-    context |= {"run": run, "fit": fit, "entrant": found, "scores": scores_of(run, found)}
-    context["awaited"] = entry.rests_on if entry else ""
+    context |= {"run": run, "fit": fit, "entrant": found, "scores": scores_of(run, found, user=request.user)}
+    context |= {"awaited": entry.rests_on if entry else "", "judged": judged}
     context["drawings_open"] = may_see_drawings(run, request.user)
     if not context["drawings_open"]:
         context |= {"best": [], "worst": []}

@@ -7,8 +7,11 @@ from typing import Any
 
 from generation.models import Entrant, Run
 from generation.protocols import Protocol, load, protocols_of
+from judging.disclosure import is_judged_blind
+from judging.models import PublicState
 from ranking.models import Fit
-from ranking.people import hidden_from
+from ranking.people import hidden_from, is_closed_to
+from ranking.public_states import newest_states, public_sentence
 
 
 def overview(runs: Iterable[Run], user: Any) -> list[dict[str, Any]]:
@@ -18,11 +21,16 @@ def overview(runs: Iterable[Run], user: Any) -> list[dict[str, Any]]:
     for run_id, name, label in Entrant.objects.filter(run__in=runs).values_list("run_id", "name", "label"):
         labels.setdefault(run_id, {})[name] = label
     hidden, lines = hidden_from(user, runs), []
+    states = newest_states([run for run in runs if not user.is_staff and is_judged_blind(run)])
     for run in runs:
         for name, entry in protocols_of(run).items():
-            fit = fits.get((run.pk, name))
-            tells = fit is not None and entry.sentence and run.pk not in hidden
-            said = load(entry.sentence)(fit.result, labels[run.pk]) if tells else ""
+            fit: Fit | PublicState | None = fits.get((run.pk, name))
+            said = ""
+            if run.pk not in hidden and is_closed_to(user, run, name):
+                fit = states.get((run.pk, name))
+                said = public_sentence(fit, labels.get(run.pk, {}))
+            elif isinstance(fit, Fit) and entry.sentence and run.pk not in hidden:
+                said = load(entry.sentence)(fit.result, labels[run.pk])
             line = {"run": run, "protocol": name, "entry": entry, "fit": fit, "said": said, "hidden": run.pk in hidden}
             lines.append(line | {"state": state_words(run, entry)})
     return lines

@@ -71,6 +71,21 @@ def board(line: Context) -> dict[str, Any]:
     }
 
 
+def public_state(context: Context) -> dict[str, Any]:
+    """All that is shown of a run while people judge it."""
+    state = context["state"]
+    return {
+        **about_run(context["run"]),
+        "protocol": context["protocol"],
+        "judging": "open",
+        "says": context["sentence"],
+        "votes": state.votes if state else None,
+        "simulated_judges": state.simulated if state else 0,
+        "as_of": state.read_at.isoformat() if state else None,
+        "overall": state.standings if state else [],
+    }
+
+
 def entrant(context: Context) -> dict[str, Any]:
     return {
         **about_run(context["run"]),

@@ -15,8 +15,10 @@ from generation.models import Run
 from generation.protocols import protocol_of, protocols_of
 from judging.disclosure import may_see_drawings
 from ranking.models import Fit
-from ranking.people import is_hidden_from
+from ranking.people import is_closed_to, is_hidden_from
+from ranking.public_states import newest_state, public_sentence
 from ranking.views import page_json
+from ranking.words import labels_of, named
 
 FORMS = {"json": "application/json", "md": "text/markdown", "csv": "text/csv", "svg": "image/svg+xml"}
 
@@ -29,16 +31,49 @@ def ranking_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
         run = get_object_or_404(Run.objects.visible_to(request.user), code=code)
         if is_hidden_from(run, request.user):
             return render(request, "ranking/hidden.html", {"run": run}, status=403)
-        return view(request, run, **rest)
+        try:
+            return view(request, run, **rest)
+        except StillJudgedError as judged:
+            return public_page(request, run, judged.protocol)
 
     return guarded
 
 
-def newest_fit(run: Run, protocol: str) -> Fit | None:
-    """The newest fit of a protocol of the run; 404 where the run has no such protocol."""
+class StillJudgedError(Exception):
+    """People judge this run blind, and the visitor is no curator: there is a public state to see, and no fit."""
+
+    def __init__(self, protocol: str) -> None:
+        super().__init__(protocol)
+        self.protocol = protocol
+
+
+def newest_fit(request: HttpRequest, run: Run, protocol: str) -> Fit | None:
+    """The newest fit of a protocol of the run, if the visitor may see it; 404 where the run has no such protocol."""
     if protocol_of(run, protocol) is None:
         raise Http404
+    check_open(request, run, protocol)
     return Fit.objects.newest(run, protocol)
+
+
+def check_open(request: HttpRequest, run: Run, protocol: str) -> None:
+    """Nobody but curators sees any fit of a protocol by which people judge the run now."""
+    if is_closed_to(request.user, run, protocol):
+        raise StillJudgedError(protocol)
+
+
+def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> HttpResponse:
+    state, labels = newest_state(run, protocol), labels_of(run.entrants.all())
+    context = {
+        "run": run,
+        "protocol": protocol,
+        "entry": protocol_of(run, protocol),
+        "protocols": protocols_of(run),
+        "state": state,
+        "sentence": public_sentence(state, labels),
+        "rows": [row | {"label": named(row, labels)} for row in state.standings] if state else [],
+        **more,
+    }
+    return page_or_json(request, "ranking/public_state.html", context, page_json.public_state)
 
 
 def tabs_of(request: HttpRequest, fit: Fit) -> dict[str, Any]:

@@ -10,17 +10,21 @@ from generation.models import Run
 from generation.protocols import load, protocol_of, protocols_of
 from ranking.charts.share_picture import SharedRow, draw_share_picture
 from ranking.models import Fit, Publication
+from ranking.people import is_closed_to
+from ranking.public_states import newest_state, public_sentence
 from ranking.views.pages import ranking_page
+from ranking.words import labels_of, named
 
 
 @require_safe
 @ranking_page
 def share_picture(request: HttpRequest, run: Run) -> HttpResponse:
-    """Of a past fit, or of the newest by a protocol; by the run's first unless another is named."""
-    if "fit" in request.GET:
-        return _picture(get_object_or_404(Fit, run=run, code=request.GET["fit"]), str(run))
-    name = request.GET.get("protocol") or next(iter(protocols_of(run)), "")
-    fit = Fit.objects.newest(run, name) if protocol_of(run, name) else None
+    """Of a past fit, or of the newest by a protocol; by the run's first unless another is named. Else of the public state."""
+    fit = get_object_or_404(Fit, run=run, code=request.GET["fit"]) if "fit" in request.GET else None
+    name = fit.protocol if fit else request.GET.get("protocol") or next(iter(protocols_of(run)), "")
+    if is_closed_to(request.user, run, name):
+        return _public_picture(run, name, str(run))
+    fit = fit or (Fit.objects.newest(run, name) if protocol_of(run, name) else None)
     if fit is None:
         raise Http404
     return _picture(fit, str(run))
@@ -30,7 +34,19 @@ def share_picture(request: HttpRequest, run: Run) -> HttpResponse:
 def publication_picture(request: HttpRequest, code: str) -> HttpResponse:
     """A frozen leaderboard's: whoever has the link may see it."""
     found = get_object_or_404(Publication.objects.select_related("fit__run"), code=code)
+    if is_closed_to(request.user, found.fit.run, found.fit.protocol):
+        return _png(draw_share_picture(found.title, "Shown again once judging is closed.", []))
     return _picture(found.fit, found.title)
+
+
+def _public_picture(run: Run, protocol: str, title: str) -> HttpResponse:
+    state, labels = newest_state(run, protocol), labels_of(run.entrants.all())
+    rows = [
+        SharedRow(named(row, labels), row.get("rating", row.get("score")), row["low"], row["high"])
+        for row in (state.standings if state else [])
+    ]
+    label = _label(run, state.simulated if state else 0)
+    return _png(draw_share_picture(title, public_sentence(state, labels), rows, label=label))
 
 
 def _picture(fit: Fit, title: str) -> HttpResponse:
@@ -39,7 +55,14 @@ def _picture(fit: Fit, title: str) -> HttpResponse:
     standings = fit.standings.filter(scope="overall", score__isnull=False).select_related("entrant").order_by("-score")
     rows = [SharedRow(standing.entrant.label, standing.score, standing.low, standing.high) for standing in standings]
     simulated = fit.result.get("run", {}).get("simulated", 0)
-    label = " · ".join(word for word, true in (("demo players", run.is_demo), ("simulated judges", simulated)) if true)
-    response = HttpResponse(draw_share_picture(title, said, rows, label=label), content_type="image/png")
+    return _png(draw_share_picture(title, said, rows, label=_label(run, simulated)))
+
+
+def _label(run: Run, simulated: int) -> str:
+    return " · ".join(word for word, true in (("demo players", run.is_demo), ("simulated judges", simulated)) if true)
+
+
+def _png(picture: bytes) -> HttpResponse:
+    response = HttpResponse(picture, content_type="image/png")
     response["Cache-Control"] = "private, max-age=300"
     return response

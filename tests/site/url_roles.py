@@ -88,7 +88,7 @@ ADDRESSES = {
     "ranking:versus": Row(PRIVATE, NONE, ("@run",)),
     "ranking:versus (published)": Row(PUBLISHED, NONE, ("@published",)),
     "ranking:chart": Row(PRIVATE, NONE, ("@run", "ratings", "svg")),
-    "ranking:chart (published)": Row(PUBLISHED, NONE, ("@published", "ratings", "svg")),
+    "ranking:chart (published)": Row("404 404 403 200 200", NONE, ("@published", "ratings", "svg")),
     "ranking:past": Row(PRIVATE, NONE, ("@run", "@fit")),
     "ranking:past (published)": Row(PUBLISHED, NONE, ("@published", "@published_fit")),
     "ranking:entrant": Row(PRIVATE, NONE, ("@run", "@entrant")),

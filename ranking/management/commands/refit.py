@@ -18,6 +18,7 @@ from judging.pairs.voting import mark_missed
 from ranking.clock import follow_clock, forget_future
 from ranking.fitting import queue_full_fit, refit_fast, refit_fully, stale_fits
 from ranking.models import Fit
+from ranking.public_states import take_public_states
 
 log = structlog.get_logger(__name__)
 EVERY = 2.0  # seconds between looks: votes that come in between share one fit
@@ -66,6 +67,7 @@ def refit_once(progress: Progress) -> int:
     for place, pk in enumerate(full, start=1):
         made += len(refit_fully(pk))
         progress(len(fast) + place, len(fast) + len(full))
+    take_public_states()
     return made
 
 
@@ -92,6 +94,7 @@ def look(memory: Memory) -> None:
         except Exception as error:  # one run's odd data must not keep the others' leaderboards stale
             memory.failed[run.pk, protocol] = run.scores_changed_at
             log.error("refit_failed", run=run.code, protocol=protocol, error=repr(error))
+    take_public_states()
     for run, _ in stale_fits(Fit.Kind.FULL):
         if time.monotonic() - memory.rung.get(run.pk, -RING_AGAIN) >= RING_AGAIN:
             memory.rung[run.pk] = time.monotonic()

@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils.timezone import now
 
+from generation.models import Run
 from judging.models import Vote
 from ranking.archive.importing import import_run
 from ranking.fitting import fit_run
@@ -27,6 +28,8 @@ OPEN = {"settings", "suite_config", "leaderboard", "facts"}  # objects whose key
 @pytest.fixture
 def run():
     found = make_judged_run()
+    Run.objects.filter(pk=found.pk).update(judging_state="closed")
+    found.refresh_from_db()
     fit_run(found)
     return found
 
@@ -109,6 +112,7 @@ def test_a_whole_run_is_downloaded_as_documented(run, client, token, tmp_path):
 @pytest.mark.django_db(transaction=True)
 def test_python_example_runs(live_server, monkeypatch, capsys):
     run = make_judged_run()
+    Run.objects.filter(pk=run.pk).update(judging_state="closed")
     monkeypatch.setenv("BENCHSITE_URL", live_server.url)
     monkeypatch.setenv("BENCHSITE_TOKEN", create_token(label="x", by=None)[1])
     [code] = re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.S)
@@ -232,3 +236,13 @@ def test_curator_gives_and_takes_back_a_token(client, run):
     client.post(f"/analysts/{row.code}/revoke/")
     assert client.get("/api/v1/", headers={"Authorization": f"Bearer {token}"}).status_code == 401
     assert "revoked" in client.get("/analysts/").content.decode()
+
+
+@pytest.mark.parametrize("list_name", ["samples", "votes", "standings", "leaderboard", "archive.zip"])
+@pytest.mark.parametrize("state", ["not_open", "open", "paused"])
+def test_a_run_that_may_be_judged_tells_nothing(run, ask, list_name, state):
+    Run.objects.filter(pk=run.pk).update(judging_state=state)
+
+    status, answer = ask(f"/api/v1/runs/{run.code}/{list_name}")
+
+    assert (status, answer["error"]["code"]) == (409, "judging")

@@ -33,8 +33,8 @@ def run():
 
 
 def publish(run):
-    run.visibility = Run.Visibility.PUBLISHED
-    run.save(update_fields=["visibility"])
+    run.visibility, run.judging_state = Run.Visibility.PUBLISHED, Run.Judging.CLOSED
+    run.save(update_fields=["visibility", "judging_state"])
 
 
 def page(client, name, run, *args, **query):
@@ -76,6 +76,7 @@ def test_a_private_run_is_for_curators_only(client, run, name):
 
 
 def test_a_judge_sees_no_ranking_before_judging_is_closed(client, run):
+    Run.objects.update(judging_state=Run.Judging.OPEN)
     client.force_login(make_judge("judge1"))
 
     response = page(client, "leaderboard", run)
@@ -146,14 +147,14 @@ def test_an_entrant_shows_its_best_and_worst_drawings(client, run):
 
 
 def test_no_page_puts_a_name_to_a_drawing_while_people_judge(client, run):
-    Run.objects.update(format="svg")
+    Run.objects.update(format="svg", judging_state=Run.Judging.OPEN)
     entrant, sample = run.entrants.get(name="acme/alpha-1"), run.samples.first()
 
     pages = [page(client, "entrant", run, entrant.code), page(client, "versus", run), page(client, "leaderboard", run)]
 
     text = "".join(response.content.decode() for response in pages)
     assert "/drawings/" not in text and "<pre" not in text and "Best by votes" not in text
-    assert text.count("once judging is closed") == 2
+    assert text.count("once judging is closed") >= 3
     assert reverse("gallery:gallery", args=[run.code]) not in text
     assert page(client, "drawing", run, sample.code).status_code == 404
     close(run)

@@ -115,7 +115,8 @@ def test_a_frozen_leaderboard_tells_no_judge_from_another(client, run):
 
 def test_grades_are_by_numbered_judges_in_json(client):
     graded = make_graded_run()
-    Run.objects.filter(pk=graded.pk).update(visibility="published")
+    Run.objects.filter(pk=graded.pk).update(visibility="published", judging_state="closed")
+    graded.refresh_from_db()
     fit_run(graded, protocol="rubric")
 
     found = client.get(f"/runs/{graded.code}/leaderboard/?format=json").json()
@@ -202,14 +203,14 @@ def test_names_do_not_stand_beside_drawings_while_they_are_judged(client, run, s
     whose = client.get(f"/runs/{run.code}/entrants/{entrant.code}/").content.decode()
     both = client.get(f"/runs/{run.code}/leaderboard/versus/").content.decode()
 
-    assert "Rated" in whose and "Best by votes" not in whose and "<img" not in whose
-    assert "Their drawings are shown here once judging is closed" in both and "<img" not in both
+    assert "Rated" not in whose and "Best by votes" not in whose and "<img" not in whose
+    assert "is shown once judging is closed" in both and "<img" not in both
     assert client.get(f"/runs/{run.code}/drawings/{run.samples.first().code}/").status_code == 404
 
 
 def test_entrants_of_a_graded_run_have_a_page_with_their_scores(client):
     run = make_graded_run()
-    Run.objects.filter(pk=run.pk).update(visibility="published")
+    Run.objects.filter(pk=run.pk).update(visibility="published", judging_state="closed")
     fit_run(run, protocol="rubric")
     board = client.get(f"/runs/{run.code}/leaderboard/").content.decode()
 

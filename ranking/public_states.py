@@ -1,0 +1,105 @@
+"""What everybody sees of a run while people judge it blind: now and then a blurred state, from which no vote can be told.
+
+An attacker votes, looks, and compares: what changed names the models. So a state is taken only after many votes by others,
+shows nothing but a rating by entrant, and each rating is moved by a new random error, larger than its own uncertainty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import structlog
+from django.conf import settings
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
+from django.db.models import Count, Max, Q
+from django.utils.timezone import now
+
+from generation.models import Run
+from generation.protocols import Protocol, load, protocols_of
+from judging.disclosure import NOT_OVER, is_judged_blind
+from judging.models import PublicState, Seat
+from ranking.fitting import fit_options
+from ranking.statistics.blurring import blurred, bounded_parts, by_others
+
+log = structlog.get_logger(__name__)
+
+
+def take_public_states() -> int:
+    """Take every public state that is due; says how many."""
+    runs = Run.objects.filter(visibility=Run.Visibility.PUBLISHED, judging_state__in=NOT_OVER, frozen_at=None)
+    due = [(run, *item) for run in runs.defer("config") if is_judged_blind(run) for item in protocols_of(run).items()]
+    taken = 0
+    for run, name, entry in due:
+        try:
+            taken += bool(entry.judgements and take_public_state(run, name, entry))
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception as error:  # one run's odd data must not keep the others' states from being taken
+            log.error("public_state_failed", run=run.code, protocol=name, error=repr(error))
+    return taken
+
+
+def take_public_state(run: Run, name: str, entry: Protocol) -> PublicState | None:
+    """Store a new state if enough was judged since the last one, whichever two judges are one attacker."""
+    last = newest_state(run, name)
+    needed = max(settings.PUBLIC_STATE_VOTES, settings.PUBLIC_STATE_GROWTH * last.votes if last else 0)
+    if by_others(_judged(run, entry, since=last).values()) < needed:
+        return None
+    judged = _judged(run, entry, since=None)
+    options = fit_options(run)
+    parts = bounded_parts(judged, share=settings.PUBLIC_STATE_SHARE)
+    options["weights"] |= {seat.pseudonym: seat.weight * part for seat, part in parts.items()}
+    result = load(entry.analyse)(run, options=options, full=not entry.slow)
+    # Read last: a vote that came meanwhile counts as contained.
+    upto = run.seats.aggregate(newest=Max(f"{_rows(entry)}__id"))["newest"] or 0
+    try:
+        with transaction.atomic():
+            return PublicState.objects.create(
+                run=run,
+                protocol=name,
+                number=last.number + 1 if last else 1,
+                standings=blurred(result["overall"]),
+                votes=sum(judged.values()),
+                simulated=sum(seat.is_simulated for seat in judged),
+                upto=upto,
+                read_at=now(),
+            )
+    except IntegrityError:  # another process took it first
+        return None
+
+
+def newest_state(run: Run, protocol: str) -> PublicState | None:
+    return PublicState.objects.filter(run=run, protocol=protocol).order_by("-number").first()
+
+
+def newest_states(runs: Collection[Run]) -> dict[tuple[int, str], PublicState]:
+    """The newest state of each of these runs by each protocol, in one query; a run has few of them."""
+    states = PublicState.objects.filter(run__in=runs).order_by("number") if runs else ()
+    return {(state.run_id, state.protocol): state for state in states}
+
+
+def public_sentence(state: PublicState | None, labels: Mapping[str, str]) -> str:
+    """What pages say first."""
+    if state is None or not state.standings:
+        return "Judging is open. The first standings are shown after more votes."
+    first = state.standings[0]
+    level = [labels.get(row["entrant"], row["entrant"]) for row in state.standings if row["high"] >= first["low"]]
+    leads = f"{labels.get(first['entrant'], first['entrant'])} is ahead"
+    if len(level) == 1:
+        return f"{leads} so far; judging is open."
+    return f"{leads} so far, but {len(level)} cannot be told apart; judging is open."
+
+
+def _rows(entry: Protocol) -> str:
+    return entry.judgements.partition("__")[0]
+
+
+def _judged(run: Run, entry: Protocol, *, since: PublicState | None) -> dict[Seat, int]:
+    """What each judge who counts has judged and not taken back, after a state or ever."""
+    rows = _rows(entry)
+    counted = Q(
+        **{f"{rows}__withdrawn_at": None, f"{rows}__kept_out": False, f"{rows}__id__gt": since.upto if since else 0}
+    )
+    seats = run.seats.filter(weight__gt=0).defer("plan")
+    counts = seats.annotate(judged=Count(entry.judgements, filter=counted, distinct=True))
+    return {seat: seat.judged for seat in counts if seat.judged}

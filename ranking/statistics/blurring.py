@@ -1,0 +1,46 @@
+"""Standings from which no vote can be told: nobody counts for much, and each score is moved by a random error."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Z = 1.96
+ERROR = 3  # of a standard error: what each score is moved by, in the mean
+STEPS = {"rating": 10, "score": 1}  # what is shown is a multiple of this
+
+
+def by_others(counts: Iterable[int]) -> int:
+    """How many are by judges other than the two busiest."""
+    return sum(sorted(counts)[:-2])
+
+
+def bounded_parts(judged: Mapping[T, int], *, share: int) -> dict[T, float]:
+    """The part of their votes that counts here, of judges who voted too often to hide among the others."""
+    most = max(by_others(judged.values()) // share, 1)
+    return {judge: most / count for judge, count in judged.items() if count > most}
+
+
+def blurred(rows: list[dict[str, Any]], *, luck: random.Random | None = None) -> list[dict[str, Any]]:
+    """Rank, score and one margin for all: a margin of each entrant's own would tell how often it was judged."""
+    luck = luck or random.SystemRandom()
+    kind = "rating" if any("rating" in row for row in rows) else "score"
+    spreads = [(row["high"] - row["low"]) / (2 * Z) for row in rows if None not in (row.get("low"), row.get("high"))]
+    if not spreads:
+        return []
+    step, spread = STEPS[kind], max(spreads)
+    margin = step * math.ceil(Z * math.hypot(1, ERROR) * spread / step)
+    scores = {row["entrant"]: step * round((row[kind] + luck.gauss(0, ERROR * spread)) / step) for row in rows}
+    return [
+        {
+            "entrant": name,
+            "rank": 1 + sum(other > score for other in scores.values()),
+            kind: score,
+            "low": score - margin,
+            "high": score + margin,
+        }
+        for name, score in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]
