@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Case, Count, F, Model, Value, When
+from django.db.models import Case, Count, F, Value, When
 
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.models import Run
@@ -45,7 +46,7 @@ def activity_of(seat: Seat, *, voted: int | None = None) -> int:
     return UNKNOWN if seat.is_unknown else max(seat.voted if voted is None else voted, 1).bit_length() - 1
 
 
-def _keys(matchup: Matchup, outcome: str, activity: int) -> tuple[dict[str, object], dict[str, object]]:
+def _keys(matchup: Matchup, outcome: str, activity: int) -> tuple[dict[str, Any], dict[str, Any]]:
     values = {
         name: getattr(matchup, name) for name in ("run_id", "seat_id", "prompt_id", "category", "left_id", "right_id")
     }
@@ -88,7 +89,7 @@ def _move_cells(matchup: Matchup, outcome: str, *, before: int, after: int, chan
 
     The lower class is written first and cells in order, so that two judges who move at once never wait for each other.
     """
-    votes = matchup.seat.votes.rated().exclude(matchup__prompt_id=None).order_by()
+    votes = matchup.seat.votes.rated().exclude(matchup__prompt_id__isnull=True).order_by()
     now = Counter({tuple(cell): n for *cell, n in votes.values_list(*CELL).annotate(Count("id"))})
     was = now.copy()
     if matchup.prompt_id is not None:
@@ -102,22 +103,22 @@ def _move_cells(matchup: Matchup, outcome: str, *, before: int, after: int, chan
             cursor.executemany(statement, rows)
 
 
-def _fold_kinds(cells: Counter[tuple[object, ...]]) -> Counter[tuple[object, ...]]:
+def _fold_kinds(cells: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
     """Counts by whether a vote is a repeat, instead of by its kind."""
-    folded: Counter[tuple[object, ...]] = Counter()
+    folded: Counter[tuple[Any, ...]] = Counter()
     for (*cell, kind), n in cells.items():
         folded[*cell, kind == Kind.REPEAT] += n
     return folded
 
 
-def _counted(run: Run, key: Sequence[str]) -> dict[tuple[object, ...], int]:
+def _counted(run: Run, key: Sequence[str]) -> dict[tuple[Any, ...], int]:
     """The GROUP BY that the tallies must equal."""
     paths = {name: name for name in ("run_id", "seat_id", "outcome", "activity")} | {"is_repeat": "repeat"}
     names = [paths.get(name, f"matchup__{name}") for name in key]
     repeat = Case(When(matchup__kind=Kind.REPEAT, then=Value(True)), default=Value(False))
     votes = run.votes.rated().annotate(repeat=repeat)
     if "prompt_id" in key:
-        votes = votes.exclude(matchup__prompt_id=None)
+        votes = votes.exclude(matchup__prompt_id__isnull=True)
     if "activity" in key:
         powers = [When(seat__voted__gte=2**power, then=Value(power)) for power in range(CLASSES, 0, -1)]
         votes = votes.annotate(
@@ -127,12 +128,12 @@ def _counted(run: Run, key: Sequence[str]) -> dict[tuple[object, ...], int]:
     return {_as_key(row[:-1], key): row[-1] for row in rows}
 
 
-def _stored(run: Run, tally: type[Model], key: Sequence[str]) -> dict[tuple[object, ...], int]:
-    rows = tally.objects.filter(run=run).exclude(votes=0).values_list(*key, "votes")
+def _stored(run: Run, tally: type[JudgeTally | PromptTally], key: Sequence[str]) -> dict[tuple[Any, ...], int]:
+    rows = tally._default_manager.filter(run=run).exclude(votes=0).values_list(*key, "votes")
     return {_as_key(row[:-1], key): row[-1] for row in rows}
 
 
-def _as_key(row: Sequence[object], key: Sequence[str]) -> tuple[object, ...]:
+def _as_key(row: Sequence[object], key: Sequence[str]) -> tuple[Any, ...]:
     return tuple(bool(value) if name == "is_repeat" else value for name, value in zip(key, row, strict=True))
 
 
@@ -158,7 +159,7 @@ def rebuild_tallies(run: Run, *, progress: Progress = unwatched) -> int:
         tally.objects.filter(run=run).delete()
         rows = [tally(**dict(zip(key, row, strict=True)), votes=n) for row, n in _counted(run, key).items()]
         for start in range(0, len(rows), BATCH):
-            tally.objects.bulk_create(rows[start : start + BATCH])
+            tally._default_manager.bulk_create(rows[start : start + BATCH])
             progress(min(start + BATCH, len(rows)), len(rows))
     return wrong
 

@@ -56,7 +56,7 @@ def sample_rows(run: Run, samples: QuerySet[Sample] | None = None) -> Rows:
             "entrant": sample.entrant.name,
             "prompt": sample.prompt.key,
             **{name: getattr(sample, name) for name in more},
-            "raw_base64": None if plain else base64.b64encode(raw).decode(),
+            "raw_base64": None if raw is None or plain else base64.b64encode(raw).decode(),
             "drawn_at": sample.drawn_at,
         }
 
@@ -69,9 +69,9 @@ def undrawn_rows(run: Run) -> Rows:
 
 
 def call_rows(run: Run) -> Rows:
-    same = ("turn", "started_at", "ended_at", "outcome", "status", "error", "cost_nano", "prompt_tokens")
-    same += ("completion_tokens", "latency_ms", "served_model", "served_by")
-    return rows_of(ProviderCall.objects.filter(run=run).order_by("id"), sample="sample__code", **same_names(*same))
+    times = same_names("turn", "started_at", "ended_at", "outcome", "status", "error", "cost_nano", "prompt_tokens")
+    reply = same_names("completion_tokens", "latency_ms", "served_model", "served_by")
+    return rows_of(ProviderCall.objects.filter(run=run).order_by("id"), sample="sample__code", **times, **reply)
 
 
 def measure_rows(run: Run) -> Rows:

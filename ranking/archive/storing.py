@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from typing import Any, overload
@@ -85,7 +86,7 @@ def store(rows: list[tuple[int, Any]], member: str) -> None:
     except REFUSALS:
         for line, row in rows:
             row.pk = None
-            guarded(lambda row=row: row.save(force_insert=True), member, line)
+            guarded(partial(row.save, force_insert=True), member, line)
         raise BadLine(member, rows[0][0], "", "cannot be stored together") from None
 
 

@@ -49,6 +49,7 @@ def simulate_grades(run: Run, *, judges: int = 5, seed: int = 1, progress: Progr
 def grade_list(seat: Seat, truth: Truth, severity: float) -> Iterator[GradeItem]:
     """Grade all of a judge's list, drawing by drawing."""
     open_sheet(seat.pk)
+    assert seat.judge is not None  # simulated judges have accounts
     while item := next_item(seat):
         grade_sample(judge=seat.judge, code=item.code, values=choose(item, truth, severity))
         yield item

@@ -115,6 +115,7 @@ def cast_simulated(seat: Seat, matchup: Matchup, truth: Truth, luck: random.Rand
     pace = int(1000 * math.exp(luck.gauss(1.2, 0.5)))
     Matchup.objects.filter(pk=matchup.pk).update(opened_at=now() - timedelta(milliseconds=pace + 50))
     Seat.objects.filter(pk=seat.pk).update(last_vote_at=None)
+    assert seat.judge is not None  # seat_simulated gives each an account
     ballot = Ballot(outcome=choose(seat, matchup, truth, luck), response_ms=pace)
     return cast_vote(judge=seat.judge, code=matchup.code, ballot=ballot).screen.current
 

@@ -45,7 +45,7 @@ def gallery(request: HttpRequest, code: str) -> HttpResponse:
         return instead
     offered = drawings.choices(run)
     known = {model.model_id for model in offered["models"]}
-    chosen = {
+    chosen: dict[str, Any] = {
         "attempt": _whole(request.GET.get("attempt"), most=len(offered["attempts"])),
         "model": request.GET.get("model") if request.GET.get("model") in known else _first(offered["models"]),
         "category": request.GET.get("category", ""),

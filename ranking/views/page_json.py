@@ -12,8 +12,10 @@ from ranking.models import Fit
 from ranking.people import with_labels
 
 Context = dict[str, Any]
-REPORT = ("votes", "reliability", "reliability_low", "reliability_high", "left_share", "tie_share", "repeats")
-REPORT += ("repeat_agreement", "median_ms")
+REPORT = (
+    *("votes", "reliability", "reliability_low", "reliability_high", "left_share", "tie_share"),
+    *("repeats", "repeat_agreement", "median_ms"),
+)
 
 
 def plain(value: Any) -> Any:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from benchsite.lib.access import curator_required
+from benchsite.lib.access import UserRequest, curator_required
 from ranking.models import AnalystToken
 from ranking.tokens import create_token, revoke_token
 
@@ -21,7 +21,7 @@ class TokenForm(forms.Form):
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def tokens(request: HttpRequest) -> HttpResponse:
+def tokens(request: UserRequest) -> HttpResponse:
     form, shown = TokenForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
         _, shown = create_token(label=form.cleaned_data["label"], by=request.user)
@@ -34,7 +34,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
 
 @curator_required
 @require_POST
-def revoke(request: HttpRequest, code: str) -> HttpResponse:
+def revoke(request: UserRequest, code: str) -> HttpResponse:
     token = get_object_or_404(AnalystToken, code=code)
     if revoke_token(token, by=request.user):
         messages.success(request, f"The token of {token.label} opens nothing any more.")
