@@ -43,7 +43,7 @@ def sample_rate(*, samples: int, valid: int, measures: Iterable[Mapping[str, Any
     return SampleRate(samples, valid, rate, low, high, robustness, len(known), means)
 
 
-def is_share(value: object) -> bool:
+def is_share(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value <= 1
 
 

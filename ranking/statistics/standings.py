@@ -161,6 +161,8 @@ def _rows(names: tuple[str, ...], columns: dict[str, Array], record: Array) -> l
     for i, name in enumerate(names):
         wins, losses, ties, fails = (round(n) for n in record[i])
         votes = wins + losses + ties + fails
+        numbers: dict[str, Any] = {key: int(columns[key][i]) for key in WHOLE}
+        numbers |= {key: finite(columns[key][i]) for key in MAYBE if key in columns}
         rows.append(
             EntrantStanding(
                 entrant=name,
@@ -172,8 +174,7 @@ def _rows(names: tuple[str, ...], columns: dict[str, Array], record: Array) -> l
                 fails=fails,
                 fail_rate=fails / votes if votes else None,
                 unbounded=bool(columns["unbounded"][i]),
-                **{key: int(columns[key][i]) for key in WHOLE},
-                **{key: finite(columns[key][i]) for key in MAYBE if key in columns},
+                **numbers,
             )
         )
     return sorted(rows, key=lambda row: (-round(row.rating, 6), row.entrant))

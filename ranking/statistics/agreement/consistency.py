@@ -73,7 +73,7 @@ def _jackknife(sums: Array, statistic: Any, value: float) -> tuple[float | None,
     return max(0.0, value - half), value + half
 
 
-def vote_consistency(votes: Votes, theta: Array, **halves: str) -> list[Consistency]:
+def vote_consistency(votes: Votes, theta: Array, **halves: Any) -> list[Consistency]:
     """One for each entrant, from votes against the ratings' expectation; repeats, unknown attempts and prompts aside.
 
     An attempt's strength is the mean residual of its votes (in win probability). One-way variance components within

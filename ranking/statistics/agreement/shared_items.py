@@ -72,7 +72,7 @@ def measure_agreement(votes: Votes) -> Agreement:
     first = _first_rows(judge, unit, votes.kind[rows])
     hits, trials = _repeats(votes, rows, unit, label, first)
     judge, unit, label = judge[first], unit[first], label[first]
-    table = np.zeros((0, 4))
+    table: Array = np.zeros((0, 4))
     if len(unit):
         table = np.bincount(unit * 4 + label, minlength=4 * (int(unit.max()) + 1)).reshape(-1, 4)
     several = table.sum(1) >= 2

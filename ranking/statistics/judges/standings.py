@@ -31,7 +31,7 @@ class JudgeStanding:
 def judge_standings(names: tuple[str, ...], fits: JudgeFits, judge: int) -> list[JudgeStanding]:
     rating, se = to_elo(fits.theta[judge]), ELO * np.sqrt(fits.variance[judge])
     reach = float(t_quantile(fits.df, 0.975)) * se
-    order = sorted(range(len(names)), key=lambda i: (-round(rating[i], 6), names[i]))
+    order = sorted(range(len(names)), key=lambda i: (-round(float(rating[i]), 6), names[i]))
     rows = []
     for place, i in enumerate(order, start=1):
         wins, losses, ties, fails = (round(n) for n in fits.tallies[judge, i])

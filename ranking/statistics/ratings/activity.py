@@ -26,8 +26,9 @@ class ActivityWeights:
 
     by_class: dict[int, float]
 
-    def of(self, activity: Array) -> Array:
+    def of(self, activity: Array | None) -> Array:
         """Weights of judges (or cells) from their classes."""
+        assert activity is not None  # cells without classes are never weighted
         return np.array([self.by_class.get(c, 1.0) for c in range(-1, 64)])[np.asarray(activity, int) + 1]
 
     @property

@@ -95,7 +95,7 @@ def connectivity(wins: Array) -> Connectivity:
     if size == 0:
         nothing = np.zeros(0, int)
         return Connectivity(nothing, nothing, nothing.astype(bool), nothing.astype(bool))
-    graph = csr_matrix(edges)
+    graph: Any = csr_matrix(edges)
     strong = _by_size(connected_components(graph, directed=True, connection="strong")[1])
     weak = _by_size(connected_components(graph, directed=False)[1])
     if strong.max() == 0:

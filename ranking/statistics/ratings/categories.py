@@ -154,8 +154,10 @@ def _covariance(
     by_votes = noise + within * sums.prompts[c]
     gain, lean = inverse @ information, strength * inverse
     pooled, tastes, common = overall.spread.scaled_covariance, np.zeros((size, size)), np.zeros((size, size))
-    seen = np.ix_(overall.pull.seen, overall.pull.seen)
-    tastes[seen], common[seen] = overall.pull.ways[0].taste_matrix, overall.pull.inverse
+    pull = overall.pull
+    assert pull is not None  # no category is fitted without a decided vote
+    seen = np.ix_(pull.seen, pull.seen)
+    tastes[seen], common[seen] = pull.ways[0].taste_matrix, pull.inverse
     cross = lean @ (taste * tastes @ gain.T + common @ by_votes @ inverse)
     covariance = inverse @ (by_votes + taste * sums.judges[c]) @ inverse
     covariance = covariance + lean @ (pooled + eye / strength) @ lean.T + cross + cross.T
@@ -183,7 +185,7 @@ def _category_sums(tallies: Tallies, overall: ScopeFit, settings: Settings) -> _
     cells, size, many = tallies.by_judge, len(tallies.entrants), len(tallies.categories)
     each = np.append(overall.weights, overall.activity.by_class.get(-1, 1.0))[cells.cluster]
     plain = bool((each == 1).all())
-    shape = {"scopes": many, "scope": cells.category, "size": size}
+    shape: dict[str, Any] = {"scopes": many, "scope": cells.category, "size": size}
     counts = count_cells(cells, n=cells.n, **shape)
     weighted = counts if plain else count_cells(cells, n=times(cells.n, each), **shape)
     squared = counts if plain else count_cells(cells, n=times(cells.n, each**2), **shape)

@@ -135,6 +135,7 @@ def _weighted_fit(tallies: Tallies, settings: Settings, even: ScopeFit, judges: 
     if weights.by_class != guess.by_class:
         first, way = _refit(tallies, settings, even, judges, seen, weights)
     prompts = _prompt_tables(tallies, settings, weights, seen)
+    assert first.pull is not None  # _refit gives it
     inverse = first.pull.inverse
     by_prompt = summarise_way(prompts, first.theta[seen], inverse)
     components = component, pool_component(by_prompt, len(seen))
@@ -175,8 +176,10 @@ def _weigh(tallies: Tallies, counts: Array, weights: Array, loner: float) -> tup
         return counts, counts
     cells, size = tallies.by_judge, len(tallies.entrants)
     each = np.append(weights, loner)[cells.cluster]
-    shape = {"scopes": 1, "scope": None, "size": size}
-    return tuple(count_cells(cells, n=times(cells.n, w), **shape)[0] for w in (each, each**2))
+    once, squared = (
+        count_cells(cells, n=times(cells.n, w), scopes=1, scope=None, size=size)[0] for w in (each, each**2)
+    )
+    return once, squared
 
 
 def _prompt_tables(tallies: Tallies, settings: Settings, weights: ActivityWeights, seen: Array) -> Tables:
@@ -185,9 +188,11 @@ def _prompt_tables(tallies: Tallies, settings: Settings, weights: ActivityWeight
     if not weights.even:
         each = weights.of(cells.activity)
         n, squares = times(n, each), times(n if squares is None else squares, each**2)
-    shape = {"clusters": len(tallies.prompts), "size": len(tallies.entrants), "counted": settings.counted}
-    tables = group_tables(cells, n=n, squares=squares, **shape)
-    return tables if len(seen) == len(tallies.entrants) else tables.among(seen)
+    size = len(tallies.entrants)
+    tables = group_tables(
+        cells, n=n, squares=squares, clusters=len(tallies.prompts), size=size, counted=settings.counted
+    )
+    return tables if len(seen) == size else tables.among(seen)
 
 
 def times(n: Array | None, weight: Array | None) -> Array | None:
@@ -199,6 +204,6 @@ def times(n: Array | None, weight: Array | None) -> Array | None:
 def as_cells(rows: Mapping[str, Any], cluster: str) -> Cells:
     """Cells from columns of equal length: `cluster` (judge or prompt), category, left, right, outcome, n, and activity if given."""
     names = (cluster, "category", "left", "right", "outcome")
-    columns = [np.asarray(rows[name], np.int32) for name in names]
+    columns: list[Any] = [np.asarray(rows[name], np.int32) for name in names]
     activity = np.asarray(rows["activity"], np.int8) if "activity" in rows else None
     return Cells(*columns, n=np.asarray(rows["n"], np.float64), activity=activity)
