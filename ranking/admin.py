@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -44,7 +46,7 @@ class FitAdmin(RunFactAdmin):
 class FitFactAdmin(FactAdmin):
     """Rows that belong to a fit."""
 
-    list_select_related: tuple[str, ...] = ("fit__run",)
+    list_select_related: ClassVar[tuple[str, ...]] = ("fit__run",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Standing]:
         return super().get_queryset(request).defer("fit__result", "fit__run__config")

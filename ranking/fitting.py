@@ -35,7 +35,7 @@ def fit_options(run: Run, *, until: str | None = None, ties: str = "", fails: st
     }
 
 
-def fit_run(run: Run, *, protocol: str = "", full: bool = True, **choices: str | None) -> Fit:
+def fit_run(run: Run, *, protocol: str = "", full: bool = True, **choices: Any) -> Fit:
     """Compute and store one leaderboard: of the run's first protocol unless another is named."""
     protocol = protocol or next(iter(protocols_of(run)), "")
     entry = protocol_of(run, protocol)
@@ -112,7 +112,9 @@ def stale_fits(kind: str) -> list[tuple[Run, str]]:
     read = {(run, protocol, made): moment for run, protocol, made, moment in newest}
     stale = []
     for run in Run.objects.exclude(scores_changed_at=None).defer("config"):
-        changed = min(run.scores_changed_at, run.frozen_at + LATE) if run.frozen_at else run.scores_changed_at
+        changed = run.scores_changed_at
+        if changed is not None and run.frozen_at:
+            changed = min(changed, run.frozen_at + LATE)
         for name, entry in protocols_of(run).items():
             if kind == Fit.Kind.FULL and not entry.slow:
                 continue

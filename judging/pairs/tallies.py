@@ -157,7 +157,7 @@ def rebuild_tallies(run: Run, *, progress: Progress = unwatched) -> int:
     wrong = differences(run)
     for tally, key in ((JudgeTally, JUDGE_KEY), (PromptTally, PROMPT_KEY)):
         tally.objects.filter(run=run).delete()
-        rows = [tally(**dict(zip(key, row, strict=True)), votes=n) for row, n in _counted(run, key).items()]
+        rows: list[Any] = [tally(**dict(zip(key, row, strict=True)), votes=n) for row, n in _counted(run, key).items()]
         for start in range(0, len(rows), BATCH):
             tally._default_manager.bulk_create(rows[start : start + BATCH])
             progress(min(start + BATCH, len(rows)), len(rows))

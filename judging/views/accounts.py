@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import cast
+from typing import Any, cast
 
 from axes.utils import reset
 from django.contrib import messages
@@ -28,7 +28,7 @@ from judging.rules import rules_of
 from judging.views.forms import SignUpForm
 
 
-def _keep_path(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def _keep_path(view: Callable[..., Any]) -> Callable[..., Any]:
     """The page's address is a secret: no other request names it. The site's own name stays, for the CSRF check."""
 
     @wraps(view)

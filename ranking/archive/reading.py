@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from benchsite.lib.file_errors import BadLine
 from benchsite.lib.files import BROKEN_ZIP
@@ -125,7 +126,7 @@ def _check_members(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
         raise BadLine(odd[0], 0, "", "is in the archive or in its manifest, and not in both")
     for name, member in manifest["members"].items():
         with archive.open(name) as file:
-            digest = hashlib.file_digest(cast(BinaryIO, file), "sha256").hexdigest()
+            digest = hashlib.file_digest(cast(BufferedReader, file), "sha256").hexdigest()
         if digest != member["sha256"] or archive.getinfo(name).file_size != member["bytes"]:
             raise BadLine(name, 0, "", "differs from its checksum; take the archive again")
 

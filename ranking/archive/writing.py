@@ -7,6 +7,7 @@ import json
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
+from io import RawIOBase
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,16 @@ from ranking.models import Counting, Fit
 BLOCK = 500  # lines compressed at a time
 
 
-class _Sink:
+class _Sink(RawIOBase):
     """What a zip is written to; `take` gives away what has gathered."""
 
     def __init__(self) -> None:
         self._gathered: list[bytes] = []
 
-    def write(self, data: bytes) -> int:
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
         self._gathered.append(bytes(data))
         return len(data)
 

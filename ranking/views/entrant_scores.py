@@ -19,7 +19,9 @@ def scores_of(run: Run, entrant: Entrant, *, user: Any) -> list[dict[str, Any]]:
     found = []
     for name, entry in protocols_of(run).items():
         fit = None if is_closed_to(user, run, name) else fits.get((run.pk, name))
-        row = _row_of(fit.result["overall"], entrant) if fit and not entry.entrant_page else None
+        if fit is None or entry.entrant_page:
+            continue
+        row = _row_of(fit.result["overall"], entrant)
         if row is None or row.get("score") is None:
             continue
         scopes = [(rules.label(key), _row_of(rows, entrant)) for key, rows in _categories(fit).items()]
@@ -48,4 +50,4 @@ def _row_of(rows: list[dict[str, Any]], entrant: Entrant) -> dict[str, Any] | No
 def _rank(row: dict[str, Any]) -> str:
     """A range where the protocol gives one; empty where the entrant is not ranked."""
     low, high = row.get("rank_low", row.get("rank")), row.get("rank_high", row.get("rank"))
-    return "" if low is None else rank_words(low, high)
+    return "" if low is None or high is None else rank_words(low, high)

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from benchsite.lib.access import curator_required
+from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.file_errors import FileError
 from benchsite.lib.files import attachment, kept
 from benchsite.lib.text import visible
@@ -60,7 +60,7 @@ def import_archive(request: HttpRequest) -> HttpResponse:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def import_grade_file(request: HttpRequest, code: str) -> HttpResponse:
+def import_grade_file(request: UserRequest, code: str) -> HttpResponse:
     run = get_object_or_404(Run, code=code)
     form = GradesForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():

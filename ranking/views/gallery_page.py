@@ -27,7 +27,8 @@ def shown_samples(run: Run) -> QuerySet[Sample]:
 
 
 def values_of(sample: Sample) -> dict[str, Any]:
-    return sample.measured[0].values if sample.measured else {}
+    measured: list[Measurement] = getattr(sample, "measured", [])  # of `shown_samples`
+    return measured[0].values if measured else {}
 
 
 def describe(sample: Sample) -> dict[str, Any]:

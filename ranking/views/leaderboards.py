@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from benchsite.lib.access import curator_required
+from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.json_pages import page_or_json
 from benchsite.version import signed, stamped
 from generation.models import Run, Sample
@@ -48,6 +48,8 @@ def leaderboard(request: HttpRequest, run: Run, protocol: str = "") -> HttpRespo
 
 def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
     entry = protocol_of(fit.run, fit.protocol)
+    if entry is None:
+        raise Http404
     scope = request.GET.get("category", "")
     if scope and scope not in fit.result.get("categories", {}):
         raise Http404
@@ -150,7 +152,7 @@ def drawing(request: HttpRequest, run: Run, sample: str) -> HttpResponse:
 
 @curator_required
 @require_POST
-def count(request: HttpRequest, code: str) -> HttpResponse:
+def count(request: UserRequest, code: str) -> HttpResponse:
     run = get_object_or_404(Run, code=code)
     form = CountingForm(request.POST)
     if not form.is_valid():
@@ -167,7 +169,7 @@ def count(request: HttpRequest, code: str) -> HttpResponse:
 
 @curator_required
 @require_POST
-def publish(request: HttpRequest, code: str) -> HttpResponse:
+def publish(request: UserRequest, code: str) -> HttpResponse:
     """Freeze the leaderboard that the curator looked at, by its code."""
     fit = Fit.objects.filter(run__code=code, code=request.POST.get("fit", "")).first()
     form = PublishForm(request.POST)

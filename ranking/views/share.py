@@ -51,11 +51,12 @@ def _public_picture(run: Run, protocol: str, title: str) -> HttpResponse:
 
 def _picture(fit: Fit, title: str) -> HttpResponse:
     run, entry = fit.run, protocol_of(fit.run, fit.protocol)
-    said = load(entry.sentence)(fit.result, dict(run.entrants.values_list("name", "label"))) if entry.sentence else ""
+    labels = dict(run.entrants.values_list("name", "label"))
+    sentence = load(entry.sentence)(fit.result, labels) if entry and entry.sentence else ""
     standings = fit.standings.filter(scope="overall", score__isnull=False).select_related("entrant").order_by("-score")
-    rows = [SharedRow(standing.entrant.label, standing.score, standing.low, standing.high) for standing in standings]
+    rows = [SharedRow(row.entrant.label, row.score, row.low, row.high) for row in standings if row.score is not None]
     simulated = fit.result.get("run", {}).get("simulated", 0)
-    return _png(draw_share_picture(title, said, rows, label=_label(run, simulated)))
+    return _png(draw_share_picture(title, sentence, rows, label=_label(run, simulated)))
 
 
 def _label(run: Run, simulated: int) -> str:

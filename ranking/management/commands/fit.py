@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from benchsite.lib.progress_bar import Bar
 from generation.management.run_commands import RunCommand
 from generation.models import Run
-from generation.protocols import protocol_of, protocols_of
+from generation.protocols import protocols_of
 from ranking.fitting import fit_run
 
 
@@ -32,7 +32,6 @@ class Command(RunCommand):
                     fits.append(fit_run(run, protocol=name, full=not fast))
         except ValueError as error:
             raise CommandError(str(error)) from None
-        fits = ", ".join(
-            f"{fit.protocol} ({fit.kind}, {fit.votes} {protocol_of(run, fit.protocol).rests_on})" for fit in fits
-        )
-        return f"Run {run.code}: {fits or 'nothing to fit'}."
+        entries = protocols_of(run)
+        made = ", ".join(f"{fit.protocol} ({fit.kind}, {fit.votes} {entries[fit.protocol].rests_on})" for fit in fits)
+        return f"Run {run.code}: {made or 'nothing to fit'}."

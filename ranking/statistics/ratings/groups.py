@@ -177,8 +177,17 @@ def summarise_way(tables: Tables, theta: Array, inverse: Array) -> Way:
         squares[2] += contrasts(alone) ** 2 / tables.loner_votes
     taste_seen = taste - pulled_taste - pulled_taste.T + _through(leverages, taste)
     noise_seen = noise - pulled_noise - pulled_noise.T + _through(leverages, noise)
-    numbers: list[Any] = [contrasts(matrix) for matrix in (outer, taste, noise, taste_seen, noise_seen)]
-    return Way(tables.groups, *numbers, squares=tuple(squares), taste_matrix=taste, noise_matrix=noise)
+    return Way(
+        groups=tables.groups,
+        scores=contrasts(outer),
+        taste=contrasts(taste),
+        noise=contrasts(noise),
+        taste_seen=contrasts(taste_seen),
+        noise_seen=contrasts(noise_seen),
+        squares=(squares[0], squares[1], squares[2]),
+        taste_matrix=taste,
+        noise_matrix=noise,
+    )
 
 
 def _square_sums(taste: Array, noise: Array) -> Array:

@@ -204,6 +204,7 @@ def times(n: Array | None, weight: Array | None) -> Array | None:
 def as_cells(rows: Mapping[str, Any], cluster: str) -> Cells:
     """Cells from columns of equal length: `cluster` (judge or prompt), category, left, right, outcome, n, and activity if given."""
     names = (cluster, "category", "left", "right", "outcome")
-    columns: list[Any] = [np.asarray(rows[name], np.int32) for name in names]
+    cluster_of, category, left, right, outcome = (np.asarray(rows[name], np.int32) for name in names)
     activity = np.asarray(rows["activity"], np.int8) if "activity" in rows else None
-    return Cells(*columns, n=np.asarray(rows["n"], np.float64), activity=activity)
+    n = np.asarray(rows["n"], np.float64)
+    return Cells(cluster_of, category, left, right, outcome, n=n, activity=activity)
