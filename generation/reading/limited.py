@@ -19,7 +19,7 @@ from generation.formats import get_format
 from generation.formats.base import Answer, BackendMissing, Extraction
 from generation.formats.identity import find_signature
 
-READ_SECONDS = 10.0  # of processor time; the largest honest answer takes a tenth of it
+READ_SECONDS = 10.0  # of processor time
 
 
 @dataclass(frozen=True)
