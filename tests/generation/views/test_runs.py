@@ -18,7 +18,6 @@ from generation.runs.lifecycle import cancel_run, start_run
 from generation.views.progress import ADVICE
 from tests.generation.drawing_room import draw_some, make_suite
 from tests.generation.suites.suite_files import write_suite
-from tests.pages import collapsed
 
 pytestmark = pytest.mark.django_db
 
@@ -131,7 +130,7 @@ def test_verbs_are_posted_and_logged_with_who_and_why(client, curator, run):
 
 def test_cancelling_says_what_is_lost_and_wants_a_reason(client, curator, run):
     Sample.objects.filter(pk=run.samples.first().pk).update(state="asking", token=uuid4(), lease_until=now())
-    asked = collapsed(client.get(f"/runs/{run.code}/cancel/"))
+    asked = client.get(f"/runs/{run.code}/cancel/").text
     refused = client.post(f"/runs/{run.code}/cancel/", {"reason": " "}).text
 
     assert "11 drawings not yet requested will never be drawn." in asked
