@@ -6,6 +6,7 @@ Never an exception; what was read reads as itself; eight times the input takes a
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections import Counter
@@ -101,9 +102,12 @@ def measure_growth(reader: Reader, place: str, pattern: str | tuple[str, str], s
     times = []
     for size in (small, large):
         raw = place.replace("%s", repeat(pattern, size)).encode("utf-8", "surrogatepass")
+        gc.collect()
+        gc.disable()  # or a collection of what other work left would be counted
         start = time.process_time()
         reader.read(raw)
         times.append(time.process_time() - start)
+        gc.enable()
     return times[1] / max(times[0], LEAST_SECONDS) if times[1] > LEAST_SECONDS else 0.0
 
 

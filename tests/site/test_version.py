@@ -12,6 +12,7 @@ from django.core.management import call_command
 
 from benchsite.operations.backups import back_up, read_manifest
 from benchsite.version import VERSION
+from generation.models import Run
 from ranking.fitting import fit_run
 from ranking.tokens import create_token
 from tests.judging.make import make_curator
@@ -117,6 +118,7 @@ def test_analyse_names_it(tmp_path, capsys):
 def test_the_api_names_it(client):
     run = make_judged_run()
     fit_run(run)
+    Run.objects.update(judging_state=Run.Judging.CLOSED)  # the API waits until then
     _, token = create_token(label="notebook", by=None)
     ask = {"HTTP_AUTHORIZATION": f"Bearer {token}"}
 

@@ -96,7 +96,9 @@ def queries_of_votes(client, run, count):
         with CaptureQueriesContext(connection) as context:
             assert client.post(reverse("judging:vote"), data, headers={"accept": "application/json"}).status_code == 200
         counts.append(sum("SAVEPOINT" not in query["sql"] for query in context.captured_queries))
-    return counts
+    # A judge whose number of votes reaches a power of two moves to another class of activity: two queries more.
+    moves = {2**power for power in range(1, 10)}
+    return [n - 2 * (vote in moves) for vote, n in enumerate(counts, start=1)]
 
 
 def test_far_from_the_target_every_fifth_vote_takes_one_query_more(client):

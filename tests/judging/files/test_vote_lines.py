@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from benchsite.lib.file_errors import BadLine
 from judging.files.vote_lines import KINDS, OPTIONAL, OUTCOMES, REQUIRED, read_vote_lines, vote_fault
 from judging.models import Kind, Outcome
-from ranking.pairwise.files.vote_columns import Names, columns_of
+from ranking.pairwise.files.vote_columns import NameNumbers, columns_of
 from ranking.statistics import votes as statistics
 
 GOOD = {"left_model": "a", "right_model": "b", "outcome": "left"}
@@ -46,7 +46,9 @@ def test_outcomes_and_kinds_are_the_same_everywhere():
 @settings(max_examples=400, deadline=None)
 @given(ROWS)
 def test_columns_refuse_exactly_the_rows_in_which_a_fault_is_named(row):
-    tables = {name: Names(optional=name != "left_model") for name in ("left_model", "judge", "prompt_text", "category")}
+    tables = {
+        name: NameNumbers(optional=name != "left_model") for name in ("left_model", "judge", "prompt_text", "category")
+    }
 
     try:
         columns_of([row], tables)

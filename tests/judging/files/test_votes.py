@@ -65,6 +65,8 @@ def test_exported_votes_equal_the_rows(run):
             "response_ms": vote.response_ms,
             "kind": vote.matchup.kind,
             "withdrawn": vote.withdrawn_at is not None,
+            "unblind": vote.unblind,
+            "kept_out": vote.kept_out,
         }
         for vote in votes
     ]
@@ -110,7 +112,7 @@ def test_csv_has_the_votes_of_the_jsonl(run):
     rows = list(csv.DictReader(sheet))
     records = [json.loads(line) for line in lines.getvalue().splitlines()]
     for record in records:
-        record["withdrawn"] = str(record["withdrawn"]).lower()
+        record |= {name: str(record[name]).lower() for name in ("withdrawn", "unblind", "kept_out")}
     assert rows == [{name: str(value) for name, value in record.items()} for record in records]
 
 

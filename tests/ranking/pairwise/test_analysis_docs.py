@@ -24,6 +24,6 @@ def test_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     for number, block in enumerate(blocks, start=1):
         exec(compile(block, f"docs/analysis.md, block {number}", "exec"), space)
     said = capsys.readouterr().out
-    assert f"{run.votes.count()} votes" in said and "demo/master" in said and "no_fence" in said
+    assert f"{run.votes.count()} votes" in said and "demo/master" in said and "invalid_utf8" in said
     assert (tmp_path / "votes.jsonl").exists()
     assert len(space["ratings"]) == 3

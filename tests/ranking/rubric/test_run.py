@@ -94,7 +94,7 @@ def test_what_counts_as_missing_and_what_is_left_out():
 
 def test_a_run_without_grades_has_an_empty_leaderboard(client):
     run = make_rubric_run()
-    Run.objects.update(visibility=Run.Visibility.PUBLISHED)
+    Run.objects.update(visibility=Run.Visibility.PUBLISHED, judging_state=Run.Judging.CLOSED)
     fit_run(run)
 
     page = client.get(reverse("ranking:leaderboard", args=[run.code]))
@@ -108,6 +108,9 @@ def test_the_page_shows_scores_agreement_structure_and_the_scatter(client):
     run.entrants.filter(pk=run.entrants.first().pk).update(note="via proxy")
     Run.objects.update(visibility=Run.Visibility.PUBLISHED)
     fit_run(run)
+    link = reverse("gallery:sample", args=[run.samples.judgeable().first().code])
+    blind = client.get(reverse("ranking:leaderboard", args=[run.code])).text
+    Run.objects.update(judging_state=Run.Judging.CLOSED)
 
     page = client.get(reverse("ranking:leaderboard", args=[run.code])).text
     stage = client.get(reverse("ranking:leaderboard", args=[run.code]), {"category": "s2"}).text
@@ -126,15 +129,14 @@ def test_the_page_shows_scores_agreement_structure_and_the_scatter(client):
     for corner in ("Minimal", "Refined", "Crude", "Cluttered"):
         assert corner in page
     assert "Signature" in stage and "ICC" not in stage
-    link = reverse("gallery:sample", args=[run.samples.judgeable().first().code])
-    assert link not in page  # while people judge blind
-    Run.objects.update(judging_state=Run.Judging.CLOSED)
-    assert f'href="{link}"' in client.get(reverse("ranking:leaderboard", args=[run.code])).text
+    assert link not in blind and "Severity" not in blind
+    assert f'href="{link}"' in page
 
 
 def test_a_frozen_leaderboard_says_nothing_of_single_judges(client):
     run = make_graded_run()
     frozen = publish_fit(fit=fit_run(run), by=None, title="Midterm")
+    Run.objects.update(judging_state=Run.Judging.CLOSED)
 
     page = client.get(reverse("ranking:publication", args=[frozen.code])).content.decode()
 
