@@ -16,6 +16,7 @@ from generation.files.import_samples import import_file
 from generation.models import LanguageModel
 from generation.runs.lifecycle import start_run
 from tests.generation.drawing_room import make_suite
+from tests.pages import collapsed
 
 pytestmark = pytest.mark.django_db
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M1 1L8 8"/></svg>'
@@ -78,7 +79,7 @@ def test_a_curator_sends_a_zip_and_reads_who_joined(client, curator, run):
 def test_every_bad_file_of_a_zip_is_named_and_nothing_is_imported(client, curator, run):
     file = SimpleUploadedFile("mine.zip", packed("lab/cat.svg", "lab/dragon.svg", "nobody.svg", "../lab/cat.svg"))
 
-    page = client.post(f"/runs/{run.code}/import/", {"file": file}).text
+    page = collapsed(client.post(f"/runs/{run.code}/import/", {"file": file}))
 
     for sentence in (
         "../lab/cat.svg: this is not a plain file.",

@@ -11,6 +11,7 @@ from generation.management.commands.sweep import sweep_and_enqueue
 from generation.models import Event, Measurement, Run
 from generation.reading.backends import enqueue_asked_backends
 from generation.runs.publishing import freeze_runs
+from tests.pages import collapsed
 from tests.ranking.answered_run import make_answered_run
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +35,7 @@ def ask(client, run, **form):
 def test_a_curator_asks_and_a_worker_switches(client, curator, run, vit):
     assert f"/runs/{run.code}/measure/" in client.get(f"/runs/{run.code}/").text
     assert ask(client, run)["Location"] == f"/runs/{run.code}/"
-    page = client.get(f"/runs/{run.code}/progress/").text
+    page = collapsed(client.get(f"/runs/{run.code}/progress/"))
     assert f"A worker is measuring the drawings with vit: 0 of {run.samples.count()}." in page
     assert 'data-done="false"' in page
 
@@ -46,7 +47,7 @@ def test_a_curator_asks_and_a_worker_switches(client, curator, run, vit):
     assert Measurement.objects.filter(backend="vit").count() == run.samples.count()
     event = Event.objects.get(verb="use_backend")
     assert (event.actor, event.reason) == (curator, "as the seed has it")
-    page = client.get(f"/runs/{run.code}/progress/").text
+    page = collapsed(client.get(f"/runs/{run.code}/progress/"))
     assert "Measured by vit" in page and "A worker is measuring" not in page and 'data-done="true"' in page
 
 
@@ -58,7 +59,7 @@ def test_a_backend_that_is_missing_leaves_the_run_as_it_is_and_says_why(client, 
 
     run.refresh_from_db()
     assert run.measure_backend == "glyphs"
-    page = client.get(f"/runs/{run.code}/progress/").text
+    page = collapsed(client.get(f"/runs/{run.code}/progress/"))
     assert "vit could not measure this run, which keeps glyphs." in page and "set BENCHSITE_VIT_DIR" in page
     assert 'data-done="true"' in page
     assert enqueue_asked_backends() == 0, "it was answered"

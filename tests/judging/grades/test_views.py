@@ -17,6 +17,7 @@ from judging.models import Epoch, Grade, GradeItem, Matchup
 from tests.judging.graded import dimensions, grade, make_rubric_run, seat_with_list
 from tests.judging.make import make_curator, make_run, make_seat
 from tests.judging.pairs.test_blindness import told
+from tests.pages import collapsed
 
 pytestmark = pytest.mark.django_db
 JSON = {"accept": "application/json"}
@@ -183,7 +184,7 @@ def test_a_list_with_a_drawing_withheld_later_can_still_be_finished(client):
     grade(seat, next_item(seat))
     Sample.objects.filter(pk=next_item(seat).sample_id).update(excluded_reason="signed")
 
-    page = client.get(url("grades", seat.run.code)).text
+    page = collapsed(client.get(url("grades", seat.run.code)))
 
     assert "You have graded all 2 of your drawings." in page
 
@@ -243,9 +244,9 @@ def test_figures_of_grading_come_alone(client):
     grade(seat, next_item(seat))
     client.force_login(make_curator())
 
-    page = client.get(url("grade_figures", run.code)).text
+    page = collapsed(client.get(url("grade_figures", run.code)))
 
-    assert page.lstrip().startswith(f'<section data-live="{url("grade_figures", run.code)}" data-done="false">')
+    assert page.startswith(f'<section data-live="{url("grade_figures", run.code)}" data-done="false">')
     assert '<span class="big">1</span> judgement by 1 judge.' in page and "<html" not in page
     assert client.get(url("grade_figures", make_run().code)).status_code == 404
 

@@ -19,6 +19,7 @@ from judging.pairs import voting
 from judging.pairs.serving import take_seat
 from judging.pairs.tallies import differences
 from tests.judging.make import make_judge, make_run, make_seat
+from tests.pages import collapsed
 
 pytestmark = pytest.mark.django_db
 JSON = {"accept": "application/json"}
@@ -450,7 +451,7 @@ def test_home_says_what_is_done_and_left_and_how_long_it_will_take(client, state
 
     page = client.get(reverse("judging:home"))
 
-    assert re.search(r'class="lede">\s*(.*?)\s*</p>', page.text)[1] == words
+    assert re.search(r'class="lede">\s*(.*?)\s*</p>', collapsed(page))[1] == words
 
 
 @pytest.mark.parametrize(("quota", "words"), [(12, "There are 12 pairs for you"), (None, "no fixed number of pairs")])
@@ -458,7 +459,7 @@ def test_before_the_start_the_page_says_what_will_come(client, quota, words):
     seat = make_seat(make_run(instructions="Look twice."), quota=quota)
     client.force_login(seat.judge)
 
-    page = client.get(reverse("judging:judge", args=[seat.run.code])).text
+    page = collapsed(client.get(reverse("judging:judge", args=[seat.run.code])))
 
     assert words in page and "Look twice." in page
     assert "The left drawing is better." in page  # what the keys mean

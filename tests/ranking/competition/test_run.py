@@ -26,6 +26,7 @@ from ranking.competition.scores import score_competition
 from ranking.fitting import fit_run
 from ranking.simulated.judges import simulate_judges
 from tests.judging.make import make_curator
+from tests.pages import collapsed
 from tests.ranking.answered_run import make_answered_run
 
 pytestmark = pytest.mark.django_db
@@ -89,7 +90,7 @@ def test_a_program_that_waits_for_approval_is_not_counted(run, client):
     fit = fit_run(run)
 
     assert "late" not in programs(fit)
-    page = client.get(f"/runs/{run.code}/leaderboard/").content.decode()
+    page = collapsed(client.get(f"/runs/{run.code}/leaderboard/"))
     assert "late waits for a curator's approval and is not asked until then." in page
 
 
@@ -194,11 +195,11 @@ def test_the_run_page_says_what_is_still_to_be_measured(run, client):
     Measurement.objects.filter(sample__in=run.samples.all()[:5]).delete()
     client.force_login(make_curator())
 
-    page = client.get(f"/runs/{run.code}/").content.decode()
+    page = collapsed(client.get(f"/runs/{run.code}/"))
 
-    assert "Measured by glyphs</dt><dd>5 remaining" in page
+    assert "Measured by glyphs</dt> <dd>5 remaining" in page
     measure_run(run)
-    assert f"all of {run.samples.count()}" in client.get(f"/runs/{run.code}/").content.decode()
+    assert f"all of {run.samples.count()}" in collapsed(client.get(f"/runs/{run.code}/"))
 
 
 def test_the_page_shows_letters_weights_and_the_rules(run, client):

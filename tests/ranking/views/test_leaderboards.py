@@ -18,6 +18,7 @@ from ranking.fitting import fit_run, publish_fit
 from ranking.models import Counting, Fit, Publication
 from ranking.pairwise.sentences import leading_sentence
 from tests.judging.make import make_curator, make_judge, make_run
+from tests.pages import collapsed
 from tests.ranking.answered_run import make_answered_run
 from tests.ranking.voted_run import make_voted_run
 
@@ -190,14 +191,14 @@ def test_a_curator_freezes_a_leaderboard_under_a_link_that_does_not_change(clien
     link = reverse("ranking:publication", args=[Publication.objects.get().code])
     client.logout()
     Run.objects.update(visibility=Run.Visibility.PRIVATE)
-    text = client.get(link).content.decode()
+    text = collapsed(client.get(link))
     assert "Midterm" in text and "these numbers do not change" in text
     assert f"{fit.result['overall'][0]['rating']:.0f}" in text
 
 
 def linked_picture(client, address):
     """What comes along with a link to this page."""
-    text = client.get(address).content.decode()
+    text = collapsed(client.get(address))
     found = re.search(r'<meta property="og:image" content="http://testserver([^"]+)">', text)
     return client.get(unescape(found.group(1))).content
 
