@@ -21,7 +21,8 @@ LONG = "A model with a very long name indeed, of sixty letters or so"
 @pytest.fixture
 def run():
     run = make_voted_run(votes=126)
-    Run.objects.update(visibility=Run.Visibility.PUBLISHED)
+    Run.objects.update(visibility=Run.Visibility.PUBLISHED, judging_state=Run.Judging.CLOSED)
+    run.refresh_from_db()
     entrant = run.entrants.first()
     entrant.label = LONG
     entrant.save(update_fields=["label"])
@@ -39,6 +40,9 @@ def test_every_page_is_accessible_and_fits_the_screen(page, live_server, run, lo
         assert look() == [], name
         page.set_viewport_size({"width": 1024, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= 1024, name
+    Run.objects.update(judging_state=Run.Judging.OPEN)
+    page.goto(address(live_server, "leaderboard", run))
+    assert look() == [], "while people judge"
 
 
 @pytest.mark.parametrize(
