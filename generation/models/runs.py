@@ -1,0 +1,118 @@
+"""A run: a suite's frozen copy and its state."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q, TextChoices  # `models.` would be a run's models within Run
+from django.utils.timezone import now
+
+from generation.formats import format_to_show
+from generation.formats.base import Format
+from generation.models.fields import CodeField
+from generation.protocols import Protocol, is_measured, judged_by
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def visible_to(self, user: object) -> RunQuerySet:
+        """Curators see every run; everybody sees the published ones."""
+        if getattr(user, "is_staff", False):
+            return self
+        return self.filter(visibility=Run.Visibility.PUBLISHED)
+
+
+class Run(models.Model):
+    """A frozen copy of a suite's YAML, and the state of drawing, judging and showing it."""
+
+    class Drawing(TextChoices):
+        OPEN = "open", "drawing"
+        PAUSED = "paused", "paused"
+        CANCELLED = "cancelled", "cancelled"
+
+    class Judging(TextChoices):
+        NOT_OPEN = "not_open", "not open yet"
+        OPEN = "open", "open"
+        PAUSED = "paused", "paused"
+        CLOSED = "closed", "closed"
+
+    class Visibility(TextChoices):
+        PRIVATE = "private", "private"
+        PUBLISHED = "published", "published"
+        ARCHIVED = "archived", "archived"
+
+    code = CodeField()
+    suite = models.SlugField(max_length=60)
+    title = models.CharField(max_length=200)
+    label = models.CharField(max_length=60, blank=True, help_text="Tells two runs of one suite apart: midterm, final.")
+    format = models.CharField(max_length=40)
+    protocols = models.JSONField(default=list)
+    config = models.JSONField(help_text="The suite as it was when the run started.")
+    digest = models.CharField(max_length=64)
+    is_demo = models.BooleanField(default=False)
+    start_key = models.CharField(
+        max_length=64, null=True, blank=True, unique=True, editable=False, help_text="A form pressed twice starts once."
+    )
+    drawing_state = models.CharField(max_length=10, choices=Drawing.choices, default=Drawing.OPEN)
+    paused_reason = models.TextField(blank=True)
+    judging_state = models.CharField(max_length=10, choices=Judging.choices, default=Judging.NOT_OPEN)
+    visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE)
+    concurrency = models.PositiveIntegerField(default=8)
+    measure_backend = models.CharField(max_length=40, default="builtin")
+    budget_nano = models.BigIntegerField(null=True, blank=True)
+    uploaded = models.BooleanField(
+        default=False, help_text="Its suite or a model of it was sent by a curator, so that it always has a budget."
+    )
+    spent_nano = models.BigIntegerField(default=0)
+    reserved_nano = models.BigIntegerField(default=0)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    created_at = models.DateTimeField(default=now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    frozen_at = models.DateTimeField(null=True, blank=True, help_text="Its leaderboard is final until it is thawed.")
+    names_shown_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Judging was opened again then: drawings up to this time were shown with names.",
+    )
+    # Moved by whatever changes a ranking (a vote, an undo, an exclusion); a fit older than this is stale.
+    scores_changed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(spent_nano__gte=0, reserved_nano__gte=0), name="generation_run_money_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=Q(uploaded=False) | Q(budget_nano__isnull=False), name="generation_run_uploaded_has_budget"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title} · {self.label}" if self.label else self.title
+
+    @property
+    def judged_by(self) -> list[Protocol]:
+        """The protocols by which people judge it."""
+        return judged_by(self)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a formula scores its answers."""
+        return is_measured(self)
+
+    @property
+    def held_drawings(self) -> int:
+        """Drawings that sign themselves and wait for a curator's decision."""
+        return self.samples.filter(held=True).count()
+
+    @property
+    def drawing_format(self) -> Format:
+        """How drawings are shown; stands in for a format that is no longer installed."""
+        return format_to_show(self.format)
+
+    @property
+    def entrant_word(self) -> str:
+        """What its pages call an entrant."""
+        return "program" if self.config.get("programs") else "model"
