@@ -1,0 +1,10 @@
+"""What judges were shown, and what they answered."""
+
+from judging.models.grades import Grade, GradeItem, GradeSheet
+from judging.models.invitations import Invitation, new_token
+from judging.models.matchups import Kind, Matchup, Report
+from judging.models.public_states import PublicState
+from judging.models.reset_links import ResetLink
+from judging.models.seats import Epoch, Seat, new_seed
+from judging.models.tallies import JudgeTally, PromptTally
+from judging.models.votes import Outcome, Vote, VoteQuerySet
