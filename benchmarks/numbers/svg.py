@@ -1,4 +1,4 @@
-"""SVG drawings: what reading, weighing and measuring one costs. `script/bench svg [--full] [--json FILE]`."""
+"""SVG drawings: what reading, weighing and measuring one costs, and what accepted ones cost a browser. `script/bench svg [--full] [--json FILE]`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import random
 import statistics
 import time
 
-from benchmarks.figures.table import make_parser, write_json
+from benchmarks.figures.table import make_parser, show, write_json
+from benchmarks.numbers.paint import paint_table
 from generation.formats.base import Answer
 from generation.formats.svg import FORMAT
 
@@ -99,7 +100,10 @@ def main() -> None:
     figures = run(DRAWINGS * (10 if options.full else 1))
     for name, value in figures.items():
         print(f"{name:>22}: {value:,.2f}")
-    write_json(options.json, figures)
+    paint = paint_table()
+    show("Paint: adversarial shapes, as many as are accepted", paint)
+    figures["slowest_paint_s"] = max(row["seconds"] for row in paint)
+    write_json(options.json, figures | {"paint": paint})
 
 
 if __name__ == "__main__":

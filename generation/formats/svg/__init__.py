@@ -94,7 +94,7 @@ def _is_blank(root: etree._Element) -> bool:
 
 
 def _flags(source: Source, facts: dict[str, Any], copy: Copy) -> list[str]:
-    found = {
+    by_flag = {
         "reasoning_in_content": source.reasoned,
         "extracted_from_html": source.in_html,
         "doctype_removed": source.has_doctype,
@@ -103,7 +103,7 @@ def _flags(source: Source, facts: dict[str, Any], copy: Copy) -> list[str]:
         "identity_leak": bool(facts["signed"] or facts["signed_unseen"]),
         "stylesheet_instruction": "<?xml-stylesheet" in source.head or "<?xml-stylesheet" in source.text,
     }
-    return [flag for flag, holds in found.items() if holds]
+    return [flag for flag, holds in by_flag.items() if holds]
 
 
 def _facts(source: Source, repairs: list[str], copy: Copy, names: Iterable[str]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Keyframes:
 
 def is_external(value: str) -> bool:
     """Whether a value names anything but a part of the same drawing."""
-    return any(found[1] != "#" for found in URL.finditer(value)) or FETCHING.search(value) is not None
+    return any(url[1] != "#" for url in URL.finditer(value)) or FETCHING.search(value) is not None
 
 
 def clean_declarations(css: Css, tokens: Tokens, keyframes: Keyframes) -> tuple[str, set[str]]:

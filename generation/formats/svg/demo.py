@@ -25,8 +25,8 @@ def figures() -> dict[str, tuple[str, ...]]:
 
 def draw(prompt: str, skill: float, random: Random) -> str:
     scene = SCENE.search(prompt)
-    found = scene or CREATURE.search(prompt)
-    subject = (found.group(1) if found else prompt).strip().strip("\"'").lower()[:80]
+    named_subject = scene or CREATURE.search(prompt)
+    subject = (named_subject.group(1) if named_subject else prompt).strip().strip("\"'").lower()[:80]
     named = [name for name in sorted(figures(), key=subject.find) if name in subject]
     shapes = _scene(named, subject, skill, random) if scene and named else _portrait(subject, skill, random)
     return _document(shapes, skill, random)

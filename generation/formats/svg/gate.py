@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from lxml import etree
 
 from generation.formats.svg.css import LOCAL_URL, NESTING, at_word
-from generation.formats.svg.dashes import Dashes
-from generation.formats.svg.names import ANIMATION, PRIMITIVES, SHAPES
+from generation.formats.svg.names import ANIMATION, PRIMITIVES
+from generation.formats.svg.paint.areas import Areas, Guess
+from generation.formats.svg.paint.costs import ELEMENT, FILTERED, STOP, Painting, declared_cost, numbers
+from generation.formats.svg.paint.dashes import Dashes
 from generation.formats.svg.parsing import attributes_of, local
 from generation.formats.svg.paths import count_listed_points, count_path_points
 from generation.formats.svg.tokens import Css, Tokens, rules_of
@@ -19,31 +22,36 @@ MAX_BYTES = 512 * 1024
 MAX_DEPTH = 100
 MAX_ELEMENTS = 5_000
 MAX_EXPANDED = 10_000  # elements once every `use`, pattern, mask, clip and marker stands where it is used
-MAX_LAYERS = 600  # filter primitives, masks, patterns and blended groups, weighed by what they cost, so expanded
+MAX_PAINT = 1_000_000  # microseconds of a browser's processor time: see paint/costs.py
 MAX_POINTS = 20_000
-MAX_DASHES = 100_000
-MANY_STOPS = 100  # a gradient with more is counted wherever it is used
 
 CAPS = {"numOctaves": 12.0, "stdDeviation": 150.0, "radius": 200.0, "order": 15.0}
-WEIGHTS = {"feGaussianBlur": 3, "feDropShadow": 3, "feDiffuseLighting": 10, "feSpecularLighting": 10}
 REGION = ("x", "y", "width", "height")
-MAX_BOX = 200  # characters of a view box that are looked at, for each filter anew
-MAX_REGION = 50.0  # times the box it is applied to; what it costs is counted by its area
+MAX_REGION = 50.0  # times the box it is applied to
 FILTER_FUNCTION = re.compile(r"\b(?:blur|drop-shadow)\(([^)]*)", re.IGNORECASE)
-NUMBER = re.compile(r"\d*\.?\d+(?:[eE][+-]?\d+)?")
 COMPOUND = re.compile(r"[\s>+~]+")
-LAYERED = re.compile(r"(?:^|;)(?:mix-blend-mode|(?:-webkit-)?(?:filter|mask(?:-image|-box-image)?)):(?!normal|none)")
-FUNCTIONS = re.compile(r"\b(?:blur|drop-shadow)\(", re.IGNORECASE)
-BRACKETED = re.compile(r"\([^()]*+\)")
-CHAINED = 10  # a blur of a blur costs as much as its own filter
-FREE_SHADOWS = 8  # of one text; more are a blur each
-SHADOWS = re.compile(r"(?:^|;)text-shadow:([^;]*+)")
-FADED = re.compile(r"(?:^|;)opacity:(?!1\b)")
 ENOUGH = 10**9  # sums stop growing here, so that a bomb costs no big integers
 
 Node = etree._Element | tuple[str, str]
-Cost = tuple[int, int, int]  # elements, layers, dashes
-Buckets = dict[tuple[str, str], tuple[list[etree._Element], int]]  # selector -> what it refers to, its own layers
+Buckets = dict[tuple[str, str], tuple[list[etree._Element], float]]  # selector -> what it refers to, its own cost
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a node costs with all that it leads to: in elements, and in microseconds where it stands or on a whole canvas."""
+
+    elements: int = 0
+    paint: float = 0.0
+    whole: float = 0.0
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What a node leads to, how many times; `share` where it works on so much of the canvas, whatever its own size."""
+
+    to: Node
+    times: int = 1
+    share: float | None = None
 
 
 class TooMuch(Exception):
@@ -81,13 +89,15 @@ def check_cost(root: etree._Element) -> set[str]:
     points = _count_points(root)
     if points > MAX_POINTS:
         raise TooMuch("too_complex", f"The drawing has {points} points; {MAX_POINTS} are allowed.")
-    (elements, layers, dashes), has_cycle = _expand(root, points)
-    if elements > MAX_EXPANDED:
+    dashes = Dashes(root)
+    cost, has_cycle = _expand(root, points, Painting(Guess(root), dashes))
+    if cost.paint > MAX_PAINT and cost.elements <= MAX_EXPANDED:  # then it is worth a closer look
+        cost, has_cycle = _expand(root, points, Painting(Areas(root), dashes))
+    if cost.elements > MAX_EXPANDED:
         raise TooMuch("too_complex", f"Drawn out, its references make more than {MAX_EXPANDED} elements.")
-    if layers > MAX_LAYERS:
-        raise TooMuch("too_complex", f"Its filters and masks cost {layers} units; {MAX_LAYERS} are allowed.")
-    if dashes > MAX_DASHES:
-        raise TooMuch("too_complex", f"Its strokes are cut into {dashes} dashes; {MAX_DASHES} are allowed.")
+    if cost.paint > MAX_PAINT:
+        seconds = f"{cost.paint / 1e6:.1f}" if cost.paint < ENOUGH else "1000 or more"
+        raise TooMuch("too_complex", f"A browser would paint it for about {seconds} seconds; 1 is allowed.")
     return {"reference_cycle"} if has_cycle else set()
 
 
@@ -102,10 +112,6 @@ def _count_points(root: etree._Element) -> int:
 def _points(element: etree._Element) -> int:
     data, listed = element.get("d"), element.get("points")
     return (count_path_points(data) if data else 0) + (count_listed_points(listed) if listed else 0)
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(number) for number in NUMBER.findall(text)]
 
 
 def _check_numbers(element: etree._Element, name: str) -> None:
@@ -124,63 +130,36 @@ def _check_numbers(element: etree._Element, name: str) -> None:
 
 def _check_caps(values: dict[str, str]) -> None:
     for key, value in values.items():
-        if key in CAPS and max(_numbers(value), default=0) > CAPS[key]:
+        if key in CAPS and max(numbers(value), default=0) > CAPS[key]:
             raise TooMuch("too_complex", f"A filter's {key} is over {CAPS[key]:g}.")
 
 
 def _check_functions(text: str) -> None:
     for inside in FILTER_FUNCTION.findall(text):
-        if max(_numbers(inside), default=0) > CAPS["stdDeviation"]:
+        if max(numbers(inside), default=0) > CAPS["stdDeviation"]:
             raise TooMuch("too_complex", "A blur or shadow is too wide.")
 
 
 def _check_region(values: dict[str, str]) -> None:
     for side in REGION:
         text = values.get(side, "")
-        number = max(_numbers(text), default=0) / (100 if "%" in text else 1)
+        number = max(numbers(text), default=0) / (100 if "%" in text else 1)
         limit = 1e5 if values.get("filterUnits") == "userSpaceOnUse" and "%" not in text else MAX_REGION
         if number > limit:
             raise TooMuch("too_complex", "A filter's region is too large.")
 
 
-def _region_factor(element: etree._Element) -> int:
-    """How many times the usual area a filter works on; up to twice the box each way is usual."""
-    box = _numbers(element.getroottree().getroot().get("viewBox", "")[-MAX_BOX:])[-2:]
-    box = box if len(box) == 2 else [300.0, 150.0]
-    area = 1.0
-    for side, length in zip(("width", "height"), box, strict=True):
-        text = element.get(side, "120%")
-        whole = 100.0 if "%" in text else length if element.get("filterUnits") == "userSpaceOnUse" else 1.0
-        area *= max(_numbers(text), default=1.2) / max(whole, 1e-9)
-    return max(1, min(ENOUGH, int(area / 4)))
+def _region(filtered: etree._Element, element: etree._Element, painting: Painting) -> float:
+    """The share of the canvas that a filter works on where an element asks for it."""
+    whole = filtered.get("filterUnits") == "userSpaceOnUse"
+    sides = [filtered.get(side, "120%") for side in ("width", "height")]
+    if whole or any(numbers(side) == [] for side in sides):
+        return 1.0
+    width, height = (max(numbers(side)) / (100 if "%" in side else 1) for side in sides)
+    return painting.areas.share(element, times=(width, height))
 
 
-def _own_layers(element: etree._Element, name: str) -> int:
-    if name == "feTurbulence":
-        return 1 + 2 * int(max(_numbers(element.get("numOctaves", "")), default=1))
-    if name == "feConvolveMatrix":
-        order = int(max(_numbers(element.get("order", "")), default=3))
-        return 1 + order * order // 3
-    if name == "feMorphology":
-        return 1 + int(max(_numbers(element.get("radius", "")), default=0)) // 5
-    if name in PRIMITIVES:
-        return WEIGHTS.get(name, 1)
-    style = element.get("style", "")
-    layered = name in ("mask", "pattern") or "(" in element.get("filter", "")
-    # Fading a shape is cheap; fading a group asks for a layer of its own.
-    faded = name not in SHAPES and (element.get("opacity", "1") != "1" or FADED.search(style) is not None)
-    chained = CHAINED * max(0, len(FUNCTIONS.findall(element.get("filter", ""))) - 1)
-    return max(int(layered or faded) + chained, _declared_layers(style))
-
-
-def _declared_layers(style: str) -> int:
-    """Layers that declarations ask for: filters, masks and blending, blurs after the first, and shadows of text."""
-    chained = max(0, len(FUNCTIONS.findall(style)) - 1)
-    shadows = sum(1 + BRACKETED.sub("", value).count(",") for value in SHADOWS.findall(style))
-    return int(LAYERED.search(style) is not None) + CHAINED * chained + CHAINED * max(0, shadows - FREE_SHADOWS)
-
-
-def _expand(root: etree._Element, points: int) -> tuple[Cost, bool]:
+def _expand(root: etree._Element, points: int, painting: Painting) -> tuple[Cost, bool]:
     """Cost of the whole drawing with each reference drawn out, and whether one leads back to itself, in one walk.
 
     A node is an element, or a bucket of stylesheet references (`.class`, `#id`, `tag`, `*`) that the elements it may
@@ -188,10 +167,9 @@ def _expand(root: etree._Element, points: int) -> tuple[Cost, bool]:
     browsers refuse to draw cycles.
     """
     targets = {name: element for element in root.iter("*") if (name := element.get("id"))}
-    buckets = _stylesheet_references(root, targets)
-    dashes = Dashes(root)
+    buckets = _stylesheet_references(root, targets, painting.areas.largest_scale)
     known: dict[Node, Cost] = {}
-    opened: dict[Node, list[tuple[Node, int]]] = {}
+    opened: dict[Node, list[Edge]] = {}
     stack: list[Node] = [root]
     has_cycle = False
     while stack:
@@ -200,79 +178,82 @@ def _expand(root: etree._Element, points: int) -> tuple[Cost, bool]:
             stack.pop()
         elif node in opened:
             stack.pop()
-            own = (0, buckets[node][1], 0) if isinstance(node, tuple) else _own_cost(node, dashes)
-            known[node] = _sum(node, own, opened[node], known)
+            own = Cost(0, buckets[node][1], buckets[node][1]) if isinstance(node, tuple) else _own_cost(node, painting)
+            known[node] = _sum(own, opened[node], known)
         else:
-            opened[node] = edges = _edges(node, targets, buckets, points)
-            stack.extend(other for other, _ in edges if other not in opened)
+            opened[node] = edges = _edges(node, targets, buckets, points, painting)
+            stack.extend(edge.to for edge in edges if edge.to not in opened)
             if not isinstance(node, tuple):  # a bucket stands for more elements than a rule may match
                 has_cycle = has_cycle or any(
-                    other in opened and other not in known for other, _ in edges if not isinstance(other, tuple)
+                    edge.to in opened and edge.to not in known for edge in edges if not isinstance(edge.to, tuple)
                 )
     return known[root], has_cycle
 
 
-def _own_cost(element: etree._Element, dashes: Dashes) -> Cost:
-    return 1, _own_layers(element, local(element)), dashes.count(element)
+def _own_cost(element: etree._Element, painting: Painting) -> Cost:
+    whole, outline = painting.whole(element), ELEMENT + painting.outline(element, _points(element))
+    if local(element) == "filter":
+        return Cost(1, 0.0, whole)  # only where it is asked for
+    if local(element).endswith("Gradient"):  # paint: its stops are no elements that a browser draws
+        return Cost(0, STOP * len(element), STOP * len(element))
+    return Cost(1, outline + painting.areas.share(element) * whole, outline + whole)
 
 
-def _sum(node: Node, own: Cost, edges: list[tuple[Node, int]], known: dict[Node, Cost]) -> Cost:
-    elements, layers, dashes = own
-    for other, times in edges:
-        more = known.get(other, (0, 0, 0))
-        elements += times * more[0]
-        layers += times * more[1]
-        dashes += times * more[2]
-    if not isinstance(node, tuple) and local(node) == "filter":
-        layers *= _region_factor(node)
-    return min(elements, ENOUGH), min(layers, ENOUGH), min(dashes, ENOUGH)
+def _sum(own: Cost, edges: list[Edge], known: dict[Node, Cost]) -> Cost:
+    elements, paint, whole = own.elements, own.paint, own.whole
+    for edge in edges:
+        more = known.get(edge.to, Cost())
+        elements += edge.times * more.elements
+        paint += edge.times * (more.paint if edge.share is None else FILTERED + edge.share * more.whole)
+        whole += edge.times * more.whole
+    return Cost(min(elements, ENOUGH), min(paint, ENOUGH), min(whole, ENOUGH))
 
 
-def _edges(node: Node, targets: dict[str, etree._Element], buckets: Buckets, points: int) -> list[tuple[Node, int]]:
+def _edges(
+    node: Node, targets: dict[str, etree._Element], buckets: Buckets, points: int, painting: Painting
+) -> list[Edge]:
     """What a node leads to and how many times."""
     if isinstance(node, tuple):
-        return [(target, max(1, points) if local(target) == "marker" else 1) for target in buckets[node][0]]
-    edges: list[tuple[Node, int]] = [(child, 1) for child in node]
+        return [Edge(target, max(1, points) if local(target) == "marker" else 1) for target in buckets[node][0]]
+    edges = [] if local(node).endswith("Gradient") else [Edge(child) for child in node]
     own: int | None = None
     for key, value in attributes_of(node):
         if "#" not in value:
             continue
-        found = [value[1:]] if key == "href" else LOCAL_URL.findall(value)
-        for target in (targets[name] for name in found if name in targets):
+        names = [value[1:]] if key == "href" else LOCAL_URL.findall(value)
+        for target in (targets[name] for name in names if name in targets):
             if local(target) == "marker":
                 own = _points(node) if own is None else own
-                edges.append((target, max(1, own or points)))
-            elif _is_counted(target):
-                edges.append((target, 1))
+                edges.append(Edge(target, max(1, own or points), share=1.0))
+            elif local(target) == "filter":
+                edges.append(Edge(target, share=_region(target, node, painting)))
+            elif key == "href":
+                edges.append(Edge(target, share=1.0 if painting.areas.enlarges(node, target) else None))
+            else:
+                edges.append(Edge(target))
     if buckets:
         words = [(".", word) for word in node.get("class", "").split()]
         keys = [*words, ("#", node.get("id", "")), ("", local(node)), ("*", "")]
-        edges += [(key, 1) for key in keys if key in buckets]
+        share = painting.areas.share(node)
+        edges += [Edge(key, share=min(1.0, 1.44 * share)) for key in keys if key in buckets]
     return edges
 
 
-def _is_counted(target: etree._Element) -> bool:
-    """Gradients are paint, not elements, and cost nothing, unless they have very many stops."""
-    return not local(target).endswith("Gradient") or len(target) > MANY_STOPS
-
-
-def _stylesheet_references(root: etree._Element, targets: dict[str, etree._Element]) -> Buckets:
-    """References and layers in stylesheets, by the last simple selector: a class, an id, a tag, or everything."""
+def _stylesheet_references(root: etree._Element, targets: dict[str, etree._Element], scale: float) -> Buckets:
+    """References and costs in stylesheets, by the last simple selector: a class, an id, a tag, or everything."""
     referred: dict[tuple[str, str], dict[etree._Element, None]] = defaultdict(dict)
-    layers: dict[tuple[str, str], int] = defaultdict(int)
+    costs: dict[tuple[str, str], float] = defaultdict(float)
     for style in root.iter("{*}style"):
         css = Css(style.text or "")
         for prelude, body in _rules(css, css.tokens):
             _check_functions(body)
             named = [targets[name] for name in LOCAL_URL.findall(body) if name in targets]
-            counted = [target for target in named if _is_counted(target)]
-            own = _declared_layers(body)
-            for selector in prelude.split(",") if counted or own else []:
+            own = declared_cost(body, scale)
+            for selector in prelude.split(",") if named or own else []:
                 key = _bucket(selector)
-                referred[key] |= dict.fromkeys(counted)
-                layers[key] = max(layers[key], own)
-    # Filters are what stylesheets refer to most: a reference stands for one more layer on each element it matches.
-    return {key: (list(value), max(1, layers[key])) for key, value in referred.items()}
+                referred[key] |= dict.fromkeys(named)
+                costs[key] = max(costs[key], own)
+    return {key: (list(value), costs[key]) for key, value in referred.items()}
 
 
 def _rules(css: Css, tokens: Tokens) -> Iterator[tuple[str, str]]:

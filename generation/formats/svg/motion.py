@@ -57,10 +57,10 @@ def find_strobes(root: etree._Element) -> set[etree._Element]:
 
 def parse_clock(text: str) -> float | None:
     """Seconds of a SMIL clock value such as `0.5s`, `50ms` or `00:01:02.5`; None for anything else."""
-    found = CLOCK.fullmatch(text.strip())
-    if found is None:
+    match = CLOCK.fullmatch(text.strip())
+    if match is None:
         return None
-    first, second, last, unit = found.groups()
+    first, second, last, unit = match.groups()
     clock = [float(part) for part in (first, second, last) if part is not None]
     seconds = math.fsum(part * 60**place for place, part in enumerate(reversed(clock)))
     return seconds * UNITS[unit] if math.isfinite(seconds) else None

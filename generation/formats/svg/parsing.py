@@ -65,8 +65,8 @@ def _parse(text: str) -> tuple[etree._Element | None, list[str]]:
     try:
         return etree.fromstring(text.encode("utf-8"), parser), []
     except etree.XMLSyntaxError as error:
-        found = (UNDEFINED.match(entry.message) for entry in parser.error_log)
-        missing = sorted({match[1] for match in found if match})
+        matches = (UNDEFINED.match(entry.message) for entry in parser.error_log)
+        missing = sorted({match[1] for match in matches if match})
         if not missing:
             raise NotWellFormed(_say(error)) from error
         return None, missing
@@ -80,12 +80,12 @@ def _repair_root(text: str) -> tuple[str, list[str]]:
         if re.search(rf"\sxmlns:{re.escape(root[1])}\s*=", root[0]):
             return text, []
         return _insert(text, f' xmlns:{root[1]}="{SVG}"'), [f"xmlns:{root[1]} added"]
-    found = DEFAULT_NAMESPACE.search(root[0])
-    if found is None:
+    declared = DEFAULT_NAMESPACE.search(root[0])
+    if declared is None:
         return _insert(text, f' xmlns="{SVG}"'), ["xmlns added"]
-    if found[2][1:-1] == SVG:
+    if declared[2][1:-1] == SVG:
         return text, []
-    return f'{text[: found.start(2)]}"{SVG}"{text[found.end(2) :]}', ["xmlns corrected"]
+    return f'{text[: declared.start(2)]}"{SVG}"{text[declared.end(2) :]}', ["xmlns corrected"]
 
 
 def _insert(text: str, attributes: str) -> str:

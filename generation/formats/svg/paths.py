@@ -38,12 +38,12 @@ def count_path_points(data: str) -> int:
             break
         if letter == "z":
             continue
-        found = FIRST[letter].match(data, at)
-        if found is None:
+        segment = FIRST[letter].match(data, at)
+        if segment is None:
             break
-        while found:
-            points, at = points + 1, found.end()
-            found = NEXT[letter].match(data, at)
+        while segment:
+            points, at = points + 1, segment.end()
+            segment = NEXT[letter].match(data, at)
     return points
 
 

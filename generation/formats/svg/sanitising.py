@@ -227,12 +227,12 @@ def _clamp(copy: Copy) -> None:
 
 
 def _length(text: str) -> tuple[str, str] | None:
-    found = LENGTH.fullmatch(text)
+    length = LENGTH.fullmatch(text)
     if text.strip() == "auto":
         return "100", "%"
-    if found is None or not 0 < float(found[1]) <= MAX_SIDE:
+    if length is None or not 0 < float(length[1]) <= MAX_SIDE:
         return None
-    return found[1], found[2]
+    return length[1], length[2]
 
 
 def _is_view_box(text: str) -> bool:

@@ -108,6 +108,8 @@ def _matrix(text: str) -> Matrix:
     matrix = PLAIN
     for name, inside in TRANSFORM.findall(text):
         numbers = _numbers(inside)
+        if not all(map(math.isfinite, numbers)):
+            continue
         if name == "matrix" and len(numbers) == 6:
             a, b, c, d, e, f = numbers
             matrix = _multiply(matrix, (a, b, c, d, e, f))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 
 from lxml import etree
 
@@ -38,8 +39,9 @@ class Dashes:
         dash = min(self.shortest, self.inherited[element])
         if not math.isfinite(dash):
             return 0
-        told = [float(number) for number in NUMBERS.findall(element.get("pathLength", ""))]
-        return int(min(MOST, (told[0] if told and told[0] > 0 else measure_length(element)) / max(dash, 1e-9)))
+        declared = [float(number) for number in NUMBERS.findall(element.get("pathLength", ""))]
+        length = declared[0] if declared and declared[0] > 0 else measure_length(element)
+        return int(min(MOST, length / max(dash, 1e-9)))
 
     def _loose_values(self, element: etree._Element) -> list[str]:
         name = local(element)
@@ -86,25 +88,53 @@ def _number(element: etree._Element, key: str, default: float = 0.0) -> float:
     return float(numbers[0]) if numbers else default
 
 
+def outline_points(element: etree._Element) -> list[tuple[float, float]]:
+    """Points of a path or polygon between which it lies: control points, and corners of arcs."""
+    if local(element) == "path":
+        data = element.get("d", "")
+        if "t" in data or "T" in data:  # control points that are mirrored again and again may lie anywhere
+            return [(-math.inf, -math.inf)]
+        points = [point for points, _ in _steps(data) for point in points]
+        return points if "s" not in data and "S" not in data else _mirrored(points)
+    numbers = [float(number) for number in NUMBERS.findall(element.get("points", ""))]
+    return list(zip(numbers[::2], numbers[1::2], strict=False))
+
+
+def _mirrored(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """With room for control points that are mirrored once: the box of the points on every side."""
+    if not points:
+        return []
+    (left, right), (top, bottom) = ((min(sides), max(sides)) for sides in zip(*points, strict=True))
+    return [(2 * left - right, 2 * top - bottom), (2 * right - left, 2 * bottom - top)]
+
+
 def _path_length(data: str) -> float:
-    """The sum over coordinate sets of the way along their points; by the same grammar as points are counted."""
-    at, x, y, length = 0, 0.0, 0.0, 0.0
+    """The sum over coordinate sets of the way along their points."""
+    return 2 * sum(way for _, way in _steps(data))  # a closing line is no longer than the way there
+
+
+def _steps(data: str) -> Iterator[tuple[list[tuple[float, float]], float]]:
+    """The points of each coordinate set and the way along them; by the same grammar as points are counted."""
+    at, x, y, start = 0, 0.0, 0.0, (0.0, 0.0)
     while command := COMMAND.match(data, at):
         letter, at = command[1], command.end()
         if letter in "zZ":
+            x, y = start
             continue
         one = FIRST[letter.lower()].match(data, at)
         if one is None:
             break
         while one:
-            (x, y), way = _step(letter, one[0], x, y)
-            length, at = length + way, one.end()
+            (x, y), way, points = _step(letter, one[0], x, y)
+            at = one.end()
+            yield points, way
+            if letter in "mM":
+                start, letter = (x, y), "l" if letter == "m" else "L"
             one = NEXT[letter.lower()].match(data, at)
-    return 2 * length  # a closing line is no longer than the way there
 
 
-def _step(letter: str, text: str, x: float, y: float) -> tuple[tuple[float, float], float]:
-    """Where one coordinate set ends, and how long the way there is at most."""
+def _step(letter: str, text: str, x: float, y: float) -> tuple[tuple[float, float], float, list[tuple[float, float]]]:
+    """Where one coordinate set ends, how long the way there is at most, and points around it."""
     numbers = [float(number) for number in NUMBERS.findall(text)]
     kind, moved = letter.lower(), letter.islower()
     base_x, base_y = (x, y) if moved else (0.0, 0.0)
@@ -118,4 +148,8 @@ def _step(letter: str, text: str, x: float, y: float) -> tuple[tuple[float, floa
         points = [(base_x + a, base_y + b) for a, b in zip(numbers[::2], numbers[1::2], strict=True)]
     way = 0.0 if kind == "m" else sum(map(math.dist, [(x, y), *points], points))
     # An arc is at most as long as the ellipse it is cut from, which grows to span its ends.
-    return points[-1], way * math.pi + math.pi * (numbers[0] + numbers[1]) if kind == "a" else way
+    if kind != "a":
+        return points[-1], way, points
+    reach = 2 * max(abs(numbers[0]), abs(numbers[1]), way)
+    corners = [(x - reach, y - reach), (x + reach, y + reach), *points]
+    return points[-1], way * math.pi + math.pi * (numbers[0] + numbers[1]), corners
