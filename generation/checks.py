@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any, get_type_hints
 
@@ -110,4 +110,14 @@ def _has_members(room: str) -> bool:
     return not _room_fault(room) and bool(getattr(module_in(room, "archive"), "MEMBERS", ()))
 
 
-LOOKS = {"function": _function_fault, "template": _template_fault, "page": _page_fault, "room": _room_fault}
+def _pages_fault(pages: Mapping[str, str]) -> str:
+    return next((fault for name in pages if (fault := _page_fault(name))), "")
+
+
+LOOKS: dict[str, Callable[[Any], str]] = {
+    "function": _function_fault,
+    "template": _template_fault,
+    "page": _page_fault,
+    "pages": _pages_fault,
+    "room": _room_fault,
+}

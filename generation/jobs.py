@@ -14,6 +14,7 @@ from generation.queue import enqueue_drawing
 from generation.reading.answers import reread_run
 from generation.reading.backends import switch_as_asked
 from generation.reading.measuring import measure_by
+from generation.runs.facts import fill_facts
 
 
 def draw() -> None:
@@ -21,6 +22,12 @@ def draw() -> None:
     asyncio.run(crew.draw(seconds=settings.DRAW_SLICE, patience=settings.SWEEP_SECONDS, on_backlog=enqueue_drawing))
     if runs_to_draw():
         enqueue_drawing()
+
+
+def fill_model_facts(run_id: int) -> None:
+    run = Run.objects.filter(pk=run_id, frozen_at=None).first()
+    if run is not None:
+        fill_facts(run)
 
 
 def measure(run_id: int, backend: str) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from generation.formats.silence import FINISH_OF
 from generation.models import Entrant, LanguageModel, Prompt
 from generation.providers.errors import ProviderError
 from generation.providers.replies import Reply
@@ -60,6 +61,32 @@ class Ended:
     def failure(self) -> ProviderError:
         assert self.error is not None  # where there is no reply
         return self.error
+
+    @property
+    def answer(self) -> Reply | None:
+        """What is stored for good: the reply of the last turn, or the silence of a model that will say no more."""
+        return self.reply if self.reply and self.question.last_turn else self._silence
+
+    @property
+    def _silence(self) -> Reply | None:
+        error = self.error
+        if error is None or error.code not in FINISH_OF:
+            return None
+        if error.kind == "retry" and self.question.claims < settings.MAX_CLAIMS:
+            return None
+        return Reply(
+            text="",
+            finish_reason=FINISH_OF[error.code],
+            prompt_tokens=None,
+            completion_tokens=error.completion_tokens,
+            cost_nano=error.cost_nano,
+            generation_id=error.generation_id,
+            served_model="",
+            served_provider="",
+            flags=(),
+            latency_ms=0,
+            raw_bytes=error.partial,
+        )
 
     @property
     def cost_nano(self) -> int | None:

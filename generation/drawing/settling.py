@@ -1,4 +1,4 @@
-"""What an ended call does to the rows: its sample, its ledger entry, its model and its run's money."""
+"""Stores the outcome of a call: in its sample, its ProviderCall, its model and its run's money."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ class Settled:
 
 
 def read_all(loaded: LoadedRun, ended: Sequence[Ended]) -> dict[Any, Read]:
-    """Each last answer read, by call; done before the transaction, because it takes the processor's time."""
+    """Reads each answer that ends its sample, by call; before the transaction, because reading takes processor time."""
     inline = measured_inline(loaded)
     return {
         item.question.token: read_answer(
             loaded,
             prompt_pk=item.question.prompt_pk,
-            text=clean_text(item.reply.text)[0],
-            finish_reason=item.reply.finish_reason,
-            completion_tokens=item.reply.completion_tokens,
-            flags=[*item.reply.flags, *clean_text(item.reply.text)[1]],
+            text=clean_text(answer.text)[0],
+            finish_reason=answer.finish_reason,
+            completion_tokens=answer.completion_tokens,
+            flags=[*answer.flags, *clean_text(answer.text)[1]],
             measure=inline,
         )
         for item in ended
-        if item.reply is not None and item.question.last_turn
+        if (answer := item.answer) is not None
     }
 
 
@@ -75,18 +75,19 @@ def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
         if item.cost_nano is not None:
             settled.money.spent += item.cost_nano
             settled.money.released += item.question.reserved_nano
-        if item.reply is None:
-            settled.failed += _save_error(item.question, item.failure)
-        elif not item.question.last_turn:
+        if (answer := item.answer) is not None:
+            if _save_answer(item.question, answer, read[item.question.token]):
+                settled.drawn += 1
+                settled.measured.append((item.question.sample_id, read[item.question.token].values))
+        elif item.reply is not None:
             _save_turn(item.question, item.reply)
-        elif _save_answer(item.question, item.reply, read[item.question.token]):
-            settled.drawn += 1
-            settled.measured.append((item.question.sample_id, read[item.question.token].values))
+        else:
+            settled.failed += _save_error(item.question, item.failure)
     return settled
 
 
 def _close_call(item: Ended) -> bool:
-    """Book the call, once. A call given up as unknown can still come back and say what it cost."""
+    """Books the call, once. A call that was given up can still return and report its cost."""
     fields: dict[str, Any] = {"ended_at": now(), "cost_nano": item.cost_nano}
     if item.reply is not None:
         reply = item.reply
@@ -104,20 +105,27 @@ def _close_call(item: Ended) -> bool:
         }
     else:
         error = item.failure
-        again = error.kind in ("retry", "pause_run")
         fields |= {
-            "outcome": ProviderCall.Outcome.RETRY if again else ProviderCall.Outcome.REFUSED,
+            "outcome": _outcome(item),
             "status": error.status,
             "error": error.code,
             "detail": clean_text(error.detail)[0],
+            "completion_tokens": error.completion_tokens,
             "generation_id": clean_text(error.generation_id)[0],
         }
     waiting = Q(outcome__in=[ProviderCall.Outcome.OPEN, ProviderCall.Outcome.UNKNOWN], cost_nano=None)
     return ProviderCall.objects.filter(waiting, token=item.question.token).update(**fields) == 1
 
 
+def _outcome(item: Ended) -> ProviderCall.Outcome:
+    if item.answer is not None:
+        return ProviderCall.Outcome.ANSWERED  # with silence, and an error that says why
+    again = item.failure.kind in ("retry", "pause_run")
+    return ProviderCall.Outcome.RETRY if again else ProviderCall.Outcome.REFUSED
+
+
 def _save_answer(question: Question, reply: Reply, read: Read) -> bool:
-    """Store the answer if none is stored, even when it is late: it was paid."""
+    """Stores the answer if none is stored, even a late one: it was paid for."""
     fields = {
         **read.fields,
         **FREE,
@@ -173,7 +181,7 @@ def pause_for_errors(active: ActiveRun, ended: Sequence[Ended]) -> None:
 
 
 def pause(run_id: int, reason: str, *, code: str) -> bool:
-    """Pause an open run on our own account; the event has no actor."""
+    """Pauses an open run without a curator; the event has no actor."""
     open_run = Run.objects.filter(pk=run_id, drawing_state=Run.Drawing.OPEN)
     if open_run.update(drawing_state=Run.Drawing.PAUSED, paused_reason=reason) != 1:
         return False

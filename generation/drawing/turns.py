@@ -1,4 +1,4 @@
-"""The state machine of a sample: claim, ask, settle, sweep. The database holds every promise; nothing here locks.
+"""The state machine of a sample: claim, ask, settle, sweep. All state is in the database, and no locks are taken.
 
 - A claim is a conditional UPDATE with the row count checked, and its ledger row is written in the same transaction,
   before the request. The run's state and its budget are part of that transaction.
@@ -25,7 +25,8 @@ from generation.drawing.active import ActiveRun
 from generation.drawing.pricing import reservation_nano
 from generation.drawing.questions import Ended, Question, deadline_of, request_of
 from generation.drawing.settling import Money
-from generation.models import NANO, Entrant, Event, LanguageModel, ProviderCall, Run, Sample
+from generation.models import Entrant, Event, LanguageModel, ProviderCall, Run, Sample
+from generation.money import NANO
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.reading.measuring import save_measurements
@@ -36,7 +37,7 @@ SPARE_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Turn:
-    """What one turn at the database brought: new questions to ask, and how many samples have their answer now."""
+    """The result of one transaction: questions to ask, and how many samples were drawn or failed."""
 
     questions: list[Question]
     drawn: int = 0
@@ -44,7 +45,7 @@ class Turn:
 
 
 async def ask(client: Client, question: Question) -> Ended:
-    """Ask, and come back with a reply or an error; never raises on what a provider does."""
+    """Asks, and returns a reply or an error; never raises because of a provider."""
     try:
         reply = await client.ask(question.profile, question.request, deadline=question.deadline)
     except ProviderError as error:
@@ -165,7 +166,7 @@ def _reserve(active: ActiveRun, picks: list[Question], money: Money) -> bool:
 
 
 def _fitting(active: ActiveRun, picks: list[Question]) -> list[Question]:
-    """The picks that the budget still allows. None, with nothing else in flight, pauses the run."""
+    """Returns the picks that the budget allows; pauses the run if there are none and no call is in flight."""
     run = Run.objects.get(pk=active.loaded.run.pk)
     if run.drawing_state != Run.Drawing.OPEN:
         return []
@@ -241,7 +242,7 @@ def _lease(question: Question, moment: datetime) -> datetime:
 
 @dataclass(frozen=True)
 class Swept:
-    """What a sweep found."""
+    """Counts of what a sweep did."""
 
     lost_calls: int
     again: int
@@ -252,7 +253,7 @@ class Swept:
 
 
 def sweep() -> Swept:
-    """Give up calls that nobody waits for any more and set their samples free; two sweepers do no more than one."""
+    """Gives up calls whose lease has lapsed and frees their samples; safe to run twice at once."""
     moment = now()
     fields = {**settling.FREE, "failure": "lease_lapsed", "failure_detail": "The worker that asked this was lost."}
     with transaction.atomic():
@@ -278,7 +279,7 @@ def sweep() -> Swept:
 
 
 def finish_runs() -> int:
-    """Note the end of every run that has nothing left to draw, once."""
+    """Marks every run that has nothing left to draw as finished, once."""
     unended = Sample.objects.unended().filter(run=OuterRef("pk"))
     ended = Run.objects.filter(~Exists(unended), finished_at=None)
     return sum(_finish(pk) for pk in ended.values_list("pk", flat=True))

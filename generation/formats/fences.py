@@ -91,20 +91,20 @@ def strip_reasoning(text: str) -> tuple[str, bool]:
         return text, False
     kept: list[str] = []
     fence: tuple[str, int, int, str] | None = None
-    thinking = found = False
+    thinking = reasoned = False
     for line in lines_of(text):
         if fence is not None:
             fence = None if _closes(line, fence[0], fence[1]) else fence
         else:
             rest, thinking, restart = _reasoning_line(line, thinking)
-            found = found or thinking or rest != line
+            reasoned = reasoned or thinking or rest != line
             line = rest
             kept = [] if restart else kept
             if thinking:
                 continue
             fence = _opening(line)
         kept.append(line)
-    return ("\n".join(kept), True) if found else (text, False)
+    return ("\n".join(kept), True) if reasoned else (text, False)
 
 
 def _reasoning_line(line: str, thinking: bool) -> tuple[str, bool, bool]:

@@ -9,6 +9,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +20,7 @@ from generation.providers.connections import OneConnectionPools
 from generation.providers.errors import Kind, ProviderError, classify, printable
 from generation.providers.replies import Exchange, Reply, parse_json, read_reply
 from generation.providers.requests import Request, headers_of, key_of, payload_of, url_of
+from generation.suites.model_facts import LARGEST_CONTEXT, LONGEST, ModelFacts
 
 if TYPE_CHECKING:
     from generation.suites.profiles import Profile
@@ -31,10 +33,11 @@ SHORT_CALL_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """A model a provider offers, and its price where the provider says it."""
+    """A model a provider offers, with its price and what else the provider says of it."""
 
     id: str
     price: Price | None
+    facts: ModelFacts = field(default_factory=ModelFacts)
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class Client:
         if not isinstance(entries, list):
             raise ProviderError("retry", "bad_response", "The list of models has no data.")
         named = [e for e in entries if isinstance(e, dict) and isinstance(e.get("id"), str)]
-        return {entry["id"]: ModelInfo(entry["id"], _listed_price(profile, entry)) for entry in named}
+        return {e["id"]: ModelInfo(e["id"], _listed_price(profile, e), _listed_facts(e)) for e in named}
 
     async def check_key(self, profile: Profile) -> KeyInfo:
         """Raises `ProviderError` (`bad_credentials`) where the key is missing or refused."""
@@ -269,3 +272,17 @@ def _listed_price(profile: Profile, entry: Mapping[str, Any]) -> Price | None:
         return None
     # Lists quote dollars per token; we speak of dollars per million.
     return Price(into * MILLION, out * MILLION, request=decimal_of(pricing.get("request")) or Decimal(0))
+
+
+def _listed_facts(entry: Mapping[str, Any]) -> ModelFacts:
+    """What OpenRouter's list says: `Organisation: Model`, a link to the weights where they are open, a time, a length."""
+    organisation, colon, _ = printable(str(entry.get("name") or ""), LONGEST).partition(":")
+    created, context = entry.get("created"), entry.get("context_length")
+    is_time = isinstance(created, int) and 10**9 < created < 2**32
+    is_length = isinstance(context, int) and 0 < context <= LARGEST_CONTEXT
+    return ModelFacts(
+        organisation=organisation.strip() if colon else "",
+        weights="open" if entry.get("hugging_face_id") else "",
+        released=datetime.fromtimestamp(created, UTC).date().isoformat() if is_time and created else "",
+        context=context if is_length else None,
+    )

@@ -31,6 +31,7 @@ class ProviderError(Exception):
         generation_id: str = "",
         partial: bytes = b"",
         status: int | None = None,
+        completion_tokens: int | None = None,
     ) -> None:
         self.kind = kind
         self.code = code
@@ -40,6 +41,7 @@ class ProviderError(Exception):
         self.generation_id = generation_id
         self.partial = partial
         self.status = status
+        self.completion_tokens = completion_tokens
         super().__init__(f"{code}: {self.detail}")
 
     def hide(self, secret: str) -> None:

@@ -65,7 +65,7 @@ def read_reply(exchange: Exchange) -> Reply:
         error.partial = exchange.body
         error.status = exchange.status
         if exchange.status < 300:
-            error.cost_nano = money.cost_nano
+            error.cost_nano, error.completion_tokens = money.cost_nano, money.completion_tokens
         raise
     served = text_of(payload.get("model"), 200)
     flags += [*choice_flags, *money.flags]

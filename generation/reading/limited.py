@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from generation.formats import get_format
 from generation.formats.base import Answer, BackendMissing, Extraction
 from generation.formats.identity import find_signature
+from generation.formats.silence import extract_answer
 
 READ_SECONDS = 10.0  # of processor time
 
@@ -121,7 +122,7 @@ def _attempt(step: str, task: Task) -> tuple[bool, Any]:
 
 
 def extract(task: Task) -> tuple[Extraction, list[str]]:
-    extraction = get_format(task.format).extract(task.answer)
+    extraction = extract_answer(get_format(task.format), task.answer)
     return extraction, find_signature(extraction.drawing, task.names) if extraction.drawing is not None else []
 
 

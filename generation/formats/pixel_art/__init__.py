@@ -41,7 +41,7 @@ LIMITS = Limits(characters=4_000_000, depth=32, digits=18)
 class Reading:
     """What the ladder found: the object and the stage it was found at, or why there is none."""
 
-    found: dict[str, Any] | None
+    object: dict[str, Any] | None
     stage: str = ""
     reason: str = ""
     detail: str = ""
@@ -64,7 +64,7 @@ class PixelArt(Format):
         flags = ["reasoning_in_content"] if reading.reasoned else []
         facts = {"stage": reading.stage}
         cut = answer.finish_reason == "length"
-        if reading.found is None:
+        if reading.object is None:
             reason, detail = reading.reason, reading.detail
             if reason == "no_json" and REPLACEMENT in answer.text:
                 reason, detail = "invalid_utf8", "The answer is not UTF-8 text and has no JSON object."
@@ -72,23 +72,23 @@ class PixelArt(Format):
                 reason, detail = "truncated", f"The answer ran over the token limit. {detail}"
             return Extraction(None, reason, detail, tuple(flags), facts)
         flags += ["truncated"] if cut else []
-        flags += _object_flags(reading.found, answer.text)
+        flags += _object_flags(reading.object, answer.text)
         if reading.grid is None:
             return Extraction(None, "no_grid", "The object has no list named grid.", tuple(flags), facts)
-        return _drawn(reading.grid, reading.found.get("palette"), flags, facts)
+        return _drawn(reading.grid, reading.object.get("palette"), flags, facts)
 
     def measure(self, drawing: str, answer: Answer, *, backend: str = "builtin") -> dict[str, Any]:
         reading = climb(answer.text)
-        return {**score_grid(reading.grid, parsed=reading.found is not None), "stage": reading.stage}
+        return {**score_grid(reading.grid, parsed=reading.object is not None), "stage": reading.stage}
 
     def measure_invalid(self, answer: Answer, extraction: Extraction, *, backend: str = "builtin") -> dict[str, Any]:
         return self.measure("", answer, backend=backend)
 
     def render(self, drawing: str, *, variant: str = "") -> Picture | None:
         """Read as strictly as an answer, so that no stored text can make it large."""
-        found = json.loads(drawing)
-        grid = read_grid(found["grid"])
-        palette, _ = read_palette(found["palette"], grid.values)
+        stored = json.loads(drawing)
+        grid = read_grid(stored["grid"])
+        palette, _ = read_palette(stored["palette"], grid.values)
         return Picture("image/svg+xml", svg_of(grid.window, palette).encode("ascii"))
 
     def explain(

@@ -52,8 +52,8 @@ def read_colour(value: object) -> str | None:
     word = value.strip().lower()
     if named := NAMES.get(word.translate(_SEPARATORS)):
         return named
-    found = _HEX.fullmatch(word)
-    if found is None:
+    colour = _HEX.fullmatch(word)
+    if colour is None:
         return None
-    digits = found.group(1)
+    digits = colour.group(1)
     return "#" + (digits if len(digits) == 6 else "".join(digit * 2 for digit in digits))

@@ -74,8 +74,8 @@ def drops_of(picture: Picture) -> list[Drop]:
     drops: list[Drop] = []
     for row in range(len(picture) - 1, -1, -1):
         line = picture[row]
-        for found in re.finditer(r"===|\+\+\+|#|\|", line):
-            mark, x = found.group(), found.start()
+        for block in re.finditer(r"===|\+\+\+|#|\|", line):
+            mark, x = block.group(), block.start()
             if mark == "#":
                 drops.append(("b11", x))
             elif mark != "|":

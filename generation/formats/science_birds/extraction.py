@@ -74,7 +74,7 @@ def read_drops(body: str) -> Iterator[Drop]:
         yield Drop(match[2], int(digits) if len(digits) <= 6 else None)
 
 
-def flags_of(body: str, found: int) -> Iterator[str]:
+def flags_of(body: str, calls: int) -> Iterator[str]:
     if CONTROL.search(body):
         yield "control_character"
     _, _, code = body.partition("\n")  # the first line is the info string
@@ -83,7 +83,7 @@ def flags_of(body: str, found: int) -> Iterator[str]:
         yield "non_literal_argument"
     if any(other_statement(line) for line in rest.splitlines()):
         yield "non_drop_block_statements"
-    if found >= MAX_CALLS:
+    if calls >= MAX_CALLS:
         yield "too_many_calls"
 
 

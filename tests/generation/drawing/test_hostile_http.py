@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core import serializers
 
+from generation.formats.silence import FINISH_OF
 from generation.models import Event, LanguageModel, ProviderCall, Run, Sample
 from generation.runs.lifecycle import start_run
 from tests.generation.drawing_room import MASTER, draw_some, make_suite
@@ -22,6 +23,12 @@ EXPECTED = {
     "fatal_model": ("failed", "open"),
     "pause_run": ("pending", "paused"),
 }
+
+
+def expected_states(case) -> tuple[str, str]:
+    """Of the sample and its run: what the model withheld is its answer, an invalid one."""
+    silent = case["verdict"] == "fatal_attempt" and case["reason"] in FINISH_OF
+    return EXPECTED["invalid" if silent else case["verdict"]]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +49,7 @@ def test_hostile_reply(case, port, monkeypatch, caplog):
 
     run.refresh_from_db()
     sample, call = run.samples.get(), run.calls.get()
-    assert (sample.state, run.drawing_state) == EXPECTED[case["verdict"]]
+    assert (sample.state, run.drawing_state) == expected_states(case)
     assert (sample.token, sample.lease_until) == (None, None)
     assert call.outcome != "open"
     assert (call.cost_nano or 0) == run.spent_nano
@@ -52,7 +59,7 @@ def test_hostile_reply(case, port, monkeypatch, caplog):
         assert len(sample.failure_detail) <= 500
     elif case["verdict"] == "accept_flagged":
         assert case["reason"] in sample.flags
-    elif case["verdict"] == "invalid":
+    elif case["verdict"] in ("invalid", "fatal_attempt"):
         assert (sample.verdict, sample.reason) == ("invalid", case["reason"])
     assert bool(run.models.get().refused_reason) == (case["verdict"] == "fatal_model")
     assert KEY not in caplog.text

@@ -17,6 +17,7 @@ from generation.drawing.active import ActiveRun
 from generation.drawing.pricing import book_cost
 from generation.models import Measurement, ProviderCall, Run, Sample
 from generation.providers.client import Client
+from generation.reading.answers import reread_run
 from generation.runs.lifecycle import cancel_run, pause_run, resume_run, start_run
 from generation.runs.loaded import load_run
 from tests.generation.drawing_room import (
@@ -354,15 +355,59 @@ def test_404_gives_up_the_model_and_only_it(demo):
     assert server.bill.requests == 7
 
 
-def test_403_moderation_gives_up_the_sample_and_only_it(demo):
-    demo(plan=[failing(403, "Your input was flagged.")])
+def saying(content: str | None, finish: str) -> Scripted:
+    message = {"role": "assistant", "content": content}
+    return Scripted(
+        200, {"choices": [{"message": message, "finish_reason": finish}], "usage": {"completion_tokens": 7}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (failing(403, "Your input was flagged."), "moderation"),
+        (saying("half a draw", "content_filter"), "content_filter"),
+        (saying("", "length"), "reasoning_only"),
+    ],
+)
+def test_what_the_model_withholds_is_an_invalid_answer_with_a_reason(demo, reply, reason):
+    demo(plan=[reply])
     run = start_run(make_suite(models=[MASTER]))
 
     while draw_some(run, 2):
         pass
 
-    assert run.samples.progress() == {"pending": 0, "asking": 0, "drawn": 5, "failed": 1, "cancelled": 0}
-    assert run.samples.get(state="failed").failure == "moderation"
+    assert run.samples.progress() == {"pending": 0, "asking": 0, "drawn": 6, "failed": 0, "cancelled": 0}
+    silent = run.samples.get(answer="")
+    assert (silent.verdict, silent.reason, silent.failure, silent.claims) == ("invalid", reason, "", 1)
+    assert run.calls.get(error=reason).outcome == "answered", "the ledger tells why"
+    reread_run(run)
+    silent.refresh_from_db()
+    assert (silent.verdict, silent.reason) == ("invalid", reason), "reading again finds the same"
+
+
+def test_an_empty_answer_is_asked_again_and_counts_when_it_stays_empty(demo, settings):
+    settings.MAX_CLAIMS = 3
+    demo(plan=lambda number, body: saying(" ", "stop"))
+    run = small_run()
+
+    while draw_some(run):
+        make_due()
+
+    sample = run.samples.get()
+    assert (sample.state, sample.verdict, sample.reason, sample.claims) == ("drawn", "invalid", "no_content", 3)
+    assert run.calls.count() == 3
+
+
+def test_what_the_network_loses_is_missing_and_no_answer(demo, settings):
+    settings.MAX_CLAIMS = 2
+    demo(plan=lambda number, body: failing(500))
+    run = small_run()
+
+    while draw_some(run):
+        make_due()
+
+    assert (run.samples.get().state, run.samples.get().verdict) == ("failed", "")
 
 
 def test_breaker_leaves_a_failing_model_alone_and_probes_it(demo, settings):

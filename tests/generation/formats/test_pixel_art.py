@@ -126,7 +126,7 @@ def test_each_stage_of_the_ladder_is_recorded(text, stage):
 
 
 def test_first_of_two_objects_with_a_grid_wins():
-    assert climb(f"{answer_of([[5]])} or {PERFECT}").found["grid"] == [[5]]
+    assert climb(f"{answer_of([[5]])} or {PERFECT}").object["grid"] == [[5]]
 
 
 @pytest.mark.parametrize(
