@@ -17,6 +17,7 @@ Function = Annotated[str, "function"]
 Template = Annotated[str, "template"]
 Room = Annotated[str, "room"]  # a package
 Page = Annotated[str, "page"]  # the name of a URL that takes a run's code
+Pages = Annotated[Mapping[str, str], "pages"]  # such names, each with words
 
 
 class Scored(Shape):
@@ -44,8 +45,15 @@ class Protocol:
       slow parts where `slow` is true.
     - `template` shows it, with `fit`, `result`, `run` and what `page(fit, *, scope)` adds, if there is one.
     - `sentence(result, labels)` is the one line that lists of leaderboards show; `labels` are entrants' labels by name.
-    - `best_drawing(run, fit)` is the leader's best drawing for the home page, a `ranking.best.Best` or None.
+    - `best_drawing(run, fit)` is the leader's best drawing for shared pictures, a `ranking.best.Best` or None.
+    - `practice(run, *, most)` gives pairs that visitors can try on the home page, once the run's drawings are open.
+    - `covariance(result, names)` is the joint uncertainty of these entrants' ratings, as a matrix and its degrees of freedom,
+      or None; without it the chances of being on the frontier take intervals as independent.
+    - `prompt_records(run, prompt)` says how the drawings of one prompt did: `entrants` and `drawings` map ids to points and what
+      they rest on, `votes` and `judges` count.
+    - `board_pages` are its own tabs beside the ranking: names of pages that take a run's code, each with its label.
     - `entrant_page(fit, entrant)` adds to an entrant's page; without it the page shows the score and its categories.
+    - `plan(scored, *, bound_nano=None)` is the panel that says how much a study of this suite or run will be able to say.
     - `has_ties`: its votes have ties and fails. Curators choose how these count, and `analyse` reads its votes.jsonl.
     - `needs_rubric`: a suite that names it must have a rubric.
     - `judging_room` and `ranking_room` are its folders. Their modules `models`, `urls` and `admin` are found there, and in
@@ -75,7 +83,12 @@ class Protocol:
     sentence: Function = ""
     analyse_file: Function = ""
     best_drawing: Function = ""
+    practice: Function = ""
     entrant_page: Function = ""
+    plan: Function = ""
+    covariance: Function = ""
+    prompt_records: Function = ""
+    board_pages: Pages = field(default_factory=dict)
     has_ties: bool = False
     slow: bool = False
     needs_rubric: bool = False
@@ -106,7 +119,17 @@ PAIRWISE = Protocol(
     page="ranking.pairwise.page.page_context",
     sentence="ranking.pairwise.sentences.leading_sentence",
     best_drawing="ranking.pairwise.entrant_pages.best_drawing",
+    practice="ranking.pairwise.practice.practice_pairs",
     entrant_page="ranking.pairwise.entrant_pages.entrant_context",
+    plan="ranking.views.planning.plan_panel",
+    covariance="ranking.pairwise.result.covariance_of",
+    prompt_records="ranking.pairwise.prompt_page.prompt_records",
+    board_pages={
+        "ranking:versus": "Head to head",
+        "ranking:history": "History",
+        "ranking:judges": "Judges",
+        "ranking:votes": "Votes",
+    },
     has_ties=True,
     slow=True,
     judging_words="judges are voting",

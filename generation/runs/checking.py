@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from benchsite.lib.text import visible
-from generation.models import NANO
+from generation.money import NANO
 from generation.providers.client import Client, KeyInfo, ModelInfo
 from generation.providers.errors import ProviderError
 from generation.suites.costs import cost_bound_nano, sample_count
@@ -34,7 +34,7 @@ def check_suite(suite: Suite, *, profiles: Mapping[str, Profile]) -> ProviderChe
             check.faults.append(visible(f"{name}: {error.detail}"))
             priced += entries
             continue
-        check.sentences.append(visible(describe_key(name, key)))
+        check.sentences.append(visible(describe_key(profiles[name], key)))
         check.sentences += [visible(describe_model(entry, listed.get(entry.id))) for entry in entries]
         check.faults += [visible(f"{name} does not offer {e.id}.") for e in entries if e.id not in listed]
         priced += [with_price(entry, listed.get(entry.id)) for entry in entries]
@@ -47,7 +47,10 @@ async def ask_provider(profile: Profile) -> tuple[KeyInfo, dict[str, ModelInfo]]
         return await client.check_key(profile), await client.list_models(profile)
 
 
-def describe_key(name: str, key: KeyInfo) -> str:
+def describe_key(profile: Profile, key: KeyInfo) -> str:
+    name = profile.name
+    if not profile.key_env:
+        return f"{name}: it answers, and needs no key."
     if key.limit_nano is None:
         return f"{name}: the key is accepted."
     used = (key.usage_nano or 0) / NANO

@@ -57,6 +57,7 @@ def model_row(run: Run, entry: ModelEntry, profile: Profile) -> LanguageModel:
         parameters=entry.parameters,
         price_in_nano=nano(entry.price_in),
         price_out_nano=nano(entry.price_out),
+        facts=entry.facts.known(),
     )
 
 

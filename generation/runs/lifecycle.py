@@ -19,6 +19,7 @@ from generation.money import decimal_of, nano
 from generation.queue import enqueue_drawing
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.expansion import expand, fill_prices, models_without_price
+from generation.runs.facts import queue_facts
 from generation.suites.demo_sizes import demo_variant, load_demo
 from generation.suites.loading import load_suite
 from generation.suites.profiles import Profile, load_profiles
@@ -38,6 +39,7 @@ def start_run(
     prompts: Sequence[str] | None = None,
     budget: Budget | Literal["suite"] = "suite",
     by: By = None,
+    uploaded: bool = False,
     demo: bool = False,
     draw: bool = True,
     key: str | None = None,
@@ -46,7 +48,7 @@ def start_run(
     """A new run with all its samples, whole or not at all; the same `key` again gives the run it started before.
 
     - `models` and `prompts` choose among the suite's by id and key; `demo` draws a small run with the demo players.
-    - `budget` is in US dollars, None for no cap. Without `draw` the run waits, paused.
+    - `budget` is in US dollars, None for no cap, which a suite that was `uploaded` must have. Without `draw` the run waits, paused.
     """
     if key and (before := Run.objects.filter(start_key=key).first()):
         return before
@@ -56,9 +58,19 @@ def start_run(
     profiles = _profiles(chosen.models, chosen.generation.provider)
     try:
         with transaction.atomic():
-            run = _create_run(chosen, label=label, budget=budget, by=by, draw=draw, key=key, profiles=profiles)
+            run = _create_run(
+                chosen,
+                label=label,
+                budget=chosen.budget_usd if budget == "suite" else budget,
+                uploaded=uploaded,
+                by=by,
+                draw=draw,
+                key=key,
+                profiles=profiles,
+            )
             expand(run, chosen, profiles, progress=progress)
             Event.objects.create(run=run, actor=by, verb=Event.Verb.START_RUN, facts={"samples": run.samples.count()})
+            queue_facts(run)
             enqueue_drawing()
     except IntegrityError:
         if not key:
@@ -71,7 +83,8 @@ def _create_run(
     suite: Suite,
     *,
     label: str,
-    budget: Budget | Literal["suite"],
+    budget: Budget,
+    uploaded: bool,
     by: By,
     draw: bool,
     key: str | None,
@@ -92,7 +105,8 @@ def _create_run(
         paused_reason="" if draw else "Not begun yet: resume the run to draw it.",
         concurrency=suite.concurrency,
         measure_backend=get_format(suite.format).measure_backends[0],
-        budget_nano=to_nano(suite.budget_usd if budget == "suite" else budget),
+        uploaded=uploaded,
+        budget_nano=_checked_cap(to_nano(budget), uploaded),
         created_by=by,
     )
 
@@ -162,11 +176,14 @@ def extend_run(
     models: Sequence[ModelEntry] = (),
     attempts: int | None = None,
     budget: Budget | Literal["keep"] = "keep",
+    uploaded: bool = False,
     by: By = None,
     reason: str = "",
     progress: Progress = unwatched,
 ) -> int:
     """More models, more attempts of everything, another budget (None: no cap); says how many samples were added.
+
+    Where models were `uploaded`, now or before, or the whole suite was, the run has a budget and keeps one.
 
     Prices that nobody knew are taken from the suite as it is today, or from `models` where the suite is not on this
     server; nothing else of a model that takes part changes.
@@ -186,7 +203,7 @@ def extend_run(
     suite = _choose(suite, None, None, attempts)
     profiles = _profiles(suite.models, suite.generation.provider)
     today = (_suite_today(run) or replace(suite, models=tuple(models))) if models_without_price(run).exists() else None
-    cap = _cap(budget)
+    cap = _cap(run, budget, uploaded=uploaded or run.uploaded)
     fields: dict[str, Any] = {"config": suite.to_dict(), "digest": suite.digest(), "finished_at": None, **cap}
     with transaction.atomic():
         count = run.samples.count()
@@ -203,13 +220,24 @@ def extend_run(
             **cap,
         }
         Event.objects.create(run=run, actor=by, verb=Event.Verb.EXTEND_RUN, reason=reason, facts=facts)
+        queue_facts(run)
         enqueue_drawing()
     run.refresh_from_db()
     return added
 
 
-def _cap(budget: Budget | Literal["keep"]) -> dict[str, int | None]:
-    return {} if budget == "keep" else {"budget_nano": to_nano(budget)}
+def _cap(run: Run, budget: Budget | Literal["keep"], *, uploaded: bool) -> dict[str, Any]:
+    """The fields of a run that a new cap changes."""
+    nano_dollars = _checked_cap(run.budget_nano if budget == "keep" else to_nano(budget), uploaded)
+    changed = {} if budget == "keep" else {"budget_nano": nano_dollars}
+    return changed | ({} if uploaded == run.uploaded else {"uploaded": uploaded})
+
+
+def _checked_cap(nano_dollars: int | None, uploaded: bool) -> int | None:
+    """Nobody who runs the server has looked at what a curator sends, so its cost stays capped."""
+    if uploaded and nano_dollars is None:
+        raise RunError("A run of an uploaded suite or model needs a budget. Raise it instead of taking it away.")
+    return nano_dollars
 
 
 def pause_run(run: Run, *, by: By = None, reason: str = "") -> bool:
@@ -229,7 +257,11 @@ def pause_run(run: Run, *, by: By = None, reason: str = "") -> bool:
 def resume_run(run: Run, *, by: By = None, reason: str = "", budget: Budget | Literal["keep"] = "keep") -> bool:
     """Draw on, with every model given another chance at once. False if the run was not paused."""
     refuse_frozen(run)
-    fields: dict[str, Any] = {"drawing_state": Run.Drawing.OPEN, "paused_reason": "", **_cap(budget)}
+    fields: dict[str, Any] = {
+        "drawing_state": Run.Drawing.OPEN,
+        "paused_reason": "",
+        **_cap(run, budget, uploaded=run.uploaded),
+    }
     with transaction.atomic():
         if not _move(run, Event.Verb.RESUME_RUN, by, reason, Run.Drawing.PAUSED, **fields):
             return False

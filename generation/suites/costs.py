@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from generation.money import price_of, prompt_size, upper_bound_nano
 from generation.suites.programs import fill_turns
@@ -32,6 +33,12 @@ def cost_bound_nano(suite: Suite, *, free: Collection[str] = ()) -> int | None:
                     return None
                 total += bound
     return total * suite.generation.attempts_per_prompt
+
+
+def bounds_by_model(suite: Suite, *, free: Collection[str] = ()) -> dict[str, int | None]:
+    """The same for each model alone and one attempt, by its id."""
+    once = replace(suite, generation=replace(suite.generation, attempts_per_prompt=1))
+    return {model.id: cost_bound_nano(replace(once, models=(model,)), free=free) for model in suite.models}
 
 
 def conversations(suite: Suite, prompt: PromptEntry) -> list[tuple[str, ...]]:

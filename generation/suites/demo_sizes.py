@@ -16,11 +16,15 @@ from generation.suites.yaml_source import Node, load_yaml
 
 @dataclass(frozen=True)
 class DemoSize:
-    """How much of a suite a demo run draws; `models` is how many of the players take part, None for all."""
+    """How much of a suite a demo run draws; `models` is how many of the players take part, None for all.
+
+    `finished`: judging is closed once the simulated judges are done, so that everybody may see its drawings and names.
+    """
 
     prompts: int
     attempts: int
     models: int | None = None
+    finished: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,11 +52,12 @@ def load_demo(path: Path) -> Demo:
 
 
 def _size(node: Node) -> DemoSize:
-    fields = read.mapping(node, ("prompts", "attempts", "models"), ("prompts", "attempts"))
+    fields = read.mapping(node, ("prompts", "attempts", "models", "finished"), ("prompts", "attempts"))
     return DemoSize(
         prompts=read.integer(fields["prompts"], 1, 1000),
         attempts=read.integer(fields["attempts"], 1, 100),
         models=optional(fields, "models", lambda child: read.integer(child, 1, 100), None),
+        finished=optional(fields, "finished", read.boolean, False),
     )
 
 

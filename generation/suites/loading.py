@@ -16,6 +16,7 @@ from typing import Any
 from generation.formats import format_names
 from generation.protocols import PROTOCOLS
 from generation.suites import yaml_fields as read
+from generation.suites.model_facts import FACT_KEYS, read_facts
 from generation.suites.profiles import load_profiles
 from generation.suites.program_files import read_programs
 from generation.suites.prompt_files import read_prompts
@@ -36,7 +37,8 @@ from generation.suites.yaml_source import Node, SuiteError, load_yaml, short_nam
 FILES = ("config.yaml", "models.yaml", "prompts.yaml", "programs.yaml")
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")
 REVEAL = ("never", "closed", "after_vote")
-MODEL_KEYS = ("id", "label", "provider", "note", "extra_prompt", "parameters", "price_in", "price_out")
+FACES = ("stack", "large")
+MODEL_KEYS = ("id", "label", "provider", "note", "extra_prompt", "parameters", "price_in", "price_out", *FACT_KEYS)
 SUITE_KEYS = (
     "title",
     "description",
@@ -195,7 +197,7 @@ def _generation(node: Node, providers: tuple[str, ...]) -> Generation:
 
 
 def _judging(node: Node) -> Judging:
-    fields = read.mapping(node, ("overlap", "repeats", "quota", "target", "reveal", "instructions"))
+    fields = read.mapping(node, ("overlap", "repeats", "quota", "target", "reveal", "instructions", "faces"))
     standard = Judging()
     return Judging(
         overlap=optional(fields, "overlap", lambda child: read.number(child, 0, 1), standard.overlap),
@@ -204,6 +206,7 @@ def _judging(node: Node) -> Judging:
         target=optional(fields, "target", _maybe_count, None),
         reveal=optional(fields, "reveal", lambda child: read.choice(child, REVEAL, "reveal"), standard.reveal),
         instructions=optional(fields, "instructions", lambda child: read.text(child, blank=True).strip(), ""),
+        faces=optional(fields, "faces", lambda child: read.choice(child, FACES, "faces"), standard.faces),
     )
 
 
@@ -259,6 +262,7 @@ def _model(node: Node, providers: tuple[str, ...], most_tokens: int) -> ModelEnt
         extra_prompt=optional(fields, "extra_prompt", lambda child: read.text(child).strip(), ""),
         parameters=optional(fields, "parameters", lambda child: _parameters(child, most_tokens), {}),
         **_prices(fields),
+        facts=read_facts(fields),
     )
 
 

@@ -11,6 +11,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
+from generation.suites.model_facts import ModelFacts
+
 
 @dataclass(frozen=True)
 class Generation:
@@ -26,7 +28,7 @@ class Generation:
 
 @dataclass(frozen=True)
 class Judging:
-    """How people judge: shares of shared and repeated items, quotas, and when names are shown."""
+    """How people judge: shares of shared and repeated items, quotas, when names are shown, and how text stands on the page."""
 
     overlap: float = 0.2
     repeats: float = 0.05
@@ -34,6 +36,7 @@ class Judging:
     target: int | None = None
     reveal: str = "closed"
     instructions: str = ""
+    faces: str = "stack"
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,7 @@ class ModelEntry:
     parameters: dict[str, Any] = field(default_factory=dict)
     price_in: float | None = None
     price_out: float | None = None
+    facts: ModelFacts = field(default_factory=ModelFacts)
 
 
 @dataclass(frozen=True)

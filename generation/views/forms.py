@@ -136,7 +136,8 @@ class ExtendForm(forms.Form):
     file = forms.FileField(
         required=False,
         label="Models from a file",
-        help_text="Optional: a models.yaml of your own. Those that are not in the run join it.",
+        help_text="Optional: a models.yaml of your own. Those that are not in the run join it. The "
+        "run then needs a budget, and keeps one.",
         widget=forms.FileInput(attrs={"accept": ".yaml,.yml"}),
     )
     attempts = forms.IntegerField(
@@ -157,8 +158,10 @@ class ExtendForm(forms.Form):
         label="Why", required=False, max_length=LONGEST_REASON, help_text="Optional. Kept in the log."
     )
 
-    def __init__(self, candidates: Sequence[ModelEntry], *args: Any, **kwargs: Any) -> None:
+    def __init__(self, candidates: Sequence[ModelEntry], *args: Any, uploaded: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if uploaded:
+            del self.fields["no_budget"]
         _choices(self, "models", [(model.id, model.label) for model in candidates])
         if not candidates:
             self.fields[
@@ -173,7 +176,7 @@ class ExtendForm(forms.Form):
 
     def budget_wanted(self) -> Any:
         """What `extend_run` takes: an amount, None for no cap, or "keep"."""
-        if self.cleaned_data["no_budget"]:
+        if self.cleaned_data.get("no_budget"):
             return None
         return "keep" if self.cleaned_data["budget"] is None else self.cleaned_data["budget"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Count, Max, Q, Sum
 from django.utils.timezone import now
@@ -14,7 +14,9 @@ from generation.reading.backends import RETRIED_FOR, news_of_backend
 from generation.reading.measuring import unmeasured
 
 RATE_WINDOW = timedelta(minutes=5)
+SILENT = timedelta(minutes=1)
 
+RECOUNT = "The model's own doing, from an earlier release. `manage.py recount` counts it as an invalid answer."
 # What a curator can do about an error, by its code.
 ADVICE = {
     "bad_credentials": "The key was refused. Set the provider's environment variable, restart the workers, then Resume.",
@@ -22,9 +24,9 @@ ADVICE = {
     "in_flight_budget": "The provider limits calls in flight. No action needed: the run waits and continues.",
     "rate_limited": "The provider asked for a pause. No action needed: the run waits and continues.",
     "model_unavailable": "No provider serves this model. Check its id with check_provider, then extend the run with the right one.",
-    "moderation": "The provider refused this prompt for this model. The refusal stands.",
-    "content_filter": "A filter withheld the answer. The refusal stands.",
-    "reasoning_only": "The model spent all tokens on thinking. Raise max_tokens in the suite, then start a new run.",
+    "moderation": RECOUNT,
+    "content_filter": RECOUNT,
+    "reasoning_only": RECOUNT,
     "response_too_large": "The answer exceeded 8 MiB and was cut off.",
     "unexpected_redirect": "The base URL redirects. Put the final address into config/providers.yaml and start a new run.",
     "deadline": "The call took longer than the run allows. Retry, or raise the timeout in config/providers.yaml and start a new run.",
@@ -39,7 +41,7 @@ ADVICE = {
     "bad_response": "The response does not follow the chat protocol. Check the base URL.",
     "incomplete_body": "The answer was incomplete. The run waits and retries; use Retry for what failed.",
     "empty_choices": "The answer was empty. The run retries; use Retry for what failed.",
-    "no_content": "The answer had no text. The run retries; use Retry for what failed.",
+    "no_content": "The answer had no text. The run retries; if it stays empty, it counts as an invalid answer.",
     "not_storable": "The answer could not be stored; the log says why.",
     "client_failed": "Our own client failed; the log says why.",
 }
@@ -137,8 +139,16 @@ class RunProgress:
         return self.count("total")
 
     @property
+    def pending(self) -> int:
+        return self.count("pending")
+
+    @property
+    def asking(self) -> int:
+        return self.count("asking")
+
+    @property
     def left(self) -> int:
-        return self.count("pending") + self.count("asking")
+        return self.pending + self.asking
 
 
 def _models(run: Run) -> list[ModelProgress]:
@@ -177,6 +187,19 @@ def _switch(run: Run) -> Switch | None:
     return Switch(news.subject, measured, news.reason if news.verb == Event.Verb.MEASURE_FAILED else "")
 
 
+def _silence(asking: int, newest: datetime | None, lease: datetime | None) -> list[str]:
+    """What is being asked without an answer for a while, and when it is asked again if its worker was lost."""
+    if not asking or lease is None or (newest is not None and now() - newest < SILENT):
+        return []
+    are = "1 drawing is" if asking == 1 else f"{asking} drawings are"
+    wait = max(round((lease - now()).total_seconds() / 60), 1)
+    since = "yet" if newest is None else f"for {round((now() - newest).total_seconds() / 60)} min"
+    return [
+        f"{are} being asked, and no answer has come {since}. What a lost worker held is asked again when its lease ends: "
+        f"at {lease:%H:%M} UTC, in {wait} min, at the latest."
+    ]
+
+
 def run_progress(run: Run) -> RunProgress:
     models = _models(run)
     money = run.calls.aggregate(
@@ -185,20 +208,26 @@ def run_progress(run: Run) -> RunProgress:
         unknown=Count("id", filter=Q(cost_nano=None) & ~Q(outcome=ProviderCall.Outcome.OPEN)),
     )
     since = max(now() - RATE_WINDOW, run.created_at)
-    recent = run.samples.filter(drawn_at__gte=since, imported=False).count()
+    drawn = run.samples.aggregate(
+        recent=Count("id", filter=Q(drawn_at__gte=since, imported=False)),
+        newest=Max("drawn_at"),
+        lease=Max("lease_until", filter=Q(state=Sample.State.ASKING)),
+    )
     minutes = max((now() - since).total_seconds() / 60, 1 / 60)
-    per_minute = recent / minutes
+    per_minute = drawn["recent"] / minutes
+    asking, pending = (sum(getattr(model, state) for model in models) for state in ("asking", "pending"))
     left = sum(model.pending + model.asking for model in models)
     drawing = run.drawing_state == Run.Drawing.OPEN and per_minute > 0
     return RunProgress(
         models=models,
         per_minute=per_minute,
-        seconds_left=60 * left / per_minute if drawing and left else None,
+        # Once the last ones are asked, their answers decide, and not the rate; a lost worker gives none.
+        seconds_left=60 * left / per_minute if drawing and pending else None,
         tokens_in=money["tokens_in"],
         tokens_out=money["tokens_out"],
         unknown_costs=money["unknown"],
         unmeasured=unmeasured(run) if run.is_measured else 0,
         switch=_switch(run) if run.is_measured else None,
-        awaited=awaited(run),
+        awaited=[*awaited(run), *_silence(asking, drawn["newest"], drawn["lease"])],
         problems=_problems(run),
     )

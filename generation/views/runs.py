@@ -172,13 +172,15 @@ def extend(request: UserRequest, code: str) -> HttpResponse:
     except verbs.RunError as error:
         messages.error(request, str(error))
         return redirect("generation:run", code)
-    form = ExtendForm(candidates, request.POST or None, request.FILES or None)
+    form = ExtendForm(candidates, request.POST or None, request.FILES or None, uploaded=run.uploaded)
     if request.method == "POST" and form.is_valid():
         wanted = form.cleaned_data
         try:
+            sent = _models_sent(run, form)
             added = verbs.extend_run(
                 run,
-                models=[model for model in candidates if model.id in wanted["models"]] + _models_sent(run, form),
+                models=[model for model in candidates if model.id in wanted["models"]] + sent,
+                uploaded=bool(sent),
                 attempts=wanted["attempts"],
                 budget=form.budget_wanted(),
                 by=request.user,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -14,10 +15,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.text import visible
 from generation.codes import new_code
+from generation.protocols import load, protocols_of
 from generation.runs.checking import check_suite, free_providers
 from generation.runs.errors import RunError
 from generation.runs.lifecycle import start_run
-from generation.suites.costs import cost_bound_nano
+from generation.suites.costs import bounds_by_model, cost_bound_nano
 from generation.suites.loading import BrokenSuite, load_suites
 from generation.suites.profiles import Profile, load_profiles
 from generation.suites.suite import Suite
@@ -71,16 +73,16 @@ def start_uploaded(request: UserRequest) -> HttpResponse:
     form = UploadedStartForm(suite, request.POST)
     if "check" in request.POST:
         return _page(request, suite, form, check=check_suite(suite, profiles=_profiles()))
-    return _started(request, suite, form) or _page(request, suite, form)
+    return _started(request, suite, form, uploaded=True) or _page(request, suite, form)
 
 
-def _started(request: UserRequest, suite: Suite, form: StartForm) -> HttpResponse | None:
+def _started(request: UserRequest, suite: Suite, form: StartForm, *, uploaded: bool = False) -> HttpResponse | None:
     """The way to the new run, unless the form has something to say first."""
     if request.method != "POST" or not form.is_valid():
         return None
     chosen = {name: form.cleaned_data[name] for name in ("label", "models", "attempts", "budget", "key")}
     try:
-        return redirect("generation:run", start_run(suite, **chosen, by=request.user).code)
+        return redirect("generation:run", start_run(suite, **chosen, uploaded=uploaded, by=request.user).code)
     except RunError as error:
         form.add_error(None, str(error))
         return None
@@ -89,10 +91,13 @@ def _started(request: UserRequest, suite: Suite, form: StartForm) -> HttpRespons
 def _page(request: HttpRequest, suite: Suite, form: StartForm, **more: Any) -> HttpResponse:
     profiles = _profiles()
     wanted_keys = {profiles[model.provider or suite.generation.provider].key_env for model in suite.models}
+    bound = cost_bound_nano(suite, free=free_providers(profiles))
     context = {
         "suite": suite,
         "form": form,
-        "bound": cost_bound_nano(suite, free=free_providers(profiles)),
+        "bound": bound,
+        "costs": json.dumps(bounds_by_model(suite, free=free_providers(profiles))),
+        "plans": [load(entry.plan)(suite, bound_nano=bound) for entry in protocols_of(suite).values() if entry.plan],
         "unpriced": [model.label for model in suite.models if None in (model.price_in, model.price_out)],
         "missing_keys": sorted(name for name in wanted_keys if name and not os.environ.get(name)),
         **more,

@@ -39,7 +39,7 @@ def test_start_run_works(capsys):
     call_command("start_run", "ascii", "--demo", "--models", "demo/master", "--attempts", "1", "--label", "try")
 
     run = Run.objects.get()
-    assert capsys.readouterr().out == f"Run {run.code} of ascii: 8 samples.\n"
+    assert capsys.readouterr().out == f"Run {run.code} of ascii: 12 samples.\n"
     assert (run.is_demo, run.label, run.title) == (True, "try", "ASCII art (demo)")
 
 
@@ -241,9 +241,9 @@ def test_check_provider_says_key_models_and_cost(demo, capsys):
     call_command("check_provider", "ascii", "--demo")
 
     told = capsys.readouterr().out
-    assert "demo: the key is accepted." in told
+    assert "demo: it answers, and needs no key." in told
     assert "demo/master: offered, US$3 in and 15 out per million tokens" in told
-    assert "80 samples; a whole run costs at most US$" in told
+    assert "120 samples; a whole run costs at most US$" in told
 
 
 def test_check_provider_without_a_key_says_which_variable(monkeypatch):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from generation.money import TOKENS_AROUND_A_MESSAGE as FRAME
-from generation.suites.costs import cost_bound_nano, sample_count
+from generation.suites.costs import bounds_by_model, cost_bound_nano, sample_count
 from generation.suites.loading import load_suite
 from generation.suites.suite import ProgramEntry
 from tests.generation.suites.suite_files import write_suite
@@ -49,3 +49,11 @@ def test_free_providers_cost_nothing(tmp_path):
 
     assert cost_bound_nano(suite, free={"openrouter", "ollama"}) == 0
     assert cost_bound_nano(suite, free={"ollama"}) is None
+
+
+def test_bounds_of_models_add_up_to_the_bound_of_the_run(tmp_path):
+    suite = priced(tmp_path)
+
+    bounds = bounds_by_model(suite)
+
+    assert sum(bounds.values()) * suite.generation.attempts_per_prompt == cost_bound_nano(suite)

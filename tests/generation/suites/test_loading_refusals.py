@@ -154,6 +154,7 @@ CONFIG_FAULTS = {
     "weights": ("weight: 0.6", "weight: 0.5", "out_of_range", "rubric.stages[0].dimensions"),
     "scale": ("high: 10", "high: 9.9", "out_of_range", "rubric.step"),
     "reveal": ("after_vote", "always", "unknown_reveal", "judging.reveal"),
+    "faces": ("repeats: 0.1", "faces: tiny", "unknown_faces", "judging.faces"),
     "stage twice": ("key: s2\n      label", "key: s1\n      label", "duplicate_stage", "rubric.stages[1]"),
     "blank title": ("title: Letters", 'title: " "', "wrong_type", "suite.title"),
     "empty title": ("title: Letters", "title:", "wrong_type", "suite.title"),

@@ -11,9 +11,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.core import signing
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
 
 from generation.models import LanguageModel, Run
-from generation.runs.lifecycle import start_run
+from generation.runs.errors import RunError
+from generation.runs.lifecycle import extend_run, resume_run, start_run
 from generation.suites.loading import load_suite
 from generation.suites.uploads import read_more_models, read_suite, seal, unseal
 from generation.suites.yaml_source import SuiteError
@@ -241,3 +244,36 @@ def test_models_that_join_are_held_to_the_same_rules(client, curator):
     assert LanguageModel.objects.count() == before
     with pytest.raises(SuiteError, match=r"models\.yaml"):
         read_more_models(SimpleUploadedFile("models.yaml", b"\xff"), most_tokens=10)
+
+
+def test_the_budget_of_an_uploaded_suite_cannot_be_taken_away(client, curator):
+    run = start_run(read_suite(files(), name="mine"), budget=5, uploaded=True, by=curator, draw=False)
+
+    page = client.get(f"/runs/{run.code}/extend/").text
+    client.post(f"/runs/{run.code}/extend/", {"no_budget": "on"})
+    for take_away in (
+        lambda: extend_run(run, budget=None),
+        lambda: resume_run(run, budget=None),
+        lambda: call_command("extend_run", run.code, "--budget", "none"),
+        lambda: call_command("resume_run", run.code, "--budget", "none"),
+    ):
+        with pytest.raises((RunError, CommandError), match="needs a budget"):
+            take_away()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Run.objects.filter(pk=run.pk).update(budget_nano=None)
+
+    assert "no_budget" not in page
+    assert Run.objects.get().budget_nano == 5_000_000_000
+    assert extend_run(run, budget=9) == 0
+
+
+def test_models_from_a_file_join_only_a_run_with_a_budget(client, curator):
+    run = start_run(read_suite(files(), name="mine"), budget=None, draw=False)
+    address = f"/runs/{run.code}/extend/"
+
+    refused = client.post(address, {"file": SimpleUploadedFile("models.yaml", PAID.encode())}).text
+    taken = client.post(address, {"file": SimpleUploadedFile("models.yaml", PAID.encode()), "budget": "3"})
+
+    run.refresh_from_db()
+    assert "needs a budget" in refused
+    assert (taken.status_code, run.uploaded, run.budget_nano) == (302, True, 3_000_000_000)

@@ -191,12 +191,12 @@ def test_advice_to_change_a_frozen_profile_says_what_that_takes():
 
 
 def test_progress_says_what_failed_and_what_to_do(client, curator, run):
-    Sample.objects.filter(pk=run.samples.first().pk).update(state="failed", failure="moderation", failure_detail="no")
+    Sample.objects.filter(pk=run.samples.first().pk).update(state="failed", failure="forbidden", failure_detail="no")
 
     page = client.get(f"/runs/{run.code}/progress/").content.decode()
 
-    assert "1 failed: moderation." in page
-    assert "The refusal stands." in page
+    assert "1 failed: forbidden." in page
+    assert "Grant it access at the provider, then Retry." in page
 
 
 def test_samples_are_filtered(client, curator, run):

@@ -1,0 +1,53 @@
+"""Verb: ask the providers' catalogues for what the suite does not say of its models, once, when a run has started."""
+
+from __future__ import annotations
+
+import asyncio
+
+from generation.models import LanguageModel, Run
+from generation.providers.client import Client, ModelInfo
+from generation.providers.errors import ProviderError
+from generation.queue import enqueue
+from generation.runs.loaded import profile_of
+from generation.suites.model_facts import FACT_KEYS
+from generation.suites.profiles import Profile
+
+CATALOGUES = ("openrouter",)  # kinds of provider whose list of models says more than ids
+ASKED_FOR = tuple(key for key in FACT_KEYS if key in ("organisation", "released", "context"))
+
+
+def queue_facts(run: Run) -> None:
+    """Asks a worker for the facts, unless the suite says them all."""
+    if any(_incomplete(model) for model in run.models.all()):
+        enqueue("measure", "generation.jobs.fill_model_facts", run.pk)
+
+
+def _incomplete(model: LanguageModel) -> bool:
+    return model.profile.get("kind") in CATALOGUES and any(key not in model.facts for key in ASKED_FOR)
+
+
+def fill_facts(run: Run) -> list[str]:
+    """Facts that a run does not know yet, from its providers' lists; says of which models. A known fact stays as it is."""
+    filled, catalogues = [], {}
+    for model in run.models.all():
+        if not _incomplete(model):
+            continue
+        if model.provider not in catalogues:
+            catalogues[model.provider] = _catalogue(profile_of(model))
+        info = catalogues[model.provider].get(model.model_id)
+        facts = (info.facts.known() if info else {}) | model.facts
+        if facts != model.facts:
+            LanguageModel.objects.filter(pk=model.pk).update(facts=facts)
+            filled.append(model.model_id)
+    return filled
+
+
+def _catalogue(profile: Profile) -> dict[str, ModelInfo]:
+    async def ask() -> dict[str, ModelInfo]:
+        async with Client() as client:
+            return await client.list_models(profile)
+
+    try:
+        return asyncio.run(ask())
+    except ProviderError:  # facts are a courtesy: a run draws without them
+        return {}

@@ -1,0 +1,46 @@
+"""What a run's page says about time left and about workers that fell silent."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils.timezone import now
+
+from generation.models import Run, Sample
+from generation.views.progress import run_progress
+from tests.judging.make import make_run
+
+pytestmark = pytest.mark.django_db
+
+
+def asked_by_somebody(*, minutes_ago):
+    """A run of which the last drawing is being asked, and the newest answer came so long ago."""
+    run = make_run(entrants=1, prompts=4, attempts=1)
+    Run.objects.update(created_at=now() - timedelta(hours=1), drawing_state=Run.Drawing.OPEN)
+    Sample.objects.update(drawn_at=now() - timedelta(minutes=minutes_ago))
+    last = Sample.objects.filter(pk=Sample.objects.last().pk)
+    last.update(
+        state="asking", verdict="", drawn_at=None, token=uuid4(), lease_until=now() + timedelta(minutes=9, seconds=5)
+    )
+    run.refresh_from_db()
+    return run, last
+
+
+def test_the_last_ones_have_no_time_left_by_the_rate():
+    run, _ = asked_by_somebody(minutes_ago=0.1)
+
+    progress = run_progress(run)
+
+    assert (progress.pending, progress.asking, progress.seconds_left) == (0, 1, None)
+    assert progress.awaited == []
+
+
+def test_silence_is_announced_with_the_end_of_the_lease():
+    run, last = asked_by_somebody(minutes_ago=3)
+
+    (sentence,) = run_progress(run).awaited
+
+    assert "1 drawing is being asked, and no answer has come for 3 min." in sentence
+    assert f"at {last.get().lease_until:%H:%M} UTC, in 9 min, at the latest" in sentence
