@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 P = ParamSpec("P")
 R = TypeVar("R")
-RETRIES = 5
+RETRIES = 8
 REPORTS_AN_HOUR = 20
 
 

@@ -73,7 +73,7 @@ class Fire:
     def open_servers(self, stack: ExitStack) -> None:
         from tests.services import postgres, valkey_server
 
-        database, queue = stack.enter_context(postgres()), stack.enter_context(valkey_server())
+        database, queue = stack.enter_context(postgres(durable=True)), stack.enter_context(valkey_server())
         os.environ |= {"DATABASE_URL": database.url, "REDIS_URL": queue.url, "VAR_DIR": str(self.folder)}
         os.environ |= {"DJANGO_SETTINGS_MODULE": "benchsite.settings", "LOG_LEVEL": "ERROR"}
         import django

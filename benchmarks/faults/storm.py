@@ -68,7 +68,7 @@ class Storm:
         from tests.services import postgres, valkey_server
 
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="benchsite-chaos-"))
-        server = stack.enter_context(postgres()) if database == "postgres" else None
+        server = stack.enter_context(postgres(durable=True)) if database == "postgres" else None
         self.valkey = stack.enter_context(valkey_server())
         self.demo = start(latency=LATENCY, faults=0.0, plan=self.answer)
         stack.callback(self.demo.stop)

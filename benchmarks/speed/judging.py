@@ -229,6 +229,7 @@ def main() -> int:
     parser.add_argument("--only", choices=["postgresql", "sqlite"])
     parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--votes", type=int, help="of the part `facts`, instead of the form's own number")
+    parser.add_argument("--unsafe", action="store_true", help="PostgreSQL does not wait for the disk: to compare only")
     parser.add_argument("--inside", choices=["postgresql", "sqlite"], help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.inside:
@@ -236,9 +237,11 @@ def main() -> int:
         return 0
     found = {}
     if asked.only != "sqlite":
-        with postgres() as database:
+        with postgres(durable=not asked.unsafe) as database:
             pid = (Path(database.data) / "postmaster.pid").read_text().split()[0]
+            print(f"PostgreSQL with {database.settings}", flush=True)
             found["postgresql"] = in_process("postgresql", database.url, asked, pid)
+            found["postgresql"]["settings"] = dict(setting.split("=") for setting in database.settings.split())
     if asked.only != "postgresql":
         found["sqlite"] = in_process("sqlite", "", asked)
     write_json(asked.json, found)

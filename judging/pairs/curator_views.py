@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.reasons import reason_of
 from generation.models import Run
+from generation.protocols import load, protocol_of
 from generation.runs.lifecycle import RunError
 from judging.curating import runs as curating
 from judging.curating.figures import coverage_map, hour_bars, judge_progress, shortfalls, votes_per_hour
@@ -34,8 +35,10 @@ def overview(request: UserRequest, code: str) -> HttpResponse:
     context = {
         **_figures(run),
         "rules": rules_of(run.code).judging,
+        "files": ("votes", "skips"),
         "epoch": newest_epoch(run),
         "shortfalls": shortfalls(run),
+        "plan": load(entry.plan)(run) if (entry := protocol_of(run, NAME)) else "",
     }
     return render(request, "judging/overview.html", context)
 

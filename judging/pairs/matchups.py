@@ -19,34 +19,40 @@ if TYPE_CHECKING:
     SeatedMatchup = WithAnnotations[Matchup, _NewestEpoch]
 
 WAITING = [Matchup.State.QUEUED, Matchup.State.OPEN]
-DRAWINGS = {
+PARTS = {
     "prompt": ("text",),
     **dict.fromkeys(
         ("left_sample", "right_sample"),
-        ("entrant", "drawing", "drawn_at", "state", "verdict", "held", "excluded_reason"),
+        ("entrant", "drawn_at", "state", "verdict", "held", "excluded_reason"),
     ),
     **dict.fromkeys(("left_sample__entrant", "right_sample__entrant"), ("label", "disqualified")),
 }
 SEATS = {
-    "seat": tuple(field.name for field in Seat._meta.concrete_fields),
+    "seat": tuple(field.name for field in Seat._meta.concrete_fields if field.name != "plan"),
     "seat__run": ("code", "format", "judging_state", "names_shown_at", "scores_changed_at"),
     "seat__epoch": ("number", "seed", "checked_at"),
 }
 
 
-def with_drawings() -> QuerySet[Matchup]:
-    """Matchups with all that a page needs of them, in one query.
+def with_parts() -> QuerySet[Matchup]:
+    """Matchups with all that a verb needs of them, in one query; only the drawings themselves are left out.
 
     What is joined hangs on samples and prompts, which may be missing; so no database tries to begin with one of these tables,
     and PostgreSQL does not think long about it.
     """
-    return _joined(**DRAWINGS)
+    return _joined(**PARTS)
+
+
+def with_drawings() -> QuerySet[Matchup]:
+    """The same with the drawings, for a page that shows many pairs."""
+    sides = {side: (*PARTS[side], "drawing") for side in ("left_sample", "right_sample")}
+    return _joined(**(PARTS | sides))
 
 
 def with_seats() -> QuerySet[SeatedMatchup]:
     """The same with the judge's seat, its run and its epoch, and the number of the run's newest epoch."""
     newest = Epoch.objects.filter(run=OuterRef("seat__run")).order_by("-number").values("pk")[:1]
-    return _joined(**DRAWINGS, **SEATS).annotate(newest_epoch=Subquery(newest))
+    return _joined(**PARTS, **SEATS).annotate(newest_epoch=Subquery(newest))
 
 
 def _joined(**columns: Iterable[str]) -> QuerySet[Matchup]:
@@ -56,11 +62,19 @@ def _joined(**columns: Iterable[str]) -> QuerySet[Matchup]:
 
 
 def waiting_of(seat: Seat) -> list[Matchup]:
-    """The seat's matchups that are queued or open, with their drawings; all share the seat and its run."""
-    rows = list(with_drawings().filter(seat=seat, state__in=WAITING))
+    """The seat's matchups that are queued or open; all share the seat and its run."""
+    rows = list(with_parts().filter(seat=seat, state__in=WAITING))
     for row in rows:
         row.seat, row.run = seat, seat.run
     return rows
+
+
+def load_drawings(matchup: Matchup) -> None:
+    """Read what this pair shows, in one query, where it is a text that pages hold themselves."""
+    samples = {sample.pk: sample for sample in samples_of(matchup) if "drawing" in sample.get_deferred_fields()}
+    if samples and matchup.run.drawing_format.shown_as == "text":
+        for pk, drawing in Sample.objects.filter(pk__in=samples).order_by().values_list("pk", "drawing"):
+            samples[pk].drawing = drawing
 
 
 def samples_of(matchup: Matchup) -> tuple[Sample, Sample]:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from django.http import HttpRequest
 from django.template.loader import render_to_string
 
 from generation.models import Run
-from judging.models import Matchup, Seat, Vote
-from judging.pairs.matchups import samples_of
+from judging.models import Matchup, Seat
+from judging.pairs.matchups import load_drawings, samples_of
+from judging.pairs.own.answers import LastAnswer, last_answer
+from judging.pairs.planning import plan_of
 from judging.pairs.serving import Screen
-from judging.pairs.voting import last_vote
 from judging.rules import rules_of
 
 FONTS = ((1, "Courier"), (2, "DejaVu"), (3, "Fira"))
@@ -38,6 +38,7 @@ class Shown:
     columns: int
     rows: int
     fonts: tuple[tuple[int, str], ...]
+    faces: str = "stack"
 
 
 def fonts_of(run: Run) -> tuple[tuple[int, str], ...]:
@@ -47,7 +48,8 @@ def fonts_of(run: Run) -> tuple[tuple[int, str], ...]:
 
 def shown(matchup: Matchup) -> Shown:
     as_text = matchup.run.drawing_format.shown_as == "text"
-    left, right = (sample.drawing for sample in samples_of(matchup))
+    load_drawings(matchup)
+    left, right = (sample.drawing if as_text else "" for sample in samples_of(matchup))
     lines = [line for drawing in (left, right) for line in drawing.expandtabs().splitlines()] if as_text else []
     rows = max(len(drawing.splitlines()) for drawing in (left, right)) if as_text else 0
     return Shown(
@@ -58,6 +60,7 @@ def shown(matchup: Matchup) -> Shown:
         columns=_step(max((len(line) for line in lines), default=0), 4, WIDEST),
         rows=_step(rows, 2, TALLEST),
         fonts=fonts_of(matchup.run) or ONE_FONT,
+        faces=rules_of(matchup.run.code).judging.faces if fonts_of(matchup.run) else "one",
     )
 
 
@@ -66,8 +69,8 @@ def _step(value: int, step: int, most: int) -> int:
     return min(max(-(-value // step) * step, step), most)
 
 
-def pair_html(request: HttpRequest, matchup: Matchup) -> str:
-    return render_to_string("judging/_pair.html", {"pair": shown(matchup)}, request)
+def pair_html(matchup: Matchup) -> str:
+    return render_to_string("judging/_pair.html", {"pair": shown(matchup)})
 
 
 def progress(seat: Seat) -> dict[str, int | None]:
@@ -82,7 +85,7 @@ def bar(seat: Seat) -> dict[str, int | str]:
     """
     if seat.quota:
         return {"words": f"{seat.voted} of {seat.quota}", "value": seat.voted, "max": seat.quota}
-    size = len(seat.plan.get("pairs", ()))
+    size = len(plan_of(seat).pairs)
     if size < 2:
         return {"words": f"{seat.voted} judged"}
     rounds, place = divmod(seat.voted, size)
@@ -124,24 +127,25 @@ def revealed(matchup: Matchup) -> dict[str, str] | None:
     return {"left": left.entrant.label, "right": right.entrant.label}
 
 
-def screen_json(request: HttpRequest, screen: Screen, *, have: str = "", undo: Matchup | None = None) -> dict[str, Any]:
+def screen_json(screen: Screen, *, have: str = "", undo: str = "") -> dict[str, Any]:
     """The screen for the page's script; a pair that the page already has (`have`) is named, not sent again."""
 
     def packed(matchup: Matchup | None) -> dict[str, str] | None:
         if matchup is None:
             return None
-        return {"code": matchup.code} | ({} if matchup.code == have else {"html": pair_html(request, matchup)})
+        return {"code": matchup.code} | ({} if matchup.code == have else {"html": pair_html(matchup)})
 
     return {
         "current": packed(screen.current),
         "next": packed(screen.upcoming),
-        "undo": undo.code if undo else None,
+        "undo": undo or None,
         "progress": progress(screen.seat) | bar(screen.seat),
     }
 
 
-def newest_vote(seat: Seat, run: Run) -> Vote | None:
-    return last_vote(seat) if can_undo(run) else None
+def newest_answer(seat: Seat, current: Matchup | None) -> LastAnswer:
+    """Nothing can be undone while judging is not open."""
+    return last_answer(seat, current) if seat.run.judging_state == Run.Judging.OPEN else LastAnswer()
 
 
 def home_part(seats: list[Seat]) -> dict[str, Any]:

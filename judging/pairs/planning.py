@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 
-from django.db.models import Exists
+from django.db.models import Q
+from django.utils.timezone import now
 
 from generation.models import Sample
 from judging.models import Epoch, Kind, Matchup, Seat, new_seed
 from judging.pairs import schedule
+from judging.pairs.changes import Changes
 from judging.pairs.epochs import coverage, current_epoch, has_enough, load_table, refresh_epoch
-from judging.pairs.matchups import is_showable, with_drawings
+from judging.pairs.matchups import is_showable, with_parts
 from judging.pairs.rounds import Pair
 from judging.pairs.schedule import Place, Plan
 from judging.pairs.table import Item, Table, unordered
@@ -21,54 +23,83 @@ from judging.seats import RETRIES, StaleSeatError
 
 CHUNK = 64
 GUESSES = 3
+NO_PLAN = Plan(0, (), (), ())
 
 
-def make_matchup(seat: Seat, known: Epoch | None = None) -> Matchup | None:
-    """The next matchup of the judge's schedule, queued; None when quota, target or drawings are used up."""
+def make_matchup(changes: Changes, known: Epoch | None = None, *, is_open: bool = False) -> Matchup | None:
+    """The next matchup of the judge's schedule, to be stored with the changes, queued or open already.
+
+    None when quota, target or drawings are used up.
+    """
+    seat = changes.seat
     rules = rules_of(seat.run.code)
     if seat.quota is not None and seat.made - seat.void >= seat.quota:
         return None
     epoch = current_epoch(seat.run, known)
     for _ in range(RETRIES):
-        _enter_epoch(seat, epoch)
-        matchup = _make_in_epoch(seat, epoch, rules)
-        if matchup is None or is_showable(matchup):
-            return matchup
-        # A curator took one of the two back since the epoch began.
-        seat.void += Matchup.objects.filter(pk=matchup.pk).update(state=Matchup.State.VOID)
-        epoch = refresh_epoch(seat.run)
+        _enter_epoch(changes, epoch)
+        table, shared = load_table(epoch.pk, epoch.seed)
+        plan = changes.plan or plan_of(seat)
+        if not plan.pairs or _target_reached(seat, table, rules.judging.target):
+            return None
+        try:
+            matchup = _make_in_epoch(changes, rules, table, plan, shared)
+        except _TakenOutError:  # by a curator, since the epoch began
+            epoch = refresh_epoch(seat.run)
+            continue
+        if matchup is not None:
+            if is_open:
+                matchup.state, matchup.opened_at = Matchup.State.OPEN, now()
+            changes.queue(matchup)
+        return matchup
     raise StaleSeatError
 
 
-def _make_in_epoch(seat: Seat, epoch: Epoch, rules: Rules) -> Matchup | None:
-    table, shared = load_table(epoch.pk, epoch.seed)
-    if not seat.plan["pairs"] or _target_reached(seat, table, rules.judging.target):
-        return None
-    # Nearly always the planned item is new to the judge: it is taken for so, and found out while reading its drawings. Only
-    # after a few that were not are the judge's earlier items looked up.
-    met: set[str] = set()
-    choices: list[schedule.Unseen] = [*[partial(_first_but, met)] * GUESSES, _unseen_by(seat)]
+class _TakenOutError(Exception):
+    """A drawing of the planned pair may not be shown any more."""
+
+
+def _make_in_epoch(changes: Changes, rules: Rules, table: Table, plan: Plan, shared: Plan) -> Matchup | None:
+    # Nearly always the planned item is new to the judge and may be shown: it is taken for so, and the guard of the changes
+    # finds out. Then drawings are looked at first; and after a few that have met, the judge's earlier items.
+    seat = changes.seat
+    met = set(changes.keys)
+    choices: list[schedule.Unseen] = [*[partial(_first_but, met)] * GUESSES, _unseen_by(seat, changes.keys)]
     for unseen in choices:
-        planned = _plan_next(seat, rules, table, shared, unseen)
+        planned = _plan_next(seat, rules, table, plan, shared, unseen)
         if planned is None:
             return None
         matchup, place = planned
-        if _store(matchup):
+        if not changes.look_first or _is_new(matchup):
             _move(seat, place)
             return matchup
         met.add(matchup.key)
     raise StaleSeatError
 
 
-def _enter_epoch(seat: Seat, epoch: Epoch) -> None:
+def plan_of(seat: Seat) -> Plan:
+    """The judge's plan in the present epoch; it is read once by each process. Empty before the first epoch."""
+    if seat.epoch_id is None or seat.seed is None:
+        return NO_PLAN
+    return _kept_plan(seat.pk, seat.epoch_id, seat.seed)
+
+
+@lru_cache(maxsize=2048)
+def _kept_plan(seat: int, epoch: int, seed: int) -> Plan:
+    return Plan.from_json(Seat.objects.values_list("plan", flat=True).get(pk=seat, epoch=epoch, seed=seed))
+
+
+def _enter_epoch(changes: Changes, epoch: Epoch) -> None:
+    seat = changes.seat
     if seat.epoch_id == epoch.pk:
         return
     table, _ = load_table(epoch.pk, epoch.seed)
     left = None if seat.quota is None else max(seat.quota - seat.made + seat.void, 1)
     plan = schedule.make_plan(table, seed=new_seed(), coverage=coverage(seat.run, table), horizon=left)
-    seat.epoch, seat.plan = epoch, plan.to_json()
+    seat.epoch, seat.plan, seat.seed, seat.owed = epoch, plan.to_json(), plan.seed, []
     seat.served = seat.regular = seat.shared = seat.repeats = 0
     seat.last_pair = None
+    changes.plan = plan
 
 
 def _target_reached(seat: Seat, table: Table, target: int | None) -> bool:
@@ -80,11 +111,11 @@ def _first_but(met: set[str], items: Iterator[Item]) -> Item | None:
     return next((item for item in items if item.key not in met), None)
 
 
-def _unseen_by(seat: Seat) -> schedule.Unseen:
+def _unseen_by(seat: Seat, made: set[str]) -> schedule.Unseen:
     def unseen(items: Iterator[Item]) -> Item | None:
         while chunk := list(islice(items, CHUNK)):
             mine = Matchup.objects.filter(seat=seat, key__in=[item.key for item in chunk])
-            keys = set(mine.values_list("key", flat=True))
+            keys = made.union(mine.values_list("key", flat=True))
             if new := next((item for item in chunk if item.key not in keys), None):
                 return new
         return None
@@ -93,12 +124,10 @@ def _unseen_by(seat: Seat) -> schedule.Unseen:
 
 
 def _plan_next(
-    seat: Seat, rules: Rules, table: Table, shared: Plan, unseen: schedule.Unseen
+    seat: Seat, rules: Rules, table: Table, plan: Plan, shared: Plan, unseen: schedule.Unseen
 ) -> tuple[Matchup, Place] | None:
-    plan = Plan.from_json(seat.plan)
     last = unordered(*seat.last_pair) if seat.last_pair else None
-    owed = dict(seat.plan.get("owed", ()))  # a new plan owes nothing
-    place = Place(seat.served, seat.regular, seat.shared, seat.repeats, last, owed)
+    place = Place(seat.served, seat.regular, seat.shared, seat.repeats, last, dict(seat.owed))
     item, place = schedule.next_shared(plan, shared, table, place, unseen, overlap=rules.judging.overlap)
     if item is not None:
         return _matchup(seat, table, item, Kind.SHARED), place
@@ -114,7 +143,7 @@ def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, Matchup]]:
     """The judge's own items of this epoch that may come again."""
     window = range(seat.made - schedule.REPEAT_WITHIN, seat.made - schedule.REPEAT_AFTER + 1)
     earlier = (
-        with_drawings()
+        with_parts()
         .filter(
             seat=seat,
             epoch=seat.epoch,
@@ -168,27 +197,17 @@ def _repeat(seat: Seat, source: Matchup) -> Matchup:
     )
 
 
-def _store(matchup: Matchup) -> bool:
-    """Insert with its samples at hand; False where these drawings have met before this judge already."""
-    if matchup.kind != Kind.REPEAT:
-        met = Matchup.objects.filter(seat=matchup.seat, key=matchup.key).exclude(kind=Kind.REPEAT)
-        wanted = Sample.objects.filter(pk__in=[matchup.left_sample_id, matchup.right_sample_id]).order_by()
-        columns = ("drawing", "state", "verdict", "held", "excluded_reason")
-        chosen = wanted.select_related("entrant", "prompt").only(
-            *columns, "entrant__label", "entrant__disqualified", "prompt__text", "prompt__category"
-        )
-        rows = list(chosen.annotate(met=Exists(met)))
-        if any(row.met for row in rows):
-            return False
-        samples: dict[int | None, Sample] = {row.pk: row for row in rows}
-        matchup.left_sample, matchup.right_sample = samples[matchup.left_sample_id], samples[matchup.right_sample_id]
-        matchup.prompt = matchup.left_sample.prompt
-    matchup.save(force_insert=True)
-    return True
+def _is_new(matchup: Matchup) -> bool:
+    """Whether these drawings have not met before this judge; _TakenOutError where one of them may not be shown."""
+    pair = Q(pk=matchup.left_sample_id) | Q(pk=matchup.right_sample_id)
+    if Sample.objects.filter(pair).judgeable().count() < 2:
+        raise _TakenOutError
+    met = Matchup.objects.filter(seat=matchup.seat, key=matchup.key).exclude(kind=Kind.REPEAT)
+    return matchup.kind == Kind.REPEAT or not met.exists()
 
 
 def _move(seat: Seat, place: Place) -> None:
     seat.served, seat.regular, seat.shared, seat.repeats = place.served, place.regular, place.shared, place.repeats
     seat.last_pair = place.last
-    seat.plan["owed"] = list(place.owed.items())
+    seat.owed = list(place.owed.items())
     seat.made += 1

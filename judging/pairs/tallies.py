@@ -12,6 +12,7 @@ from django.db.models import Case, Count, F, Value, When
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.models import Run
 from judging.models import JudgeTally, Kind, Matchup, PromptTally, Seat, Vote
+from judging.pairs.changes import Changes, Step
 
 JUDGE_KEY = ("run_id", "seat_id", "category", "left_id", "right_id", "outcome", "is_repeat")
 PROMPT_KEY = ("run_id", "prompt_id", "left_id", "right_id", "outcome", "is_repeat", "activity")
@@ -20,23 +21,28 @@ BATCH = 500
 
 
 # The ORM's own upsert cannot add to what is there, and update-then-insert would need a second try on a race.
-ADD_TO_JUDGE = """
-INSERT INTO judging_judgetally (run_id, seat_id, category, left_id, right_id, outcome, is_repeat, votes)
-VALUES (%s, %s, %s, %s, %s, %s, %s, 1)
-ON CONFLICT (run_id, seat_id, category, left_id, right_id, outcome, is_repeat)
-DO UPDATE SET votes = judging_judgetally.votes + 1
-"""
-ADD_TO_PROMPT = """
-INSERT INTO judging_prompttally (run_id, prompt_id, left_id, right_id, outcome, is_repeat, activity, votes)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
-ON CONFLICT (run_id, prompt_id, left_id, right_id, outcome, is_repeat, activity)
-DO UPDATE SET votes = judging_prompttally.votes + excluded.votes
-"""
-TAKE_FROM_PROMPT = """
-UPDATE judging_prompttally SET votes = votes - %s
-WHERE run_id = %s AND prompt_id = %s AND left_id = %s AND right_id = %s AND outcome = %s AND is_repeat = %s
-AND activity = %s
-"""
+_JUDGE = "run_id, seat_id, category, left_id, right_id, outcome, is_repeat"
+_PROMPT = "run_id, prompt_id, left_id, right_id, outcome, is_repeat, activity"
+ADD_TO_JUDGE = Step(
+    f"""INSERT INTO judging_judgetally ({_JUDGE}, votes)
+SELECT %(run)s, %(seat)s, %(category#)s, %(left#)s, %(right#)s, %(outcome#)s, %(is_repeat#)s, 1 WHERE {{held}}
+ON CONFLICT ({_JUDGE}) DO UPDATE SET votes = judging_judgetally.votes + 1"""
+)
+ADD_TO_PROMPT = Step(
+    f"""INSERT INTO judging_prompttally ({_PROMPT}, votes)
+SELECT %(run)s, %(prompt#)s, %(left#)s, %(right#)s, %(outcome#)s, %(is_repeat#)s, %(activity#)s, %(votes#)s WHERE {{held}}
+ON CONFLICT ({_PROMPT}) DO UPDATE SET votes = judging_prompttally.votes + excluded.votes"""
+)
+TAKE_FROM_JUDGE = Step(
+    """UPDATE judging_judgetally SET votes = votes - 1
+WHERE run_id = %(run)s AND seat_id = %(seat)s AND category = %(category#)s AND left_id = %(left#)s AND right_id = %(right#)s
+AND outcome = %(outcome#)s AND is_repeat = %(is_repeat#)s AND {held}"""
+)
+TAKE_FROM_PROMPT = Step(
+    """UPDATE judging_prompttally SET votes = votes - %(votes#)s
+WHERE run_id = %(run)s AND prompt_id = %(prompt#)s AND left_id = %(left#)s AND right_id = %(right#)s
+AND outcome = %(outcome#)s AND is_repeat = %(is_repeat#)s AND activity = %(activity#)s AND {held}"""
+)
 UNKNOWN = -1
 CLASSES = 24  # nobody casts more votes than 2 to the power of this
 
@@ -46,42 +52,42 @@ def activity_of(seat: Seat, *, voted: int | None = None) -> int:
     return UNKNOWN if seat.is_unknown else max(seat.voted if voted is None else voted, 1).bit_length() - 1
 
 
-def _keys(matchup: Matchup, outcome: str, activity: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    values = {
-        name: getattr(matchup, name) for name in ("run_id", "seat_id", "prompt_id", "category", "left_id", "right_id")
+def _cell(matchup: Matchup, outcome: str) -> dict[str, Any]:
+    """The columns that name a tally's row, but for the judge's class."""
+    return {
+        "category": matchup.category,
+        "prompt": matchup.prompt_id,
+        "left": matchup.left_id,
+        "right": matchup.right_id,
+        "outcome": outcome,
+        "is_repeat": matchup.kind == Kind.REPEAT,
     }
-    values |= {"outcome": outcome, "is_repeat": matchup.kind == Kind.REPEAT, "activity": activity}
-    return {name: values[name] for name in JUDGE_KEY}, {name: values[name] for name in PROMPT_KEY}
 
 
-def add_vote(matchup: Matchup, vote: Vote) -> None:
-    """Count a new vote, which is stored and in its seat's number of votes already; the caller holds the transaction.
+def add_vote(changes: Changes, matchup: Matchup, vote: Vote) -> None:
+    """Count a new vote with the changes that store it; its seat's number of votes counts it already.
 
     A vote that is kept out counts for the judge's activity alone.
     """
-    seat, rated = matchup.seat, not vote.kept_out
-    before, after = activity_of(seat, voted=seat.voted - 1), activity_of(seat)
-    by_judge, by_prompt = _keys(matchup, vote.outcome, after)
-    with connection.cursor() as cursor:
-        if rated:
-            cursor.execute(ADD_TO_JUDGE, list(by_judge.values()))
-        if rated and before == after and matchup.prompt_id is not None:
-            cursor.execute(ADD_TO_PROMPT, [*by_prompt.values(), 1])
-    if before != after:
-        _move_cells(matchup, vote.outcome, before=before, after=after, change=int(rated))
+    _count(changes, matchup, vote, change=1, steps=(ADD_TO_JUDGE, ADD_TO_PROMPT))
 
 
-def remove_vote(matchup: Matchup, vote: Vote) -> None:
-    """Take a withdrawn vote out again, which its seat no longer counts; the caller holds the transaction."""
-    seat, rated = matchup.seat, not vote.kept_out
-    before, after = activity_of(seat, voted=seat.voted + 1), activity_of(seat)
-    by_judge, by_prompt = _keys(matchup, vote.outcome, after)
+def remove_vote(changes: Changes, matchup: Matchup, vote: Vote) -> None:
+    """Take a vote out again with the changes that withdraw it; its seat's number of votes does not count it any more."""
+    _count(changes, matchup, vote, change=-1, steps=(TAKE_FROM_JUDGE, TAKE_FROM_PROMPT))
+
+
+def _count(changes: Changes, matchup: Matchup, vote: Vote, *, change: int, steps: tuple[Step, Step]) -> None:
+    seat, rated = changes.seat, not vote.kept_out
+    before, after = activity_of(seat, voted=seat.voted - change), activity_of(seat)
+    cell = _cell(matchup, vote.outcome)
     if rated:
-        JudgeTally.objects.filter(**by_judge).update(votes=F("votes") - 1)
+        changes.write(steps[0], cell)
     if before != after:
-        _move_cells(matchup, vote.outcome, before=before, after=after, change=-int(rated))
+        moved = change * rated
+        changes.then(lambda: _move_cells(matchup, vote.outcome, before=before, after=after, change=moved))
     elif rated and matchup.prompt_id is not None:
-        PromptTally.objects.filter(**by_prompt).update(votes=F("votes") - 1)
+        changes.write(steps[1], cell | {"activity": after, "votes": 1})
 
 
 def _move_cells(matchup: Matchup, outcome: str, *, before: int, after: int, change: int) -> None:
@@ -94,13 +100,18 @@ def _move_cells(matchup: Matchup, outcome: str, *, before: int, after: int, chan
     was = now.copy()
     if matchup.prompt_id is not None:
         was[matchup.prompt_id, matchup.left_id, matchup.right_id, outcome, matchup.kind] -= change
-    folded = [_fold_kinds(cells) for cells in (was, now)]
-    taken = [(n, matchup.run_id, *cell, before) for cell, n in sorted(folded[0].items()) if n]
-    given = [(matchup.run_id, *cell, after, n) for cell, n in sorted(folded[1].items()) if n]
-    steps = [(TAKE_FROM_PROMPT, taken), (ADD_TO_PROMPT, given)]
+    names = ("prompt", "left", "right", "outcome", "is_repeat")
+
+    def rows(cells: Counter[tuple[Any, ...]], activity: int) -> list[dict[str, Any]]:
+        folded = sorted(_fold_kinds(cells).items())
+        place = {"run": matchup.run_id, "activity": activity}
+        return [place | dict(zip(names, cell, strict=True)) | {"votes": n} for cell, n in folded if n]
+
+    steps = [(TAKE_FROM_PROMPT, rows(was, before)), (ADD_TO_PROMPT, rows(now, after))]
     with connection.cursor() as cursor:
-        for statement, rows in steps if before < after else reversed(steps):
-            cursor.executemany(statement, rows)
+        for step, values in steps if before < after else reversed(steps):
+            if values:  # without any, SQLite would be given PostgreSQL's placeholders
+                cursor.executemany(step.alone, values)
 
 
 def _fold_kinds(cells: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
@@ -150,6 +161,8 @@ def differences(run: Run) -> int:
 def rebuild_tallies(run: Run, *, progress: Progress = unwatched) -> int:
     """Write the tallies anew from the votes, and say how many rows had been wrong; `progress` hears of rows written."""
     if connection.vendor == "postgresql":  # SQLite has one writer at a time
+        # Seats first, as a vote does it.
+        list(run.seats.order_by("pk").select_for_update(no_key=True).values_list("pk"))
         # A vote or undo that is not committed yet waits here, and then adds to what was counted without it.
         with connection.cursor() as cursor:
             cursor.execute("LOCK TABLE judging_judgetally, judging_prompttally IN EXCLUSIVE MODE")

@@ -12,6 +12,13 @@ from judging.models import Seat
 NAMES = ("acme/alpha-1", "bestco/beta-mini", "corp/gamma-xl", "delta/delta-pro", "eps/epsilon", "zeta/zeta-9")
 
 
+def close_judging(run):
+    """For what is refused while people judge."""
+    Run.objects.filter(pk=run.pk).update(judging_state=Run.Judging.CLOSED)
+    run.refresh_from_db()
+    return run
+
+
 def make_run(*, entrants=3, prompts=4, attempts=2, categories=("animal", "object"), format="ascii_art", **judging):
     config = {
         "slug": "ascii",

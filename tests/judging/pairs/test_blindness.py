@@ -47,6 +47,8 @@ def walk(client, seat):
 
     for name, *args in [("judging:home",), ("judging:judge", run.code), ("judging:history", run.code)]:
         get(name, *args)
+    get("judging:done", run.code)
+    get("judging:card", run.code)
     post("judging:start", {}, run.code, headers=JSON)
     code = Matchup.objects.get(seat=seat, state="open").code
     queued = Matchup.objects.get(seat=seat, state="queued").code
@@ -59,6 +61,9 @@ def walk(client, seat):
     post("judging:vote", {"code": code, "outcome": "left"}, headers=JSON)
     post("judging:vote", {"code": code, "outcome": "right"}, headers=JSON)
     post("judging:vote", {"code": code, "outcome": "right"}, follow=True)
+    get("judging:history", run.code)
+    post("judging:undo", {"code": code}, headers=JSON)
+    post("judging:skip", {"code": code}, headers=JSON)
     get("judging:history", run.code)
     post("judging:undo", {"code": code}, headers=JSON)
     post("judging:report", {"code": code, "side": "left", "reason": "signed"}, headers=JSON)
@@ -149,7 +154,7 @@ def test_with_entrants_swapped_only_art_and_codes_differ(client, format):
         swap_entrants(run)
         after = [(name, plain(answer, art)) for name, answer in walk(client, sit_down(client, run, "bobby"))]
 
-    assert len(before) == 35
+    assert len(before) == 40
     assert {text[:3] for _, text in before} == {"200", "302", "400", "403", "404", "409"}
     assert {name for name, _ in before} == {"judging:home", *(f"judging:{address.name}" for address in judge_urls)}
     assert before == [(name, text.replace("bobby", "alice")) for name, text in after]
@@ -239,7 +244,7 @@ def test_no_primary_key_of_samples_or_entrants_is_on_the_page(client):
 
 def test_scripts_and_styles_name_no_model():
     scripts = sorted(Path(finders.find("js")).glob("judge*.js"))
-    assert len(scripts) == 4
+    assert len(scripts) == 6
     for path in (*scripts, Path(finders.find("css/judge.css"))):
         assert "model" not in path.read_text()
 

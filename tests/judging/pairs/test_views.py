@@ -92,10 +92,17 @@ def test_the_script_gets_the_next_pair_and_not_what_it_has(alice, client):
     assert answer["revealed"] is None
 
 
+MOVES = {"postgresql": 3, "sqlite": 2}  # queries more where a judge becomes more active
+
+
 @pytest.mark.parametrize("count", [1, 3])
-@pytest.mark.parametrize(("repeats", "most"), [(0, 11), (0.1, 14)])
-def test_a_vote_with_the_next_pair_takes_at_most_twelve_queries(count, repeats, most, client):
-    """More are needed only when the planned drawings have met before, or a repeat does not fit where it is due."""
+@pytest.mark.parametrize(("repeats", "more"), [(0, 0), (0.1, 3)])
+def test_a_vote_with_the_next_pair_takes_few_queries(count, repeats, more, client):
+    """More are needed only when the planned drawings have met before, or a repeat does not fit where it is due.
+
+    On PostgreSQL one reads the line and one writes everything; on SQLite a guard and seven writes are cheap.
+    """
+    most = more + (5 if connection.vendor == "postgresql" else 12)
     run = make_run(entrants=4, prompts=8, attempts=3, repeats=repeats, overlap=2 * repeats)
     for name in ("alice", "bob", "charlie")[:count]:
         seat = make_seat(run, name)
@@ -112,7 +119,7 @@ def test_a_vote_with_the_next_pair_takes_at_most_twelve_queries(count, repeats, 
         mine = [query for query in context.captured_queries if "SAVEPOINT" not in query["sql"]]
         seat.refresh_from_db()
         moves = seat.voted & (seat.voted - 1) == 0  # a power of two: the judge's class of activity changes
-        assert len(mine) <= most + 2 * moves
+        assert len(mine) <= most + MOVES[connection.vendor] * moves
 
 
 def test_a_double_click_is_one_vote(alice, client):
@@ -344,9 +351,9 @@ def test_history_lists_own_votes_without_names(alice, client):
     page = client.get(reverse("judging:history", args=[alice.run.code]))
 
     assert [vote.seat for vote in page.context["page"]] == [alice]
-    assert "left is better" in page.text
+    assert "Left is better" in page.text
     category = Matchup.objects.get(seat=alice, state="voted").category
-    assert f">{category.title()}</span></td>" in page.text  # its label, not its key
+    assert f">{category.title()} · " in collapsed(page)  # its label, not its key
     for entrant in alice.run.entrants.all():
         assert entrant.label not in page.text
 
@@ -411,7 +418,8 @@ def test_home_takes_the_same_queries_for_each_run(count, client, django_assert_m
         make_seat(make_run(), "alice")
     client.get(reverse("judging:home"))
 
-    with django_assert_max_num_queries(3 + count):  # one more a run: the judge's own last votes, for the pace
+    # Session, account, seats and password links; one more a run: the judge's own last votes, for the pace.
+    with django_assert_max_num_queries(4 + count):
         assert client.get(reverse("judging:home")).status_code == 200
 
 
@@ -489,8 +497,9 @@ def test_when_all_is_judged_the_judge_is_thanked(client):
 
     page = client.post(reverse("judging:vote"), {"code": open_code(seat), "outcome": "left"}, follow=True)
 
-    assert "last pair for you" in page.text
-    assert "all done, thank you" in page.text
+    assert page.redirect_chain[-1][0] == reverse("judging:done", args=[seat.run.code])
+    assert "Thank you." in page.text
+    assert "all done, thank you" in client.get(reverse("judging:home")).text
 
 
 def test_where_nothing_can_be_paired_yet_the_judge_is_asked_to_come_back(client):

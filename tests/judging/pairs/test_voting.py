@@ -19,9 +19,10 @@ from judging import seats
 from judging.models import Epoch, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
 from judging.pairs import tallies
 from judging.pairs.epochs import load_table, refresh_epoch
+from judging.pairs.own.answers import last_answer
 from judging.pairs.serving import screen_of, take_seat
 from judging.pairs.tallies import differences, rebuild_tallies
-from judging.pairs.voting import Ballot, cast_vote, last_vote, mark_missed, report_matchup, undo_vote
+from judging.pairs.voting import Ballot, cast_vote, mark_missed, report_matchup, undo_vote
 from judging.seats import RefusedError
 from tests.judging.make import make_entrant, make_run, make_seat
 
@@ -193,8 +194,8 @@ def test_undo_goes_back_as_far_as_one_likes_and_forward_in_the_same_order(clock)
     take_seat(seat.pk)
     codes = [clock.vote(seat).matchup.code for _ in range(5)]
 
-    while (vote := last_vote(seat)) is not None:
-        undo_vote(judge=seat.judge, code=vote.matchup.code)
+    while code := last_answer(seat, None).code:
+        undo_vote(judge=seat.judge, code=code)
     again = [clock.vote(seat, "fail").matchup.code for _ in range(5)]
 
     assert again == codes
@@ -212,9 +213,9 @@ def test_a_drawing_taken_out_does_not_stand_in_the_way_of_older_votes(clock, tak
     still = {m.code for m in (first, second) if third.left_sample_id not in (m.left_sample_id, m.right_sample_id)}
 
     undone = []
-    while (vote := last_vote(seat)) is not None:
-        back = undo_vote(judge=seat.judge, code=vote.matchup.code)
-        undone.append((vote.matchup.code, back.put_away))
+    while code := last_answer(seat, None).code:
+        back = undo_vote(judge=seat.judge, code=code)
+        undone.append((code, back.put_away))
 
     assert [code for code, _ in undone] == [third.code, second.code, first.code]
     assert {code for code, put_away in undone if not put_away} == still
@@ -440,8 +441,8 @@ def test_what_gaps_leave_owed_is_kept_between_votes_and_a_plan_without_it_goes_o
 
     seat.refresh_from_db()
     assert abs(by_category["animal"] - by_category["object"]) <= 4
-    assert seat.plan.pop("owed")
-    seat.save(update_fields=["plan"])
+    assert seat.owed
+    Seat.objects.update(owed=[])
     assert clock.vote(seat).screen.upcoming.order == 62
 
 

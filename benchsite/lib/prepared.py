@@ -1,0 +1,111 @@
+"""Statements that a server runs all day: written once in this process, and planned once for each of its connections.
+
+Making an ORM query into SQL takes longer than running it, and PostgreSQL plans a join of ten tables for a millisecond. So
+the few statements of the busiest requests are kept: `CompiledQuery` for reading, `prepared_cursor` for those written by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, Generic, TypeVar
+
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from django.db.models import Model, QuerySet
+from django.db.models.query import get_related_populators
+
+M = TypeVar("M", bound=Model)
+
+
+def prepared_cursor() -> CursorWrapper:
+    """A cursor whose statements PostgreSQL keeps; they are counted and logged like all others.
+
+    Off where `PREPARED_STATEMENTS` is: psycopg then sends them whole.
+    """
+    cursor: CursorWrapper = connection.cursor()
+    if connection.vendor == "postgresql":
+        cursor.cursor = _preparing()(connection.connection)
+    return cursor
+
+
+def _preparing() -> type[Any]:
+    """The class of these cursors; psycopg is imported only where it is used."""
+    global _Preparing
+    if _Preparing is None:
+        from psycopg import Cursor
+        from psycopg.types.numeric import Int8Dumper
+
+        class Preparing(Cursor[Any]):
+            def __init__(self, *args: Any, **kwargs: Any) -> None:
+                super().__init__(*args, **kwargs)
+                # Else each mix of small and large numbers would be another statement.
+                self.adapters.register_dumper(int, Int8Dumper)
+
+            # What Django logs of a statement; its own cursors put the values into it.
+            _query = property(lambda self: SimpleNamespace(query=str(self._last_query).encode()), lambda *_: None)
+
+            def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+                return super().execute(query, params, **{**options, "prepare": True})
+
+        _Preparing = Preparing
+    return _Preparing
+
+
+_Preparing: type[Any] | None = None
+
+
+class CompiledQuery(Generic[M]):
+    """An ORM query with places for values, for instance `CompiledQuery(lambda judge: Seat.objects.filter(judge=judge), int)`.
+
+    `types` are those of the places, in the order of the function's arguments. The function is called once, when the query is
+    first run; the places may stand anywhere in it where a value is compared.
+    """
+
+    def __init__(self, make: Callable[..., QuerySet[M]], *types: type[int] | type[str]) -> None:
+        self._make = make
+        self._places = [
+            (-(10**9) - n) if kind is int else f"\N{REPLACEMENT CHARACTER}{n}" for n, kind in enumerate(types)
+        ]
+
+    @cached_property
+    def _compiled(self) -> tuple[str, list[tuple[bool, Any]], Callable[[Sequence[Any]], list[M]]]:
+        """The statement, its parameters (whether one is a place, and which, or its value) and the reader of its rows."""
+        queryset = self._make(*self._places)
+        compiler = queryset.query.get_compiler(connection=connection)
+        sql, values = compiler.as_sql()
+        order = {place: n for n, place in enumerate(self._places)}
+        params = [(value in order, order.get(value, value)) for value in values]
+        if {n for is_place, n in params if is_place} != set(order.values()):
+            raise ValueError(f"A value is missing in: {sql}")
+        return sql, params, _reader(compiler)
+
+    def rows(self, *values: int | str) -> list[M]:
+        sql, params, read = self._compiled
+        with prepared_cursor() as cursor:
+            cursor.execute(sql, [values[what] if is_place else what for is_place, what in params])
+            return read(cursor.fetchall())
+
+
+def _reader(compiler: Any) -> Callable[[Sequence[Any]], list[Any]]:
+    """Makes objects of rows as `QuerySet` does it, with all that does not change from row to row at hand."""
+    info, select, alias = compiler.klass_info, compiler.select, connection.alias
+    start, stop = info["select_fields"][0], info["select_fields"][-1] + 1
+    names = [column[0].target.attname for column in select[start:stop]]
+    populators = get_related_populators(info, select, alias)  # type: ignore[call-arg]  # the stubs are of a later Django
+    converters = compiler.get_converters([column[0] for column in select])
+    annotations = list((compiler.annotation_col_map or {}).items())
+
+    def read(rows: Sequence[Any]) -> list[Any]:
+        made = []
+        for row in compiler.apply_converters(rows, converters) if converters else rows:
+            obj = info["model"].from_db(alias, names, row[start:stop])
+            for populator in populators:
+                populator.populate(row, obj)
+            for name, at in annotations:
+                setattr(obj, name, row[at])
+            made.append(obj)
+        return made
+
+    return read

@@ -1,0 +1,80 @@
+"""A judge's own figures at the end: nothing that tells who drew what, or how others voted, before judging is closed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from html import escape
+from statistics import median
+
+from generation.models import Entrant
+from judging.models import JudgeTally, Seat
+from judging.pairs.own.answers import SKIP
+from judging.pairs.own.history import counts_by_choice
+from judging.pairs.pages import names_shown
+
+LEAST = 5  # comparisons of an entrant, before it can be a favourite
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How much, how fast, and how evenly a judge voted; the favourite only once names may be seen."""
+
+    votes: int
+    skipped: int
+    left: int
+    right: int
+    neither: int
+    minutes: int
+    pace: float | None
+    favourite: str
+    won: int
+    compared: int
+
+
+def own_figures(seat: Seat) -> Figures:
+    counts = counts_by_choice(seat)
+    times = [ms for ms in seat.votes.standing().values_list("response_ms", flat=True) if ms is not None]
+    favourite, won, compared = _favourite(seat) if names_shown(seat.run) else ("", 0, 0)
+    return Figures(
+        votes=seat.voted,
+        skipped=counts[SKIP],
+        left=counts["left"],
+        right=counts["right"],
+        neither=counts["tie"] + counts["fail"],
+        minutes=round(sum(times) / 60_000),
+        pace=median(times) / 1000 if times else None,
+        favourite=favourite,
+        won=won,
+        compared=compared,
+    )
+
+
+def _favourite(seat: Seat) -> tuple[str, int, int]:
+    """Whose drawings the judge chose the largest share of times, repeats apart; nobody where two share that place."""
+    won: Counter[int] = Counter()
+    met: Counter[int] = Counter()
+    rows = JudgeTally.objects.filter(seat=seat, is_repeat=False)
+    for left, right, outcome, votes in rows.values_list("left", "right", "outcome", "votes"):
+        met.update({left: votes, right: votes})
+        won.update({left: votes * (outcome == "left"), right: votes * (outcome == "right")})
+    shares = sorted(((won[pk] / met[pk], pk) for pk in met if met[pk] >= LEAST), reverse=True)
+    if not shares or not shares[0][0] or (len(shares) > 1 and shares[0][0] == shares[1][0]):
+        return "", 0, 0
+    best = shares[0][1]
+    return Entrant.objects.values_list("label", flat=True).get(pk=best), won[best], met[best]
+
+
+def card(title: str, votes: int) -> str:
+    """A picture to share, 1200 × 630: how much was judged, and where; no drawing and no name."""
+    pairs = f"{votes:,} pair{'' if votes == 1 else 's'}"
+    face = 'font-family="system-ui, Segoe UI, Roboto, Helvetica, Arial, sans-serif" fill="#1d1c1a"'
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1200 630" width="1200" height="630">'
+        '<rect width="1200" height="630" fill="#fbfaf7"/><rect x="80" y="88" width="44" height="44" rx="8" fill="#0b5cad"/>'
+        f'<text x="140" y="122" font-size="34" font-weight="600" {face}>Benchsite</text>'
+        f'<text x="80" y="310" font-size="64" font-weight="700" {face}>I judged {pairs} of drawings,</text>'
+        f'<text x="80" y="392" font-size="64" font-weight="700" {face}>blind.</text>'
+        f'<text x="80" y="500" font-size="34" {face}>{escape(title[:60])}</text>'
+        f'<text x="80" y="552" font-size="26" {face}>Drawings by language models, judged by people.</text></svg>'
+    )

@@ -1,0 +1,74 @@
+"""The judge's own answers, the newest first: votes and skips with their drawings, in as many statements for any number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from generation.models import Run
+from judging.models import Matchup, Outcome, Seat, Vote
+from judging.pairs.matchups import is_showable, samples_of, with_drawings
+from judging.pairs.own.answers import SKIP
+from judging.pairs.pages import Shown, shown
+
+ON_A_PAGE = 24
+CHOICES = {"left": "Left", "right": "Right", "tie": "Both good", "fail": "Both bad", SKIP: "Skipped"}
+FRAMED = {"left": ("left",), "right": ("right",), "tie": ("left", "right")}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer as the page shows it; `pair` is None where a drawing was taken out since."""
+
+    matchup: Matchup
+    outcome: str
+    at: datetime
+    pair: Shown | None
+
+    @property
+    def words(self) -> str:
+        return "Skipped" if self.outcome == SKIP else Outcome(self.outcome).label.capitalize()
+
+    @property
+    def framed(self) -> tuple[str, ...]:
+        return FRAMED.get(self.outcome, ())
+
+    @property
+    def names(self) -> dict[str, str]:
+        left, right = samples_of(self.matchup)
+        return {"left": left.entrant.label, "right": right.entrant.label}
+
+
+def own_answers(seat: Seat, *, choice: str = "", words: str = "") -> QuerySet[Matchup]:
+    vote = Vote.objects.standing().filter(matchup=OuterRef("pk"))
+    answered = with_drawings().filter(seat=seat, state__in=[Matchup.State.VOTED, Matchup.State.SKIPPED])
+    answered = answered.annotate(
+        outcome=Coalesce(Subquery(vote.values("outcome")[:1]), Value(SKIP)),
+        answered_at=Coalesce("skipped_at", Subquery(vote.values("voted_at")[:1])),
+    )
+    if choice in CHOICES:
+        answered = answered.filter(outcome=choice)
+    if words:
+        answered = answered.filter(prompt__text__icontains=words)
+    return answered.order_by("-answered_at", "-order")
+
+
+def page_of_answers(seat: Seat, run: Run, *, choice: str, words: str, number: str | None) -> tuple[Page, list[Answer]]:
+    page = Paginator(own_answers(seat, choice=choice, words=words), ON_A_PAGE).get_page(number)
+    return page, [_answer(matchup, run) for matchup in page]
+
+
+def _answer(matchup: Matchup, run: Run) -> Answer:
+    matchup.run = run
+    pair = shown(matchup) if is_showable(matchup) else None
+    return Answer(matchup, matchup.outcome, matchup.answered_at, pair)  # type: ignore[attr-defined]
+
+
+def counts_by_choice(seat: Seat) -> dict[str, int]:
+    votes = dict(seat.votes.standing().order_by().values_list("outcome").annotate(Count("id")))
+    skipped = seat.matchups.filter(state=Matchup.State.SKIPPED).count()
+    return {choice: votes.get(choice, 0) for choice in Outcome.values} | {SKIP: skipped}

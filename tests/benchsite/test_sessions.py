@@ -1,0 +1,53 @@
+"""Whoever is logged out, barred or has a new password is nobody at once, however often the session was read before."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.urls import reverse
+from django.utils.timezone import now
+
+from tests.judging.make import make_run, make_seat
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def judge(client):
+    seat = make_seat(make_run())
+    client.force_login(seat.judge)
+    assert [page(client) for _ in range(2)] == [200, 200]
+    return seat.judge
+
+
+def page(client):
+    return client.get(reverse("judging:home")).status_code
+
+
+def change_password(user):
+    user.set_password("another one")
+    user.save()
+
+
+def bar(user):
+    user.is_active = False
+    user.save()
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        change_password,
+        bar,
+        lambda user: Session.objects.update(expire_date=now() - timedelta(seconds=1)),
+        lambda user: Session.objects.update(session_data="e30:forged:signature"),
+        lambda user: Session.objects.all().delete(),
+    ],
+    ids=["password", "barred", "expired", "forged", "logged out"],
+)
+def test_a_session_that_ended_is_nobody(client, judge, end):
+    end(judge)
+
+    assert page(client) == 302
