@@ -9,11 +9,7 @@ from judging.views import accounts as account_views
 
 urlpatterns = [
     path("join/<str:token>/", account_views.join, name="join"),
-    path(
-        "login/",
-        auth.LoginView.as_view(template_name="judging/login.html", redirect_authenticated_user=True),
-        name="login",
-    ),
+    path("login/", account_views.LoginView.as_view(), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path(
         "password/",
@@ -28,9 +24,5 @@ urlpatterns = [
         name="password_done",
     ),
     path("reset/<uidb64>/<token>/", account_views.ResetView.as_view(), name="password_reset_confirm"),
-    path(
-        "reset/done/",
-        auth.PasswordResetCompleteView.as_view(template_name="judging/reset_done.html"),
-        name="password_reset_complete",
-    ),
+    path("password/confirm/", account_views.confirm_password, name="confirm_password"),
 ]

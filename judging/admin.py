@@ -27,6 +27,7 @@ from judging.models import (
     PromptTally,
     PublicState,
     Report,
+    ResetLink,
     Seat,
     Vote,
 )
@@ -74,6 +75,14 @@ class InvitationAdmin(RunFactAdmin):
         return str(invitation)
 
 
+@admin.register(ResetLink)
+class ResetLinkAdmin(FactAdmin):
+    list_display = ("judge", "made_by", "made_at", "used_at", "confirmed_at")
+    list_filter = (filled("used_at", "used"), filled("confirmed_at", "confirmed"))
+    list_select_related = ("judge", "made_by")
+    search_fields = ("judge__username", "made_by__username")
+
+
 @admin.register(Epoch)
 class EpochAdmin(RunFactAdmin):
     list_display = ("number", "run_link", "created_at", "checked_at")
@@ -96,7 +105,7 @@ class SeatAdmin(RunFactAdmin):
     list_filter = (filled("excluded_reason", "set aside or down-weighted"), "is_simulated", "run")
     list_select_related = ("run", "judge")
     search_fields = ("pseudonym", "judge__username", "excluded_reason")
-    exclude = ("plan",)
+    exclude = ("plan", "seed", "owed")
     actions = (
         reasoned(many.exclude_judges, label="Exclude from the ranking", done="Excluded: {count}.", refused=REFUSED),
         reasoned(many.halve_judges, label="Count half in the ranking", done="Halved: {count}.", refused=REFUSED),

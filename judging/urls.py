@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
 
 from generation.protocols import judging_modules
-from judging.views import curators, judges
+from judging.views import curators, downloads, judges
 
 app_name = "judging"
 
 urlpatterns = [
     *(route for urls in judging_modules("urls") for route in urls.urlpatterns),
     path("judge/", judges.home, name="home"),
+    re_path(
+        r"^runs/(?P<code>[-\w]+)/judging/(?P<kind>votes|skips|grades)\.(?P<format>jsonl|csv)$",
+        downloads.download,
+        name="download",
+    ),
     path("runs/<slug:code>/judging/<slug:verb>/", curators.set_state, name="set_state"),
     path("runs/<slug:code>/invitations/", curators.invitations, name="invitations"),
     path("runs/<slug:code>/invitations.csv", curators.invitations_csv, name="invitations_csv"),

@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Sum
-from django.db.models.functions import TruncHour
+from django.db.models import Count, Exists, OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce, TruncHour
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timezone import now
 
 from generation.models import Entrant, Run
-from judging.models import JudgeTally, Outcome, Seat
+from judging.models import JudgeTally, Matchup, Outcome, ResetLink, Seat
 from judging.pairs.epochs import load_table, newest_epoch
 from judging.rules import rules_of
 
@@ -98,11 +98,17 @@ def shortfalls(run: Run) -> list[str]:
 
 
 def judge_progress(run: Run) -> list[tuple[Seat, dict[str, int]]]:
-    """The run's seats, the busiest first, with their standing votes by outcome."""
+    """The run's seats, the busiest first, with their standing votes by outcome, and their skips."""
     tallies = JudgeTally.objects.filter(run=run).order_by().values_list("seat", "outcome")
     counts = {(seat, outcome): votes for seat, outcome, votes in tallies.annotate(Sum("votes"))}
-    seats = run.seats.select_related("judge").defer("plan").order_by("-voted", "id")
-    return [(seat, {outcome: counts.get((seat.pk, outcome), 0) for outcome in Outcome.values}) for seat in seats]
+    waiting = ResetLink.objects.waiting().filter(judge=OuterRef("judge"))
+    skipped = Matchup.objects.filter(seat=OuterRef("pk"), state=Matchup.State.SKIPPED).order_by().values("seat")
+    skips = Coalesce(Subquery(skipped.annotate(n=Count("id")).values("n")), 0)
+    seats = run.seats.select_related("judge").defer("plan").annotate(unconfirmed=Exists(waiting), skips=skips)
+    seats = seats.order_by("-voted", "id")
+    return [
+        (seat, {out: counts.get((seat.pk, out), 0) for out in Outcome.values} | {"skip": seat.skips}) for seat in seats
+    ]
 
 
 def votes_per_hour(run: Run) -> list[tuple[datetime, int]]:

@@ -5,12 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.contrib.auth.tokens import default_token_generator
 from django.db import IntegrityError, transaction
 from django.db.models import F
-from django.urls import reverse
-from django.utils.encoding import force_bytes
-from django.utils.http import urlsafe_base64_encode
 from django.utils.timezone import now
 
 from generation.models import Event, Run
@@ -72,9 +68,3 @@ def seat_judge(*, run: Run, judge: User, quota: int | None = None, invitation: I
             if Seat.objects.filter(run=run, judge=judge).exists():
                 return Seat.objects.get(run=run, judge=judge)
             number += 1  # another judge joined at the same moment
-
-
-def reset_path(user: User) -> str:
-    """A link with which somebody can choose a new password; it works once and for a day or so."""
-    uid = urlsafe_base64_encode(force_bytes(user.pk))
-    return reverse("password_reset_confirm", args=[uid, default_token_generator.make_token(user)])

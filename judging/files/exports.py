@@ -1,10 +1,11 @@
-"""A run's votes and grades as rows (for `export`, archives and the API), and as JSON lines or CSV."""
+"""A run's votes, skips and grades as rows (for `export`, archives and the API), and as JSON lines or CSV."""
 
 from __future__ import annotations
 
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, Literal, TextIO
 
 from django.db.models import QuerySet
@@ -12,16 +13,24 @@ from django.db.models import QuerySet
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import csv_cell
 from generation.models import Run
-from judging.models import Grade, Vote
+from judging.marks import accountless, unconfirmed_since
+from judging.models import Grade, Matchup, Vote
 
 Rows = Iterator[dict[str, Any]]
 PORTION = 2000
 VOTE_FIELDS = (
     *("run", "suite", "judge", "prompt_text", "category", "left_model", "right_model"),
     *("left_attempt", "right_attempt", "outcome", "voted_at", "response_ms", "kind", "withdrawn"),
-    *("unblind", "kept_out"),
+    *("unblind", "kept_out", "imported", "unconfirmed"),
 )
-GRADE_FIELDS = ("judge", "entrant", "stage", "subject", "attempt", "dimension", "value", "graded_at", "run", "suite")
+SKIP_FIELDS = (
+    *("run", "suite", "judge", "prompt_text", "category", "left_model", "right_model"),
+    *("left_attempt", "right_attempt", "skipped_at", "response_ms", "kind"),
+)
+GRADE_FIELDS = (
+    *("judge", "entrant", "stage", "subject", "attempt", "dimension", "value", "graded_at", "run", "suite"),
+    *("imported", "unconfirmed"),
+)
 _VOTE = {
     "seat": "seat_id",
     "prompt": "matchup__prompt_id",
@@ -38,7 +47,18 @@ _VOTE = {
     "matchup": "matchup__code",
     **{name: name for name in ("unblind", "kept_out", "imported", "left_breaks", "right_breaks")},
 }
+_SKIP = {
+    "judge": "seat__pseudonym",
+    "username": "seat__judge__username",
+    "prompt_text": "prompt__text",
+    "left_model": "left__name",
+    "right_model": "right__name",
+    "left_attempt": "left_sample__attempt",
+    "right_attempt": "right_sample__attempt",
+    **{name: name for name in ("category", "opened_at", "skipped_at", "kind")},
+}
 _GRADE = {
+    "seat": "seat_id",
     "judge": "seat__pseudonym",
     "username": "seat__judge__username",
     "entrant": "sample__entrant__name",
@@ -59,6 +79,21 @@ def _rows(facts: QuerySet[Any], paths: dict[str, str]) -> Rows:
         yield dict(zip(paths, row, strict=True))
 
 
+class _Marked:
+    """Which of a run's judgements came from files, and which wait for their judge to confirm a new password."""
+
+    def __init__(self, run: Run) -> None:
+        self.outside = accountless(run)
+        self.since = unconfirmed_since(run)
+
+    def of(self, seat: int, imported: bool, moment: datetime) -> dict[str, bool]:
+        since = self.since.get(seat)
+        return {
+            "imported": imported or seat in self.outside,
+            "unconfirmed": since is not None and moment >= since,
+        }
+
+
 def vote_rows(run: Run, votes: QuerySet[Vote] | None = None, *, names: bool = False) -> Rows:
     """Every vote in order of time, withdrawn ones too; judges by pseudonym, or with `names` by account where they have one.
 
@@ -70,14 +105,17 @@ def vote_rows(run: Run, votes: QuerySet[Vote] | None = None, *, names: bool = Fa
     entrants = dict(run.entrants.values_list("id", "name"))
     prompts = dict(run.prompts.values_list("id", "text"))
     excluded = set(run.samples.excluded().values_list("id", flat=True))
+    marked = _Marked(run)
     if votes is None:
         votes = run.votes.order_by("voted_at", "id")
     for row in _rows(votes, _VOTE):
         shown = {row.pop("left_sample"), row.pop("right_sample")}
+        seat = row.pop("seat")
+        row |= marked.of(seat, row["imported"], row["voted_at"])
         yield {
             "run": run.code,
             "suite": run.suite,
-            "judge": judges.get(row.pop("seat")),
+            "judge": judges.get(seat),
             "prompt_text": prompts.get(row.pop("prompt")),
             **row,
             "category": row["category"] or None,
@@ -91,8 +129,10 @@ def grade_rows(run: Run, grades: QuerySet[Grade] | None = None, *, names: bool =
     """Every grade in order of time; withdrawn ones too, so filter by `withdrawn_at` before adding them up."""
     if grades is None:
         grades = run.grades.order_by("graded_at", "id")
+    marked = _Marked(run)
     for row in _rows(grades, _GRADE):
         username, key = row.pop("username"), row.pop("key")
+        row |= marked.of(row.pop("seat"), row["imported"], row["graded_at"])
         yield {**row, "judge": (names and username) or row["judge"], "subject": row["subject"] or key}
 
 
@@ -101,6 +141,21 @@ def vote_records(run: Run, *, names: bool = False) -> Rows:
     for row in vote_rows(run, names=names):
         row |= {"category": row["category"] or "", "voted_at": row["voted_at"].isoformat()}
         yield {name: row[name] for name in VOTE_FIELDS}
+
+
+def skip_records(run: Run, *, names: bool = False) -> Rows:
+    """The pairs that judges skipped and did not take up again, in order of time, with the fields of votes that they have."""
+    skipped = run.matchups.filter(state=Matchup.State.SKIPPED).order_by("skipped_at", "id")
+    for row in _rows(skipped, _SKIP):
+        seen, gone, username = row.pop("opened_at"), row["skipped_at"], row.pop("username")
+        row |= {
+            "run": run.code,
+            "suite": run.suite,
+            "judge": (names and username) or row["judge"],
+            "skipped_at": gone.isoformat(),
+            "response_ms": max(int((gone - seen).total_seconds() * 1000), 0) if seen else None,
+        }
+        yield {name: row[name] for name in SKIP_FIELDS}
 
 
 def grade_records(run: Run, *, names: bool = False) -> Rows:
@@ -122,6 +177,20 @@ def write_votes(
     total = run.votes.count()
     records = vote_records(run, names=names)
     return write_records(records, VOTE_FIELDS, stream, format=format, progress=lambda done: progress(done, total))
+
+
+def write_skips(
+    run: Run,
+    stream: TextIO,
+    *,
+    format: Literal["jsonl", "csv"] = "jsonl",
+    names: bool = False,
+    progress: Progress = unwatched,
+) -> int:
+    """Write every skipped pair and say how many."""
+    total = run.matchups.filter(state=Matchup.State.SKIPPED).count()
+    records = skip_records(run, names=names)
+    return write_records(records, SKIP_FIELDS, stream, format=format, progress=lambda done: progress(done, total))
 
 
 def write_grades(
@@ -165,3 +234,6 @@ def _cell(value: object) -> object:
     if isinstance(value, bool):
         return str(value).lower()
     return csv_cell(value) if isinstance(value, str) else value
+
+
+WRITERS = {"votes": write_votes, "skips": write_skips, "grades": write_grades}

@@ -19,6 +19,7 @@ from generation.runs.errors import refuse_frozen
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Category, Generation, ModelEntry, PromptEntry, Suite
 from judging.files.vote_lines import VoteLine, read_vote_lines
+from judging.marks import import_reason, refuse_judged
 from judging.models import Matchup, Seat, Vote
 from judging.pairs import NAME
 from judging.pairs.tallies import rebuild_tallies
@@ -32,11 +33,19 @@ Prompts = dict[tuple[str | None, str | None], Prompt]
 
 @transaction.atomic
 def import_votes(
-    *, path: Path, run: Run | None = None, title: str = "", by: User | None = None, progress: Progress = unwatched
+    *,
+    path: Path,
+    reason: str,
+    run: Run | None = None,
+    title: str = "",
+    by: User | None = None,
+    progress: Progress = unwatched,
 ) -> tuple[Run, int]:
     """Import a file into a run, or into a new one made of the names in it. The same file never counts twice in a run."""
     if run is not None:
         refuse_frozen(run)
+        refuse_judged(run)
+    reason = import_reason(reason)
     lines = read_vote_lines(path, progress=progress)
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -45,9 +54,8 @@ def import_votes(
         raise BadLine(path.name, 0, "", "it was imported into this run before")
     _store(run, lines, progress)
     facts = {"digest": digest, "votes": len(lines)}
-    Event.objects.create(
-        run=run, actor=by, verb=Event.Verb.IMPORT_VOTES, subject=clean_text(path.name)[0][:200], facts=facts
-    )
+    file = clean_text(path.name)[0][:200]
+    Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_VOTES, subject=file, reason=reason, facts=facts)
     rebuild_tallies(run)
     mark_stale(run.pk)
     return run, len(lines)

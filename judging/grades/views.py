@@ -88,6 +88,11 @@ def save(request: UserRequest, item: str) -> HttpResponse:
     own = _item(request, item)
     values = grade_pages.read_values(request.POST)
     note = request.POST["note"].strip()[:500] if "note" in request.POST else None
+    if not values and request.POST.get("go") == "next":
+        refused = RefusedError(
+            "empty", "Nothing is graded yet. Grade this drawing, or choose Next to leave it for later."
+        )
+        return _refuse(request, refused, own)
     try:
         done = grade_sample(judge=request.user, code=item, values=values, note=note)
     except RefusedError as refused:
@@ -183,6 +188,7 @@ def overview(request: UserRequest, code: str) -> HttpResponse:
     context = {
         **_figures(run),
         "rules": rules_of(code).judging,
+        "files": ("grades",),
         "rubric": rubric_of(code),
         "drawings": run.samples.judgeable().count(),
     }
@@ -197,12 +203,13 @@ def _graded_run(code: str) -> Run:
 
 
 def _figures(run: Run) -> dict[str, object]:
-    graded = GradeSheet.objects.filter(seat__run=run).values_list("graded", flat=True)
+    graded = list(GradeSheet.objects.filter(seat__run=run).values_list("graded", flat=True))
     reports = GradeItem.objects.filter(seat__run=run, decision="").exclude(reported_at=None)
     return {
         "run": run,
         "judges": grade_pages.judge_progress(run, rubric_of(run.code)),
         "graded": sum(graded),
+        "graders": sum(count > 0 for count in graded),
         "reports": reports.select_related("seat", "sample__prompt").defer("sample__raw", "sample__answer"),
     }
 

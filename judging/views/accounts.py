@@ -10,22 +10,26 @@ from axes.utils import reset
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as auth
-from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
 from django.contrib.auth.models import User
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse_lazy
+from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
+from benchsite.lib.access import UserRequest
 from generation.models import Run
 from generation.protocols import load
 from judging.curating.invitations import UsedUpError, accept_invitation, sign_up
+from judging.curating.reset_links import confirm_links, note_new_password
 from judging.models import Invitation, Seat
 from judging.rules import rules_of
 from judging.views.forms import SignUpForm
+from judging.views.known_browsers import known_since, remember_browser
 
 
 def _keep_path(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,6 +42,22 @@ def _keep_path(view: Callable[..., Any]) -> Callable[..., Any]:
         return response
 
     return kept
+
+
+class LoginView(auth.LoginView):
+    """Logging in leads to the work, unless it was asked for on the way to another page."""
+
+    template_name = "judging/login.html"
+    redirect_authenticated_user = True
+
+    def get_default_redirect_url(self) -> str:
+        return reverse("generation:runs" if cast(User, self.request.user).is_staff else "judging:home")
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """From here on the browser is known as the judge's own."""
+        response = super().form_valid(form)
+        remember_browser(self.request, response, form.get_user())
+        return response
 
 
 @never_cache
@@ -76,9 +96,12 @@ def _let_in(request: HttpRequest, invitation: Invitation, form: SignUpForm | Non
         for entry in invitation.run.judged_by:
             if entry.on_join:
                 load(entry.on_join)(seat.pk)
-        return redirect("judging:judge", invitation.run.code)
-    messages.info(request, "You are in. Judging of this run is not open at the moment; you will find it here.")
-    return redirect("judging:home")
+        response = redirect("judging:judge", invitation.run.code)
+    else:
+        messages.info(request, "You are in. Judging of this run is not open at the moment; you will find it here.")
+        response = redirect("judging:home")
+    remember_browser(request, response, cast(User, seat.judge))
+    return response
 
 
 @method_decorator(_keep_path, name="dispatch")
@@ -86,10 +109,30 @@ class ResetView(auth.PasswordResetConfirmView):
     """A curator's link: who chose a new password is in at once, whatever was tried with the old one and from where."""
 
     template_name = "judging/reset.html"
-    success_url = reverse_lazy("password_reset_complete")
+    success_url = reverse_lazy("judging:home")
     post_reset_login = True
     post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
 
+    def setup(self, request: HttpRequest, *args: object, **kwargs: object) -> None:
+        """The first look at its user clears a session that a new password has ended: before the link is kept in it."""
+        super().setup(request, *args, **kwargs)
+        bool(request.user.is_authenticated)
+
+    @transaction.atomic
     def form_valid(self, form: SetPasswordForm) -> HttpResponse:
         reset(username=form.user.get_username())
+        note_new_password(judge=form.user)
+        messages.success(self.request, "Your new password is set.")
         return super().form_valid(form)
+
+
+@login_required
+@never_cache
+@require_POST
+def confirm_password(request: UserRequest) -> HttpResponse:
+    """The judge says that a curator's link was used by nobody else."""
+    if confirm_links(judge=request.user, known_since=known_since(request, request.user)):
+        messages.success(request, "Confirmed. Your votes are no longer marked.")
+    else:
+        messages.error(request, "Nothing was confirmed: this browser was not yours before the link was made.")
+    return redirect("judging:home")

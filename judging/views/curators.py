@@ -16,10 +16,11 @@ from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.files import attachment
 from benchsite.lib.reasons import reason_of
 from benchsite.lib.text import csv_cell
-from generation.models import Event, Run
+from generation.models import Run
 from generation.runs.errors import RunError
 from judging.curating import runs as curating
-from judging.curating.invitations import create_invitations, reset_path, revoke_invitation
+from judging.curating.invitations import create_invitations, revoke_invitation
+from judging.curating.reset_links import make_reset_link
 from judging.models import Invitation, Seat
 from judging.views.forms import InviteForm, WeighForm
 
@@ -120,6 +121,5 @@ def weigh(request: UserRequest, code: str, pk: int) -> HttpResponse:
 def reset_link(request: UserRequest, code: str, pk: int) -> HttpResponse:
     """A link for a judge who lost the password; staff are helped by a superuser in the admin, not here."""
     judge = get_object_or_404(User, seats__run__code=code, seats__pk=pk, is_staff=False, is_superuser=False)
-    Event.objects.create(run=_run(code), actor=request.user, verb=Event.Verb.MAKE_RESET_LINK, subject=judge.username)
-    link = request.build_absolute_uri(reset_path(judge))
+    link = request.build_absolute_uri(make_reset_link(judge=judge, run=_run(code), by=request.user))
     return render(request, "judging/reset_link.html", {"link": link, "judge": judge, "code": code})

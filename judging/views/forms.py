@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.http import QueryDict
 
+from benchsite.lib.reasons import LONGEST_REASON
 from judging.models import Outcome, Report
 from judging.pairs.voting import LONGEST_MS, Ballot
 
-FONTS = [("1", "font 1"), ("2", "font 2"), ("3", "font 3")]
+FONTS = {"1", "2", "3"}
+CODE = re.compile(r"[-\w]{1,12}", re.ASCII)
+MILLISECONDS = re.compile(r"[0-9]{0,12}")
+REASON_HELP = "Shown on the leaderboard beside the number of imported votes or grades."
 
 
-class VoteForm(forms.Form):
-    """The matchup's code and the choice; sides, samples and judge come from the row."""
+def import_reason_field() -> forms.CharField:
+    return forms.CharField(label="Why", max_length=LONGEST_REASON, help_text=REASON_HELP)
 
-    code = forms.SlugField(max_length=12)
-    outcome = forms.ChoiceField(choices=Outcome.choices)
-    response_ms = forms.IntegerField(required=False, min_value=0)
-    left_breaks = forms.MultipleChoiceField(choices=FONTS, required=False)
-    right_breaks = forms.MultipleChoiceField(choices=FONTS, required=False)
 
-    def ballot(self) -> Ballot:
-        fields = self.cleaned_data
-        bits = {side: sum(1 << int(font) - 1 for font in set(fields[f"{side}_breaks"])) for side in ("left", "right")}
-        claimed = fields["response_ms"]
-        return Ballot(
-            fields["outcome"],
-            response_ms=None if claimed is None else min(claimed, LONGEST_MS),
-            left_breaks=bits["left"],
-            right_breaks=bits["right"],
-        )
+def read_ballot(fields: QueryDict) -> tuple[str, Ballot] | None:
+    """The matchup's code and the choice, or None where it is no vote; sides, samples and judge come from the row.
+
+    By hand, because a form takes as long as the vote.
+    """
+    code, outcome = fields.get("code", ""), fields.get("outcome", "")
+    claimed = fields.get("response_ms", "").strip()
+    breaks = {side: set(fields.getlist(f"{side}_breaks")) for side in ("left", "right")}
+    known = CODE.fullmatch(code) and outcome in Outcome.values and FONTS.issuperset(breaks["left"] | breaks["right"])
+    if not known or not MILLISECONDS.fullmatch(claimed):
+        return None
+    bits = {side: sum(1 << int(font) - 1 for font in fonts) for side, fonts in breaks.items()}
+    response = min(int(claimed), LONGEST_MS) if claimed else None
+    return code, Ballot(outcome, response_ms=response, left_breaks=bits["left"], right_breaks=bits["right"])
 
 
 class CodeForm(forms.Form):
@@ -99,6 +104,7 @@ class VotesForm(forms.Form):
         "all that it may hold is what votes.jsonl of a download holds.",
         widget=forms.FileInput(attrs={"accept": ".jsonl"}),
     )
+    reason = import_reason_field()
 
 
 class VotesRunForm(VotesForm):

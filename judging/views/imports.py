@@ -35,7 +35,9 @@ def _import(request: UserRequest, form: VotesForm, run: Run | None) -> HttpRespo
         fields = form.cleaned_data
         try:
             with kept(fields["file"]) as path:
-                into, count = import_votes(path=path, run=run, title=fields.get("title", ""), by=request.user)
+                into, count = import_votes(
+                    path=path, run=run, title=fields.get("title", ""), reason=fields["reason"], by=request.user
+                )
         except (FileError, RunError) as refused:
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
         else:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import wraps
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.access import UserRequest
 from generation.models import Run
 from generation.protocols import PROTOCOLS, load
+from judging.curating.reset_links import can_confirm
 from judging.models import Seat
+from judging.views.known_browsers import known_since, remember_browser
+
+LINKS_SHOWN = timedelta(days=30)
 
 
 def judge_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -38,7 +46,7 @@ def wants_json(request: HttpRequest) -> bool:
 
 def own_seat(request: UserRequest, code: str) -> Seat:
     """The judge's own seat in a run; a run without one is as good as none."""
-    seats = Seat.objects.select_related("run").defer("run__config")
+    seats = Seat.objects.select_related("run").defer("plan", "run__config")
     return get_object_or_404(seats, run__code=code, judge=request.user)
 
 
@@ -61,4 +69,17 @@ def home(request: UserRequest) -> HttpResponse:
         if (mine := [seat for seat in seats if name in seat.run.protocols])
     ]
     helped = parts or [{"entry": entry, **load(entry.home)([])} for entry in list(people.values())[:1]]
-    return render(request, "judging/home.html", {"parts": parts, "helped": helped})
+    context = {"parts": parts, "helped": helped, **_password_links(request)}
+    response = render(request, "judging/home.html", context)
+    remember_browser(request, response, request.user)
+    return response
+
+
+def _password_links(request: UserRequest) -> dict[str, Any]:
+    """Links to a new password that the judge should know of: recent ones, and all that wait to be confirmed."""
+    judge = request.user
+    recent = Q(made_at__gte=now() - LINKS_SHOWN) | Q(used_at__isnull=False, confirmed_at=None)
+    links = list(judge.reset_links.filter(recent).select_related("made_by"))
+    waiting = sum(link.used_at is not None and link.confirmed_at is None for link in links)
+    may_confirm = bool(waiting) and can_confirm(judge, known_since=known_since(request, judge))
+    return {"reset_links": links, "unconfirmed": waiting, "may_confirm": may_confirm}

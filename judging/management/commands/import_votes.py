@@ -13,6 +13,7 @@ from benchsite.lib.text import visible
 from generation.management.run_commands import find_run
 from generation.runs.errors import RunError
 from judging.files.import_votes import import_votes
+from judging.marks import REASON
 
 
 class Command(BaseCommand):
@@ -23,15 +24,16 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--run", help="the code of the run that these entrants belong to (default: a new run)")
+        parser.add_argument("--reason", required=True, help=REASON)
         parser.add_argument("--title", default="", help="the title of the new run")
 
-    def handle(self, *args: Any, file: Path, run: str | None, title: str, **options: Any) -> None:
+    def handle(self, *args: Any, file: Path, run: str | None, title: str, reason: str, **options: Any) -> None:
         if not file.is_file():
             raise CommandError(f"There is no file {visible(str(file))}.")
         try:
             with Bar(self.stderr, "Importing") as bar:
                 given = find_run(run) if run else None
-                into, count = import_votes(path=file, run=given, title=title, progress=bar.to)
+                into, count = import_votes(path=file, run=given, title=title, reason=reason, progress=bar.to)
         except (FileError, RunError) as refused:
             raise CommandError(visible(f"Nothing was imported. {refused}")) from None
         self.stdout.write(f"{count} votes imported into run {into.code}.")

@@ -90,7 +90,7 @@ def test_the_overview_shows_coverage_progress_and_shortfalls(client, run, curato
         sum(cell.votes for _, cells in page.context["coverage"] for cell in cells)
         == Vote.objects.exclude(matchup__kind="repeat").count()
     )
-    assert page.context["judges"][0][1] == {"left": 3, "right": 0, "tie": 0, "fail": 2}
+    assert page.context["judges"][0][1] == {"left": 3, "right": 0, "tie": 0, "fail": 2, "skip": 0}
     assert sum(count for _, count in page.context["hours"]) == 5
     assert "2 pairs have no common prompt in Animal." in page.context["shortfalls"]
     assert f"{lone.label} lacks a drawing for 2 of 4 prompts." in page.context["shortfalls"]
@@ -133,7 +133,7 @@ def test_the_overview_takes_the_same_queries_for_any_number_of_judges(client, ru
     with CaptureQueriesContext(connection) as context:
         client.get(reverse("judging:overview", args=[run.code]))
 
-    assert len(context) <= 14
+    assert len(context) <= 19
 
 
 def test_open_pause_close_are_written_down_with_who_and_why(client, run, curator):

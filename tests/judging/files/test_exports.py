@@ -30,7 +30,7 @@ def test_the_file_of_votes_has_what_the_archive_has():
 def test_votes_are_read_in_as_many_statements_however_many_there_are(django_assert_num_queries):
     run = make_judged_run()
 
-    with django_assert_num_queries(5):  # votes, and the names that they share
+    with django_assert_num_queries(7):  # votes, the names that they share, and the seats that are marked
         list(vote_rows(run))
 
 

@@ -21,7 +21,7 @@ from judging.models import JudgeTally, Matchup, Seat, Vote
 from judging.pairs import voting
 from judging.pairs.serving import take_seat
 from judging.pairs.tallies import differences
-from tests.judging.make import make_run, make_seat
+from tests.judging.make import close_judging, make_run, make_seat
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 
@@ -67,6 +67,8 @@ def test_exported_votes_equal_the_rows(run):
             "withdrawn": vote.withdrawn_at is not None,
             "unblind": vote.unblind,
             "kept_out": vote.kept_out,
+            "imported": False,
+            "unconfirmed": False,
         }
         for vote in votes
     ]
@@ -103,6 +105,9 @@ def test_csv_neutralises_formulas_in_every_cell_that_people_or_models_wrote(run,
     assert {json.loads(line)["prompt_text"] for line in exact.getvalue().splitlines()} == {formula}
 
 
+FLAGS = ("withdrawn", "unblind", "kept_out", "imported", "unconfirmed")
+
+
 def test_csv_has_the_votes_of_the_jsonl(run):
     sheet, lines = io.StringIO(newline=""), io.StringIO()
 
@@ -112,7 +117,7 @@ def test_csv_has_the_votes_of_the_jsonl(run):
     rows = list(csv.DictReader(sheet))
     records = [json.loads(line) for line in lines.getvalue().splitlines()]
     for record in records:
-        record |= {name: str(record[name]).lower() for name in ("withdrawn", "unblind", "kept_out")}
+        record |= {name: str(record[name]).lower() for name in FLAGS}
     assert rows == [{name: str(value) for name, value in record.items()} for record in records]
 
 
@@ -120,10 +125,10 @@ def test_a_dump_comes_back_the_same(run, tmp_path):
     path = tmp_path / "votes.jsonl"
     call_command("export", "votes", run.code, out=path)
 
-    call_command("import_votes", path, title="Again")
+    call_command("import_votes", path, title="Again", reason="a test")
 
     again = Run.objects.get(title="Again")
-    skipped = {"run": None, "suite": None, "left_attempt": None, "right_attempt": None}
+    skipped = {"run": None, "suite": None, "left_attempt": None, "right_attempt": None, "imported": None}
     before = [record | skipped for record in vote_records(run)]
     assert [record | skipped for record in vote_records(again)] == before
     assert differences(again) == 0
@@ -133,17 +138,18 @@ def test_a_dump_comes_back_the_same(run, tmp_path):
 
 
 def test_into_the_same_run_attempts_are_found_and_the_file_counts_once(run, tmp_path):
+    close_judging(run)
     path = tmp_path / "votes.jsonl"
     call_command("export", "votes", run.code, out=path)
     path.write_text(path.read_text().replace('"voted_at": "2', '"voted_at": "1'))
 
-    call_command("import_votes", path, run=run.code)
+    call_command("import_votes", path, run=run.code, reason="a test")
 
     assert Vote.objects.count() == 96
     assert not Matchup.objects.filter(left_sample=None).exists()
     assert differences(run) == 0
     with pytest.raises(CommandError, match="imported into this run before"):
-        call_command("import_votes", path, run=run.code)
+        call_command("import_votes", path, run=run.code, reason="a test")
 
 
 def test_only_two_models_and_an_outcome_are_required(tmp_path):
@@ -153,7 +159,7 @@ def test_only_two_models_and_an_outcome_are_required(tmp_path):
         '{"left_model": "b", "right_model": "a", "outcome": "fail", "judge": "j1", "prompt_text": "Draw"}\n'
     )
 
-    call_command("import_votes", path)
+    call_command("import_votes", path, reason="a test")
 
     run = Run.objects.get()
     assert [(r["left_model"], r["outcome"], r["judge"]) for r in vote_records(run)] == [
@@ -199,18 +205,19 @@ def test_a_bad_line_refuses_the_file_and_says_where(tmp_path, line, words):
     path.write_text(f"{good}{line}\n" if line else "\n")
 
     with pytest.raises(CommandError, match=words) as refused:
-        call_command("import_votes", path)
+        call_command("import_votes", path, reason="a test")
 
     assert not line or "bad.jsonl:2" in str(refused.value)
     assert Run.objects.count() == 0
 
 
 def test_entrants_that_a_run_does_not_have_are_refused_by_line(run, tmp_path):
+    close_judging(run)
     path = tmp_path / "votes.jsonl"
     path.write_text('\n{"left_model": "who", "right_model": "acme/alpha-1", "outcome": "left"}\n')
 
     with pytest.raises(CommandError, match=r"votes.jsonl:2: 'who' is no entrant of this run"):
-        call_command("import_votes", path, run=run.code)
+        call_command("import_votes", path, run=run.code, reason="a test")
 
 
 GOOD = b'{"left_model": "a", "right_model": "b", "outcome": "left"}'
@@ -218,11 +225,12 @@ TIMED = GOOD[:-1] + b', "judge": "j", "voted_at": "2026-05-01T12:00:00Z"}'
 
 
 def test_a_runs_own_votes_do_not_count_twice(run, tmp_path):
+    close_judging(run)
     path = tmp_path / "votes.jsonl"
     call_command("export", "votes", run.code, out=path)
 
     with pytest.raises(CommandError, match=f"votes.jsonl:1: this vote of .* is in run {run.code} already"):
-        call_command("import_votes", path, run=run.code)
+        call_command("import_votes", path, run=run.code, reason="a test")
 
     assert Vote.objects.count() == 48 and Seat.objects.filter(pseudonym__endswith="(imported)").count() == 0
 
@@ -244,7 +252,7 @@ def test_damaged_files_are_refused_by_line_and_leave_nothing(tmp_path, data, wor
     path.write_bytes(data)
 
     with pytest.raises(CommandError, match=words):
-        call_command("import_votes", path)
+        call_command("import_votes", path, reason="a test")
 
     assert not Run.objects.exists() and not Vote.objects.exists()
 
@@ -254,16 +262,16 @@ def test_one_moment_may_hold_votes_on_several_prompts(tmp_path):
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     timed = [TIMED[:-1] + b', "prompt_text": "%s"}\n' % text for text in (b"cat", b"dog", b"owl")]
     first.write_bytes(timed[0] + timed[1] + timed[2])
-    call_command("import_votes", first)
+    call_command("import_votes", first, reason="a test")
     run = Run.objects.get()
     Vote.objects.order_by("pk").last().delete()
 
     second.write_bytes(timed[2])
-    call_command("import_votes", second, run=run.code)
+    call_command("import_votes", second, run=run.code, reason="a test")
     second.write_bytes(b"\n" + timed[1])
 
     with pytest.raises(CommandError, match=r"second.jsonl:2: this vote of j is in run"):
-        call_command("import_votes", second, run=run.code)
+        call_command("import_votes", second, run=run.code, reason="a test")
     assert Vote.objects.count() == 3
 
 
@@ -271,7 +279,7 @@ def test_a_vote_with_the_time_of_its_withdrawal_does_not_count(tmp_path):
     path = tmp_path / "votes.jsonl"
     path.write_bytes(GOOD + b"\n" + TIMED[:-1] + b', "withdrawn": "2026-05-01T14:30:00+02:00"}')
 
-    run, count = import_votes(path=path)
+    run, count = import_votes(path=path, reason="a test")
 
     withdrawn = run.votes.get(seat__pseudonym="j")
     assert count == 2 and list(run.votes.standing()) == list(run.votes.exclude(pk=withdrawn.pk))
@@ -283,7 +291,7 @@ def test_a_byte_order_mark_and_carriage_returns_are_taken(tmp_path):
     path = tmp_path / "votes.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + GOOD + b"\r\n" + TIMED + b"\r\n")
 
-    call_command("import_votes", path)
+    call_command("import_votes", path, reason="a test")
 
     assert Vote.objects.count() == 2
 
@@ -316,7 +324,7 @@ def test_a_frozen_run_takes_no_votes_from_a_file(run, tmp_path):
     Run.objects.filter(pk=run.pk).update(frozen_at=now())
 
     with pytest.raises(CommandError, match="is frozen"):
-        call_command("import_votes", path, run=run.code)
+        call_command("import_votes", path, run=run.code, reason="a test")
 
     assert Vote.objects.count() == 48
 
@@ -326,19 +334,20 @@ def test_one_prompt_in_two_categories_is_counted_once_in_each(tmp_path):
     vote = {"left_model": "a", "right_model": "b", "outcome": "left", "judge": "j", "prompt_text": "a cat"}
     path.write_text("\n".join(json.dumps(vote | {"category": category}) for category in ("x", "y", "x", "")))
 
-    call_command("import_votes", path)
+    call_command("import_votes", path, reason="a test")
 
     found = Matchup.objects.values_list("category", "prompt__category", "prompt__text")
     assert sorted(found) == [(c, c, "a cat") for c in ("", "x", "x", "y")]
 
 
 def test_votes_for_a_run_take_its_categories(run, tmp_path):
+    close_judging(run)
     path, prompt = tmp_path / "votes.jsonl", run.prompts.first()
     names = dict(zip(("left_model", "right_model"), run.entrants.values_list("name", flat=True), strict=False))
     line = {**names, "outcome": "tie", "judge": "j", "prompt_text": prompt.text, "category": "misspelt"}
     path.write_text(json.dumps(line))
 
-    call_command("import_votes", path, run=run.code)
+    call_command("import_votes", path, run=run.code, reason="a test")
 
     assert Matchup.objects.get(seat__pseudonym="j").category == prompt.category
 
@@ -347,8 +356,8 @@ def test_a_file_may_have_any_name(tmp_path):
     path = tmp_path / (os.fsdecode(b"\xff") + "v" * 100 + ".jsonl")
     path.write_text('{"left_model": "a", "right_model": "b", "outcome": "left"}\n')
 
-    run, count = import_votes(path=path, title="t" * 300)
+    run, count = import_votes(path=path, title="t" * 300, reason="a test")
 
     assert (count, run.title) == (1, "t" * 200)
-    assert import_votes(path=path)[0].title == "\ufffd" + "v" * 100
+    assert import_votes(path=path, reason="a test")[0].title == "\ufffd" + "v" * 100
     assert Event.objects.filter(verb="import votes").latest("id").subject == "\ufffd" + "v" * 100 + ".jsonl"

@@ -374,3 +374,25 @@ def test_an_ascii_run_can_be_graded_too(client):
     page = client.get(url("drawing", next_item(seat).code)).text
 
     assert '<pre class="drawing" dir="ltr">/\\_&lt;b&gt;</pre>' in page
+
+
+def test_save_and_next_with_nothing_graded_stays_and_says_so(client):
+    item = next_item(enter(client, make_rubric_run()))
+
+    page = client.post(url("save_grades", item.code), {"go": "next", "note": ""}, follow=True)
+
+    assert page.redirect_chain[-1][0] == url("drawing", item.code)
+    assert "Nothing is graded yet" in page.text
+    assert Grade.objects.count() == 0
+
+
+def test_only_judges_who_graded_are_counted(client):
+    run = make_rubric_run()
+    seat = seat_with_list(run, "alice")
+    seat_with_list(run, "bob")
+    grade(seat, next_item(seat))
+    client.force_login(make_curator())
+
+    page = collapsed(client.get(url("grade_overview", run.code)))
+
+    assert "</span> judgement by 1 of 2 judges." in page

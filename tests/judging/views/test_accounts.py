@@ -14,9 +14,9 @@ from judging.curating.invitations import (
     UsedUpError,
     accept_invitation,
     create_invitations,
-    reset_path,
     revoke_invitation,
 )
+from judging.curating.reset_links import reset_path
 from judging.models import Invitation, Matchup, Seat
 from tests.judging.make import make_curator, make_judge, make_run, make_seat
 
@@ -215,3 +215,14 @@ def test_no_reset_link_is_made_for_staff(client):
     client.force_login(make_curator())
 
     assert client.post(reverse("judging:reset_link", args=[seat.run.code, seat.pk])).status_code == 404
+
+
+@pytest.mark.parametrize(("staff", "page"), [(False, "judging:home"), (True, "generation:runs")])
+def test_logging_in_leads_to_the_work(client, staff, page):
+    User.objects.create_user("alice", password="a-good-password", is_staff=staff)
+    entry = {"username": "alice", "password": "a-good-password"}
+
+    assert client.post(reverse("login"), entry)["Location"] == reverse(page)
+    assert client.get(reverse("login"))["Location"] == reverse(page), "who is logged in already"
+    client.logout()
+    assert client.post(f"{reverse('login')}?next=/about/numbers/", entry)["Location"] == "/about/numbers/"

@@ -11,7 +11,7 @@ from django.urls import reverse
 from generation.models import Event, Run
 from generation.runs.publishing import freeze_runs
 from judging.models import Vote
-from tests.judging.make import NAMES, make_run
+from tests.judging.make import NAMES, close_judging, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -22,11 +22,11 @@ def line(**more) -> str:
 
 def upload(client, run: Run | None, text: str, *, name: str = "votes.jsonl", **more):
     url = reverse("judging:import_votes", args=[run.code]) if run else reverse("judging:import_run_of_votes")
-    return client.post(url, {"file": SimpleUploadedFile(name, text.encode()), **more}, follow=True)
+    return client.post(url, {"file": SimpleUploadedFile(name, text.encode()), "reason": "a pilot", **more}, follow=True)
 
 
 def test_a_curator_uploads_votes_into_a_run(client, curator):
-    run = make_run()
+    run = close_judging(make_run())
 
     page = upload(client, run, line(judge="ada") + line(outcome="tie"))
 
@@ -37,7 +37,7 @@ def test_a_curator_uploads_votes_into_a_run(client, curator):
 
 
 def test_the_judging_page_leads_to_the_upload(client, curator):
-    run = make_run()
+    run = close_judging(make_run())
 
     page = client.get(reverse("judging:overview", args=[run.code])).text
 
@@ -60,7 +60,7 @@ def test_the_judging_page_leads_to_the_upload(client, curator):
     ],
 )
 def test_a_bad_line_is_named_on_the_page_and_nothing_is_imported(client, curator, text, said):
-    run = make_run()
+    run = close_judging(make_run())
 
     page = upload(client, run, text)
 
@@ -69,7 +69,7 @@ def test_a_bad_line_is_named_on_the_page_and_nothing_is_imported(client, curator
 
 
 def test_a_file_counts_once(client, curator):
-    run = make_run()
+    run = close_judging(make_run())
     upload(client, run, line())
 
     page = upload(client, run, line(), name="again.jsonl")
@@ -79,7 +79,7 @@ def test_a_file_counts_once(client, curator):
 
 
 def test_a_frozen_run_takes_no_votes(client, curator):
-    run = make_run()
+    run = close_judging(make_run())
     freeze_runs(Run.objects.all(), by=curator, reason="final")
 
     assert "is frozen" in upload(client, run, line()).text
@@ -105,7 +105,7 @@ def test_a_bad_line_makes_no_run(client, curator):
 def test_a_large_upload_is_read_where_it_lies_and_under_its_own_name(client, curator, settings):
     settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 0
 
-    assert "1 vote imported." in upload(client, make_run(), line()).text
+    assert "1 vote imported." in upload(client, close_judging(make_run()), line()).text
     assert "ü.jsonl:1: the line is not JSON (" in upload(client, None, "{", name="ü" * 200 + ".jsonl").text
 
 
