@@ -23,7 +23,20 @@ from benchmarks.figures.table import Row, machine_facts, make_parser, show, writ
 from benchmarks.numbers.coverage import write_tables
 
 ROOT = Path(__file__).resolve().parents[2]
-BENCHES = ("svg", "pixel", "birds", "fuzz", "coverage", "ranking", "generation", "judging", "site", "fire", "chaos")
+BENCHES = (
+    "svg",
+    "pixel",
+    "birds",
+    "fuzz",
+    "coverage",
+    "ranking",
+    "generation",
+    "judging",
+    "site",
+    "face",
+    "fire",
+    "chaos",
+)
 LONGEST = {False: 600, True: 4 * 3600}  # seconds for one bench
 
 

@@ -54,10 +54,15 @@ PARTS = {
     "pixel": ("Pixel art", "Answers that are clean, fenced, ragged, wordy or cut off."),
     "birds": ("Science Birds", "Levels through reading, conversion, physics and classification."),
     "site": ("The site", "Exports and pages of large runs."),
+    "face": ("The face", "Home, a finished board and the judge page of a demo site in Chromium. The judge page comes after a login, so its cache is warm."),
 }  # fmt: skip
 # Lists among a bench's figures that the page shows, and which of their columns.
 STORM = "database seed gentle samples drawn failed held"
-TABLES = {"chaos": {"storms": STORM}, "fuzz": {"readers": "reader examples accepted growth held"}}
+TABLES = {
+    "chaos": {"storms": STORM},
+    "fuzz": {"readers": "reader examples accepted growth held"},
+    "face": {"pages": "page visits lcp_ms inp_ms script_bytes page_bytes"},
+}
 ELSEWHERE = """## Covered by tests
 
 - **Hostile corpus**: all 120 cases in `tests/hostile/` go through their readers, both databases, the admin's lists, the judge's
@@ -92,10 +97,6 @@ def machine_line(figures: Row) -> str:
 def section(name: str, bench: Row) -> str:
     title, text = PARTS[name]
     rows = [judge(promise, bench["figures"]) for promise in PROMISES if promise.bench == name]
-    form = "full form" if bench["full"] else "short form"
-    load = f"; machine load {bench['load'][0]} to {bench['load'][1]}" if bench["load"] else ""
-    tree = f", commit {bench['commit']}" if bench.get("commit") else ""
-    source = f"`script/bench {name}`, {form}, {bench['at'][:16]} UTC{tree}: {bench['seconds']:.0f} s{load}."
     tables = [markdown(rows)] if rows else []
     tables += [
         columns_of(bench["figures"][key], columns)
@@ -104,7 +105,17 @@ def section(name: str, bench: Row) -> str:
     ]
     failed = [] if not bench["exit"] else [f"The bench ended with code {bench['exit']}."]
     failed += [bench["note"]] if bench.get("note") else []  # how a record came about, where not by the command alone
-    return "\n\n".join([f"## {title}", text, source, *tables, *failed]) + "\n"
+    return "\n\n".join([f"## {title}", text, source_of(name, bench), *tables, *failed]) + "\n"
+
+
+def source_of(name: str, bench: Row) -> str:
+    """Which run the figures are of; a record with `sources` was put together table by table."""
+    if bench.get("sources"):
+        return f"Not one run of `script/bench {name}`: its tables were made one by one.\n\n{markdown(bench['sources'])}"
+    form = "full form" if bench["full"] else "short form"
+    load = f"; machine load {bench['load'][0]} to {bench['load'][1]}" if bench["load"] else ""
+    tree = f", commit {bench['commit']}" if bench.get("commit") else ""
+    return f"`script/bench {name}`, {form}, {bench['at'][:16]} UTC{tree}: {bench['seconds']:.0f} s{load}."
 
 
 def columns_of(rows: list[Row], columns: str) -> str:
@@ -114,7 +125,10 @@ def columns_of(rows: list[Row], columns: str) -> str:
 def shortfalls(benches: dict[str, Row]) -> str:
     rows = [(p, judge(p, benches[p.bench]["figures"])) for p in PROMISES if p.bench in benches]
     short = [(p, row) for p, row in rows if row["holds"] in ("no", "**no**")]
-    lines = [f"- {p.bench}: {row['promise']}: {row['result']}, target {row['limit']}. {p.cause}" for p, row in short]
+    lines = [
+        f"- {p.bench}: {row['promise']}: {row['result']}, target {row['limit']}. {benches[p.bench].get('cause') or p.cause}".strip()
+        for p, row in short
+    ]
     lines += [
         f"- {name}: the bench ended with code {bench['exit']}."
         for name, bench in benches.items()
@@ -123,8 +137,9 @@ def shortfalls(benches: dict[str, Row]) -> str:
     lines += [
         f"- {name}: not measured in this run; use `script/bench {name}`." for name in PARTS if name not in benches
     ]
-    short = [name for name in PARTS if name in benches and not benches[name]["full"]]
-    forms = (
-        f"Only the short form was run for: {', '.join(short)}." if short else "Every bench was run in its full form."
-    )
-    return "\n".join(["## Missed targets", "", *(lines or ["None in this run."]), "", forms, ""])
+    several = [name for name in PARTS if name in benches and benches[name].get("sources")]
+    short = [name for name in PARTS if name in benches and not benches[name]["full"] and name not in several]
+    forms = [f"Only the short form was run for: {', '.join(short)}."] if short else []
+    forms += [f"Put together from several runs: {', '.join(several)}."] if several else []
+    forms = forms or ["Every bench was run in its full form."]
+    return "\n".join(["## Missed targets", "", *(lines or ["None in this run."]), "", " ".join(forms), ""])

@@ -33,6 +33,8 @@ def write_json(path: Path | None, figures: Any) -> None:
 
 def figure(value: Any) -> str:
     """A value as a table shows it: four digits of a fraction, whole numbers in full."""
+    if value is None:
+        return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

@@ -5,37 +5,49 @@ Simulated votes, so the truth is known. `--write` puts the tables into docs/stat
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.figures.table import Row, make_parser, markdown, refresh, show, write_json
 from benchmarks.numbers.anomalies import anomaly_table
+from benchmarks.numbers.answer_coverage import answer_table, paired_table
+from benchmarks.numbers.check_coverage import agreement_table, best_table, camp_table, fit_table, joint_table
 from benchmarks.numbers.ranking_coverage import coverage_table, gap_table, limit_table
 from benchmarks.numbers.scope_coverage import category_table, fail_table, own_table
+from benchmarks.peers.coverage_peers import peer_table
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "statistics.md"
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "400 runs of each world and 500 of each judge, instead of 60 and 60")
+    parser = make_parser(
+        __doc__, "100 runs of each world and judge, instead of 40; agreement 2000 instead of 800, peers 20 instead of 4"
+    )
     parser.add_argument("--write", action="store_true", help="put the tables into docs/statistics.md")
     options = parser.parse_args()
-    worlds, judges = (400, 500) if options.full else (60, 60)
-    tables = {
-        "coverage": (
-            "Coverage of nominal 95 % intervals of ratings and gaps, in the field",
-            coverage_table(runs=worlds),
-        ),
-        "limits": ("What votes cannot show", limit_table(runs=worlds)),
-        "gaps": ("Gaps where votes are few or maximum likelihood does not exist", gap_table(runs=worlds)),
-        "categories": ("Ratings of categories", category_table(runs=worlds // 2)),
-        "own": ("Judges' own rankings", own_table(runs=worlds // 2)),
-        "fails": ("Fail rates", fail_table(runs=worlds // 2)),
-        "anomalies": ("How often a judge is flagged", anomaly_table(runs=judges)),
+    runs, half, few = (100, 50, 20) if options.full else (40, 20, 4)
+    tables: dict[str, tuple[str, Callable[[], list[Row]]]] = {
+        "coverage": ("Coverage of nominal 95 % intervals of ratings and gaps", lambda: coverage_table(runs=runs)),
+        "limits": ("What votes cannot show", lambda: limit_table(runs=runs)),
+        "gaps": ("Gaps where votes are few or maximum likelihood does not exist", lambda: gap_table(runs=runs)),
+        "categories": ("Ratings of categories", lambda: category_table(runs=half)),
+        "own": ("Judges' own rankings", lambda: own_table(runs=half)),
+        "fails": ("Fail rates", lambda: fail_table(runs=runs)),
+        "answers": ("Ratings of answers", lambda: answer_table(runs=runs)),
+        "paired": ("Paired differences of scores", lambda: paired_table(runs=10 * runs)),
+        "agreement": ("Agreement of judges", lambda: agreement_table(runs=20 * runs)),
+        "best": ("The leader's chance of being best, said and true", lambda: best_table(runs=2 * runs)),
+        "fit": ("How often ratings are said not to describe the votes", lambda: fit_table(runs=runs)),
+        "joint": ("Ratings that both terrible informs", lambda: joint_table(runs=runs)),
+        "camps": ("Honest judges of the opposite taste", lambda: camp_table(runs=half)),
+        "anomalies": ("How often a judge is flagged", lambda: anomaly_table(runs=runs)),
+        "peers": ("Coverage of ratings, ours and others', on the same votes", lambda: peer_table(runs=few)),
     }
-    for title, rows in tables.values():
-        show(title, rows)
-    figures = {mark: rows for mark, (_, rows) in tables.items()}
-    write_json(options.json, figures)
+    figures: dict[str, list[Row]] = {}
+    for mark, (title, measure) in tables.items():
+        figures[mark] = measure()
+        show(title, figures[mark])
+        write_json(options.json, figures)
     if options.write:
         write_tables(figures)
 

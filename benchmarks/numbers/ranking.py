@@ -26,6 +26,7 @@ import numpy as np
 
 from benchmarks.figures.table import Row, make_parser, show, write_json
 from benchmarks.numbers.simulation import START, World, simulate_votes
+from benchmarks.peers.coverage_peers import peer_python
 from ranking.statistics.leaderboard import Settings, fit_counts
 from ranking.statistics.ratings.bradley_terry import ELO, fit_ratings, half_wins
 from ranking.statistics.ratings.categories import fit_categories
@@ -33,9 +34,7 @@ from ranking.statistics.ratings.scopes import as_cells, fit_overall
 from ranking.statistics.votes import KINDS, OUTCOMES, Tallies, Votes, activity_class, count_cells, tally_votes
 
 ROOT = Path(__file__).resolve().parents[2]
-VENV = ROOT / "var" / "bench-venv"
-EVALICA = "evalica==0.4.2"
-PEER = Path(__file__).parent / "ranking_evalica.py"
+PEER = ROOT / "benchmarks" / "peers" / "ranking_evalica.py"
 
 
 def big_world(entrants: int = 100, judges: int = 200, prompts: int = 40) -> World:
@@ -82,25 +81,9 @@ def speed(sizes: list[int]) -> list[dict[str, Any]]:
     return rows
 
 
-def peer_python() -> Path | None:
-    """A Python with evalica, in an environment of its own; None (and why, on the screen) if it cannot be made."""
-    python = VENV / "bin" / "python"
-    try:
-        if not python.exists():
-            subprocess.run([sys.executable, "-m", "venv", VENV], check=True, capture_output=True)
-        if subprocess.run([python, "-c", "import evalica"], capture_output=True, check=False).returncode:
-            subprocess.run(
-                [python, "-m", "pip", "install", "-q", EVALICA], check=True, capture_output=True, timeout=300
-            )
-    except (subprocess.SubprocessError, OSError) as error:
-        print(f"evalica could not be installed, so it is not compared: {error}")
-        return None
-    return python
-
-
 def against_evalica(votes: Votes) -> dict[str, Any]:
     """The same integer columns through evalica's point fit and a percentile bootstrap of it, in its own process."""
-    python = peer_python()
+    python = peer_python("evalica")
     if python is None:
         return {"compared": False}
     with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.numbers.worlds import BASE, NOT_IDENTIFIABLE, WORLDS, Drawn, FieldWorld, simulate_field, true_ratings
-from ranking.statistics.ratings.best import chance_of_best
 from ranking.statistics.ratings.bradley_terry import ELO, fit_ratings, half_wins
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
 from ranking.statistics.verdicts.pairs import judge_pairs
@@ -35,8 +34,7 @@ def coverage_table(*, runs: int) -> list[Row]:
 
     - `rating`, `gap`: share of intervals that hold the half-win model's population value; `width`: median, in Elo.
     - `false_rank`: share of runs with a pair said to be ahead that truly is not.
-    - `best_said`, `best_true`: the leader's mean chance of being best, and how often it was.
-    - `iid`, `bootstrap`: intervals that take votes for independent, around the unweighted rating.
+    - `iid`: intervals that take votes for independent, around the unweighted rating (`peers` has others' own).
     """
     return [_world_row(name, world, runs) for name, world in WORLDS.items() if name not in NOT_IDENTIFIABLE]
 
@@ -50,7 +48,7 @@ def _world_row(name: str, world: FieldWorld, runs: int) -> Row:
     figures = [_world_run(world, seed) for seed in range(FIRST_SEED, FIRST_SEED + runs)]
     columns = {key: np.array([figure[key] for figure in figures]) for key in figures[0]}
     row: Row = {"world": name, "runs": runs}
-    for key in ("rating", "gap", "iid", "bootstrap", "false_rank", "best_said", "best_true"):
+    for key in ("rating", "gap", "iid", "false_rank"):
         row[key] = float(columns[key].mean())
     return row | {"width": float(np.median(columns["width"])), "rmse": float(np.sqrt(columns["square"].mean()))}
 
@@ -69,8 +67,6 @@ def _world_run(world: FieldWorld, seed: int) -> dict[str, float]:
     fit, even = (fit_overall(tallies, Settings(activity=activity)) for activity in ("weighted", "even"))
     gap = np.subtract.outer(truth, truth)
     rating_held, gap_held = held(fit, truth)
-    chances = chance_of_best(fit.theta, fit.spread, island=fit.connected.island)
-    low, high = vote_bootstrap(even, seed)
     naive = Z95 * np.sqrt(np.diag(even.spread.iid_covariance))
     return {
         "rating": rating_held,
@@ -78,10 +74,7 @@ def _world_run(world: FieldWorld, seed: int) -> dict[str, float]:
         "width": float(ELO * 2 * np.median(fit.spread.reach())),
         "square": float(np.mean((ELO * (fit.theta - truth)) ** 2)),
         "false_rank": float((judge_pairs(fit, Settings()).ahead & (gap < 0)).any()),
-        "best_said": float(chances.max()),
-        "best_true": float(chances.argmax() == truth.argmax()),
         "iid": float((np.abs(even.theta - truth) <= naive).mean()),
-        "bootstrap": float(((low <= truth) & (truth <= high)).mean()),
     }
 
 

@@ -44,6 +44,7 @@ class FieldWorld:
     copies: int = 0  # accounts of one person
     disputed: float = 0.0  # sd of judges' tastes about the first two entrants
     cycle: float = 0.0  # strength of a preference that no rating can hold
+    pair_sd: float = 0.0  # the same, drawn anew for each pair
     opposed: float = 0.0  # share of judges with the opposite taste
 
 
@@ -82,6 +83,9 @@ def simulate_field(world: FieldWorld, *, seed: int) -> Drawn:
     )
     side = world.side + rng.normal(0, world.side_sd, world.judges)[judge]
     gap = first - second + side + world.cycle * cycle_sign(left, right, size)
+    if world.pair_sd:
+        effects = np.triu(rng.normal(0, world.pair_sd, (size, size)), 1)
+        gap += (effects - effects.T)[left, right]
     outcome = _outcomes(world, gap, first + second, judge, rng)
     return Drawn(_as_votes(world, left, right, outcome, judge, prompt, category, attempts), by_judge, by_category)
 

@@ -17,10 +17,13 @@ from ranking.statistics.judges.behaviour import Behaviour, judge_behaviour
 from ranking.statistics.judges.fits import JudgeFits, fit_judges
 from ranking.statistics.judges.reports import JudgeReport, report_judge, usual_pace
 from ranking.statistics.judges.side_bias import SideBias, side_bias
+from ranking.statistics.ratings.answers import AnswerRatings, rate_answers
 from ranking.statistics.ratings.bradley_terry import Davidson, fit_davidson
 from ranking.statistics.ratings.categories import fit_categories
 from ranking.statistics.ratings.fail_rates import fail_rates
+from ranking.statistics.ratings.joint import JointFit, fit_joint
 from ranking.statistics.ratings.misfit import MisfitPair, find_misfits
+from ranking.statistics.ratings.reliability import ScaleChecks, check_scale
 from ranking.statistics.ratings.robustness import FewestVotes, fewest_votes
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
 from ranking.statistics.samples import SampleRate
@@ -32,7 +35,7 @@ from ranking.statistics.standings import (
 )
 from ranking.statistics.verdicts.forecast import AdjacentPair, adjacent_pairs
 from ranking.statistics.verdicts.pairs import Verdicts, judge_pairs
-from ranking.statistics.votes import Tallies, Votes, tally_votes, without_unseen
+from ranking.statistics.votes import Cells, Tallies, Votes, tally_votes, without_unseen
 
 __all__ = ["CountsFit", "Leaderboard", "RowsStudy", "Settings", "analyse_votes", "fit_counts", "study_rows"]
 
@@ -56,7 +59,10 @@ class CountsFit:
     verdicts: Verdicts
     pairs: list[AdjacentPair]
     fewest: FewestVotes | None
+    category_basis: dict[str, tuple[int, int]]  # judges and prompts of each category
     misfits: list[MisfitPair]
+    checks: ScaleChecks
+    joint: JointFit | None
 
     @property
     def votes(self) -> int:
@@ -88,8 +94,24 @@ def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsF
         verdicts=verdicts,
         pairs=adjacent_pairs(fit, verdicts, level=settings.level),
         fewest=fewest_votes(fit, settings),
+        category_basis=basis_of_categories(tallies),
         misfits=find_misfits(fit, level=settings.level),
+        checks=check_scale(fit, judges=len(tallies.judges), seed=settings.seed),
+        joint=fit_joint(tallies, fit),
     )
+
+
+def basis_of_categories(tallies: Tallies) -> dict[str, tuple[int, int]]:
+    """Judges and prompts with a vote in each category."""
+
+    def clusters(cells: Cells, category: int) -> int:
+        voted = True if cells.n is None else cells.n > 0
+        return len(np.unique(cells.cluster[(cells.category == category) & (cells.cluster >= 0) & voted]))
+
+    return {
+        name: (clusters(tallies.by_judge, c), clusters(tallies.by_prompt, c))
+        for c, name in enumerate(tallies.categories)
+    }
 
 
 def rank_overall(tallies: Tallies, settings: Settings) -> list[EntrantStanding]:
@@ -144,10 +166,16 @@ class Leaderboard:
                 behaviour=behaviour.get(name),
                 usual_ms=usual,
                 repeats=repeats.get(name, (0, 0)),
+                infit=fit.checks.judge_infit[j],
             )
             for j, name in enumerate(fit.judges)
             if fit.judge_fits.votes[j] > 0
         }
+
+    @cached_property
+    def answer_ratings(self) -> AnswerRatings | None:
+        """The ratings in which an invalid answer loses to a valid one; None without samples."""
+        return rate_answers(self.fit.entrants, self.fit.overall_fit, self.samples, self.fit.settings)
 
     @property
     def _repeats(self) -> dict[str, tuple[int, int]]:

@@ -22,7 +22,7 @@ def _basis(board: Leaderboard) -> list[str]:
     if not fit.votes:
         return ["There are no votes yet, so nothing is ranked."]
     if len(fit.entrants) == 1:
-        return ["There is only one entrant, so there is nothing to compare it with."]
+        return ["Only one is ranked, so there is nothing to compare it with."]
     if not fit.overall_fit.decided:
         return ["Every vote so far was a tie or a fail, so nobody is ahead and no interval can be given."]
     sentences = []
@@ -38,8 +38,8 @@ def _basis(board: Leaderboard) -> list[str]:
         sentences.append("No vote names its judge, so each counts as a judge of its own; intervals may be too narrow.")
     elif 1 < judges < FEW_JUDGES:
         sentences.append(
-            f"With {judges} judges nobody can tell which entrants they dispute: the intervals assume that judges differ "
-            "about all entrants alike."
+            f"With {judges} judges nobody can tell which ranks they dispute: the intervals assume that judges differ "
+            "about all alike."
         )
     return sentences
 
@@ -52,7 +52,7 @@ def _links(fit: CountsFit) -> list[str]:
     sentences = []
     if connected.islands > 1:
         sentences.append(
-            f"The entrants fall into {connected.islands} groups that never met; ranks are within a group, "
+            f"There are {connected.islands} groups that never met; ranks are within a group, "
             "and nothing is compared across them."
         )
     floating = [row for row in fit.overall if row.unbounded]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ranking.statistics.ratings.intervals import wilson
+
+ByPrompt = Mapping[tuple[str, str], tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -14,7 +16,7 @@ class SampleRate:
     """One entrant's samples: valid ones with Wilson's interval, and the mean visual robustness of the valid ones.
 
     `robustness` is the share of a drawing's cells that its worst font can show, `fonts` the share in each font; both
-    are means over `measured` drawings.
+    are means over `measured` drawings. `by_prompt` has answers and valid ones by category and prompt.
     """
 
     samples: int
@@ -25,9 +27,18 @@ class SampleRate:
     robustness: float | None
     measured: int
     fonts: dict[str, float]
+    by_prompt: ByPrompt = field(default_factory=dict)
+
+    def in_category(self, category: str) -> SampleRate:
+        """The same of one category; fonts are known for the whole only."""
+        counts = {key: pair for key, pair in self.by_prompt.items() if key[0] == category}
+        answers, valid = (sum(pair[n] for pair in counts.values()) for n in (0, 1))
+        return sample_rate(samples=answers, valid=valid, measures=(), by_prompt=counts)
 
 
-def sample_rate(*, samples: int, valid: int, measures: Iterable[Mapping[str, Any]]) -> SampleRate:
+def sample_rate(
+    *, samples: int, valid: int, measures: Iterable[Mapping[str, Any]], by_prompt: ByPrompt | None = None
+) -> SampleRate:
     """From counts and from what was measured of the valid drawings; what is no share is passed over."""
     low, high = wilson(valid, samples)
     known = [values for values in measures if is_share(values.get("robustness"))]
@@ -40,7 +51,7 @@ def sample_rate(*, samples: int, valid: int, measures: Iterable[Mapping[str, Any
     rate = valid / samples if samples else None
     means = {font: mean(shares) for font, shares in sorted(fonts.items())}
     robustness = mean([values["robustness"] for values in known]) if known else None
-    return SampleRate(samples, valid, rate, low, high, robustness, len(known), means)
+    return SampleRate(samples, valid, rate, low, high, robustness, len(known), means, by_prompt or {})
 
 
 def is_share(value: Any) -> bool:

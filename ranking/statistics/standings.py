@@ -54,7 +54,9 @@ def overall_standings(
     names: tuple[str, ...], fit: ScopeFit, settings: Settings, *, verdicts: Verdicts, fails: FailRates
 ) -> list[EntrantStanding]:
     spread, connected = fit.spread, fit.connected
-    chances = chance_of_best(fit.theta, spread, island=connected.island, seed=settings.seed, draws=settings.draws)
+    chances = np.full(len(names), np.nan)  # nobody is best of groups that never met
+    if connected.islands <= 1:
+        chances = chance_of_best(fit.theta, spread, island=connected.island, seed=settings.seed, draws=settings.draws)
     columns = {
         **_bounds(
             fit.theta, np.sqrt(spread.variance), spread.reach(settings.level), connected.no_upper, connected.no_lower
@@ -116,7 +118,7 @@ def _category_table(
         **_iid(fit.theta, fit.iid_covariance, np.isfinite(variance), bounded, bounded),
         **_ranks(verdicts, theta=fit.theta),
         "p_best": np.full(size, np.nan)
-        if fit.is_thin
+        if fit.is_thin or overall.connected.islands > 1
         else draw_best(
             fit.theta, fit.covariance, fit.df, overall.connected.island, seed=settings.seed, draws=settings.draws
         ),

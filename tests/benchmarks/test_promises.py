@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from benchmarks.figures.promises import PROMISES, Promise, dig, judge
+from benchmarks.figures.proof_page import section, shortfalls
 from benchmarks.figures.table import figure, markdown, refresh
 
 FIGURES = {"speed": [{"seconds": 0.5}, {"seconds": 2.0}], "lost": 0, "held": [{"ok": True}, {"ok": False}]}
@@ -35,6 +36,43 @@ def test_the_worst_figure_decides():
     assert (slow["result"], slow["limit"], slow["holds"]) == ("2 s", "≤ 1", "**no**")
     assert (mixed["result"], mixed["holds"]) == ("no", "**no**")
     assert (fine["result"], fine["holds"]) == ("0", "yes")
+
+
+def test_a_range_is_missed_on_either_side():
+    figures = {"worlds": [{"held": 0.94}, {"held": 0.97}]}
+
+    def row(*limits):
+        return judge(Promise("x", "Held", "worlds.*.held", "within", limits), figures)
+
+    assert (row(0.93, 0.98)["result"], row(0.93, 0.98)["limit"]) == ("0.94 to 0.97", "within 0.93 to 0.98")
+    assert [row(*limits)["holds"] for limits in ((0.93, 0.98), (0.95, 0.98), (0.93, 0.96))] == [
+        "yes",
+        "**no**",
+        "**no**",
+    ]
+
+
+def test_no_limit_of_coverage_is_looser_than_the_goal():
+    promised = [promise for promise in PROMISES if promise.bench == "coverage" and promise.sign]
+    shares = ("rating", "gap", "rate", "alpha_nominal", "alpha_interval", "ac1", "fleiss", "raw", "gap_cover")
+
+    for promise in promised:
+        column = promise.path.split(".")[-1]
+        if column in shares:
+            assert promise.sign == "within" and promise.limit == (0.93, 0.98), promise.says
+        elif promise.sign == "≤" and column != "width":
+            assert promise.limit <= 0.05, promise.says
+
+
+def test_a_record_of_several_runs_is_not_called_a_form_of_the_bench():
+    sources = [{"table": "gaps", "commit": "abc1234", "studies": 100}]
+    record = {"exit": None, "full": False, "sources": sources, "figures": {}, "at": "2026-01-01T00:00", "load": None}
+
+    page = section("coverage", record | {"seconds": None})
+
+    assert "full form" not in page and "short form" not in page
+    assert "Not one run of `script/bench coverage`" in page and "abc1234" in page
+    assert "Put together from several runs: coverage." in shortfalls({"coverage": record | {"seconds": None}})
 
 
 def test_what_was_not_measured_does_not_hold():

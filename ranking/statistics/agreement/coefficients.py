@@ -97,18 +97,31 @@ def gwet_ac1(table: Array, *, mirror: tuple[int, int] | None = None, answers: An
     classes = np.shape(table)[1] if np.ndim(table) == 2 else 0
     if classes < 2:
         return Estimate(None)
+    return _beyond_chance(table, lambda shares: (shares * (1 - shares)).sum(-1) / (classes - 1), mirror, answers)
+
+
+def fleiss_kappa(table: Array, *, mirror: tuple[int, int] | None = None, answers: Answers | None = None) -> Estimate:
+    """Fleiss' kappa (1971): chance agreement from the classes' shares; where ratings are missing, as Gwet has it (see AC1)."""
+    return _beyond_chance(table, lambda shares: (shares**2).sum(-1), mirror, answers)
+
+
+def _beyond_chance(
+    table: Array, chance_of: Callable[[Array], Array], mirror: tuple[int, int] | None, answers: Answers | None
+) -> Estimate:
+    """Agreement beyond the chance that follows from class shares; full agreement in a single class counts as 1."""
 
     def sums(table: Array) -> Array:
         judges = table.sum(1)
         shares = table / np.maximum(judges, 1)[:, None]
         return np.column_stack([shares, judges >= 1, _agreement(table), judges >= 2])
 
-    def ac1(totals: Array) -> Array:
-        shares = _mirrored(totals[..., :classes], mirror) / np.maximum(totals[..., classes, None], 1)
-        chance = (shares * (1 - shares)).sum(-1) / (classes - 1)
-        return (totals[..., -2] / np.maximum(totals[..., -1], 1) - chance) / (1 - chance)
+    def coefficient(totals: Array) -> Array:
+        shares = _mirrored(totals[..., :-3], mirror) / np.maximum(totals[..., -3, None], 1)
+        chance = chance_of(shares)
+        agreed = totals[..., -2] / np.maximum(totals[..., -1], 1)
+        return np.where(chance < 1, (agreed - chance) / np.where(chance < 1, 1 - chance, 1), 1.0)
 
-    return jackknife(table, sums, ac1, answers=answers)
+    return jackknife(table, sums, coefficient, answers=answers)
 
 
 def raw_agreement(table: Array, *, answers: Answers | None = None) -> Estimate:
@@ -140,7 +153,8 @@ def jackknife(
     """A statistic of column sums over units, with Student's 95% t interval from leaving out each unit in turn.
 
     `sums` makes the columns [U, S] of a table; the last one says which units have two judgements or more. With `answers`,
-    judges are left out in turn as well, since other judges would have agreed more or less: both variances are added.
+    judges are left out in turn as well, since other judges would have agreed more or less: both variances are added, less
+    that of single answers, which both contain.
     """
     table = np.asarray(table, float)
     columns = sums(table) if len(table) else np.zeros((0, 1))
@@ -153,13 +167,14 @@ def jackknife(
         return Estimate(value)
     variance, df = _left_out_variance(statistic(total - columns), len(table)), paired - 1.0
     if answers is not None:
-        by_judge = _without_judges(table, columns, sums, answers)
-        left_out = statistic(total + by_judge)
+        change, by_judge = _without_answers(table, columns, sums, answers)
         if len(by_judge) > 2 and (total + by_judge)[:, -1].min() > 0:
-            judges = _left_out_variance(left_out, len(by_judge))
-            both = variance + judges
-            df = both**2 / (variance**2 / df + judges**2 / (len(by_judge) - 1)) if both > 0 else df
-            variance = both
+            judges = _left_out_variance(statistic(total + by_judge), len(by_judge))
+            # A judge's change is the sum of those of his answers, so this is what single answers add to the line above.
+            single = _left_out_variance(statistic(total + change), len(by_judge))
+            both = variance + max(judges - single, 0.0)
+            spent = variance**2 / df + judges**2 / (len(by_judge) - 1)  # Satterthwaite: a difference spends like a sum
+            variance, df = both, both**2 / spent if spent > 0 else df
     half = float(stdtrit(df, 0.975) * np.sqrt(variance))
     return Estimate(value, max(within[0], value - half), min(within[1], value + half))
 
@@ -168,8 +183,10 @@ def _left_out_variance(left_out: Array, groups: int) -> float:
     return float((groups - 1) / groups * ((left_out - left_out.mean()) ** 2).sum())
 
 
-def _without_judges(table: Array, columns: Array, sums: Callable[[Array], Array], answers: Answers) -> Array:
-    """What leaving out each judge with a shared unit adds to the column sums [J, S]."""
+def _without_answers(
+    table: Array, columns: Array, sums: Callable[[Array], Array], answers: Answers
+) -> tuple[Array, Array]:
+    """What leaving out each answer [N, S], and each judge with a shared unit [J, S], adds to the column sums."""
     rest = table[answers.unit]
     rest[np.arange(len(rest)), answers.label] -= 1
     change = sums(rest) - columns[answers.unit]
@@ -177,7 +194,7 @@ def _without_judges(table: Array, columns: Array, sums: Callable[[Array], Array]
     judge = judge.ravel()
     by_judge = np.column_stack([np.bincount(judge, column) for column in change.T])
     shared = np.bincount(judge, columns[answers.unit, -1]) > 0
-    return by_judge[shared]
+    return change, by_judge[shared]
 
 
 def cohen_matrix(

@@ -12,6 +12,7 @@ from ranking.statistics.agreement.coefficients import (
     Answers,
     Estimate,
     cohen_matrix,
+    fleiss_kappa,
     gwet_ac1,
     interval_delta,
     krippendorff,
@@ -34,6 +35,7 @@ class Agreement:
     alpha_nominal: Estimate
     alpha_interval: Estimate
     ac1: Estimate
+    fleiss: Estimate
     raw: Estimate
     cohen: tuple[tuple[str, str, int, float], ...]
     repeats: Estimate
@@ -84,6 +86,7 @@ def measure_agreement(votes: Votes) -> Agreement:
         alpha_nominal=krippendorff(table, nominal_delta(4), mirror=MIRROR, answers=answers),
         alpha_interval=krippendorff(table, interval_delta(CLASS_VALUES), mirror=MIRROR, answers=answers),
         ac1=gwet_ac1(table, mirror=MIRROR, answers=answers),
+        fleiss=fleiss_kappa(table, mirror=MIRROR, answers=answers),
         raw=raw_agreement(table, answers=answers),
         cohen=_cohen_pairs(votes.judges, judge[keep], (np.cumsum(several) - 1)[unit[keep]], label[keep]),
         repeats=Estimate(float(hits.sum() / trials.sum()) if trials.sum() else None, low, high),

@@ -47,12 +47,13 @@ def judge_flags(fits: JudgeFits, judge: int, behaviour: Behaviour | None, usual_
     """Codes of what looks odd: advice to a curator, never a verdict.
 
     Each test is passed by chance about 1 in 1000 times, but `doubtful`, the same question as `unreliable`, 1 in 100 times; these
-    two more often among a handful of judges, whose ratings are unsure (docs/statistics.md has figures).
+    two more often among a handful of judges, whose ratings are unsure (docs/statistics.md has figures). A judge whose votes
+    follow the reverse of the others' ratings has another taste, and is not flagged for it.
     """
     left, right, ties, fails = fits.outcomes[judge]
     votes = fits.outcomes[judge].sum()
     flags = []
-    if fits.accord[judge] < DOUBTFUL:
+    if fits.accord[judge] < DOUBTFUL and not fits.opposite[judge]:
         clear = fits.slope[judge] + 1.645 * fits.slope_se[judge] < 0.5 or fits.random_keys[judge] > RANDOM_KEYS
         flags.append("unreliable" if clear else "doubtful")
     if fits.one_entrant[judge] > np.log(1000 * fits.theta.shape[1]):

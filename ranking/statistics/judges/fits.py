@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, ndtri
 
 from ranking.statistics.judges.rankings import own_df, own_rankings, own_strength, taste_variance
 from ranking.statistics.ratings.bradley_terry import RIDGE, connectivity, half_wins, information, map_ratings
@@ -18,6 +18,7 @@ Array = NDArray[Any]
 BATCH = 64  # judges at a time
 PRIOR_SLOPE, PRIOR_SD = 1.0, 0.5
 SLIGHT = 0.01
+OPPOSED = float(-ndtri(0.05))
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class JudgeFits:
     - `without` [J, K]: everybody's ratings when this judge's votes are left out.
     - `random_keys`, `one_entrant` [J]: log-odds of two odd habits against judging by those ratings (`odd_habits`).
     - `accord` [J]: how well votes follow those ratings, standard normal for an honest judge (`accord`).
+    - `opposite` [J]: whether votes follow the reverse of those ratings, which no clicker's do: a taste, not a fault.
     """
 
     outcomes: Array
@@ -44,6 +46,7 @@ class JudgeFits:
     random_keys: Array
     one_entrant: Array
     accord: Array
+    opposite: Array
 
     @property
     def votes(self) -> Array:
@@ -58,6 +61,7 @@ def fit_judges(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Judge
     slope, slope_se = np.ones(judges), np.full(judges, PRIOR_SD)
     without = np.tile(overall.theta, (judges, 1))
     random_keys, one_entrant, accords = np.zeros(judges), np.zeros(judges), np.zeros(judges)
+    opposite = np.zeros(judges, bool)
     component = overall.spread.judge_component
     taste = taste_variance(component)
     for here, counts in judge_batches(tallies):
@@ -68,9 +72,11 @@ def fit_judges(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Judge
         theta[here], variance[here] = own.theta, own.variance
         without[here], unsure = leave_out(overall, wins * overall.weights[here, None, None])
         slope[here], slope_se[here] = reliability(wins, without[here])
-        random_keys[here], one_entrant[here] = odd_habits(wins, without[here])
+        opposite[here] = follows_reverse(wins, without[here])
+        own_way = np.where(opposite[here, None], -1.0, 1.0) * without[here]
+        random_keys[here], one_entrant[here] = odd_habits(wins, own_way)
         accords[here] = accord(wins, without[here], unsure, taste)
-    habits = (random_keys, one_entrant, accords)
+    habits = (random_keys, one_entrant, accords, opposite)
     known = (own_strength(component), own_df(component))
     return JudgeFits(outcomes, record, theta, variance, *known, slope, slope_se, without, *habits)
 
@@ -124,6 +130,13 @@ def reliability(wins: Array, theta: Array) -> tuple[Array, Array]:
         if np.abs(step).max(initial=0) < 1e-9:
             break
     return slope, precision**-0.5
+
+
+def follows_reverse(wins: Array, theta: Array) -> Array:
+    """[G]: whether votes W [G, K, K] go against ratings theta [G, K] more than random keys would in 1 of 20 cases."""
+    gaps = theta[:, :, None] - theta[:, None, :]
+    score, variance = (wins * gaps).sum((1, 2)) / 2, (wins * gaps**2).sum((1, 2)) / 4
+    return score < -OPPOSED * np.sqrt(variance)
 
 
 def odd_habits(wins: Array, theta: Array) -> tuple[Array, Array]:

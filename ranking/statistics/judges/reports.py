@@ -33,6 +33,8 @@ class JudgeReport:
     p5_ms: float | None
     longest_run: int | None
     flags: tuple[str, ...]
+    opposite_taste: bool
+    infit: float | None
     standings: tuple[JudgeStanding, ...]
 
 
@@ -47,6 +49,7 @@ def report_judge(
     behaviour: Behaviour | None,
     usual_ms: float | None,
     repeats: tuple[int, int],
+    infit: float,
 ) -> JudgeReport:
     left, right, ties, fails = fits.outcomes[j]
     votes = round(fits.votes[j])
@@ -70,6 +73,8 @@ def report_judge(
         p5_ms=behaviour.p5_ms if behaviour else None,
         longest_run=behaviour.longest_run if behaviour else None,
         flags=tuple(judge_flags(fits, j, behaviour, usual_ms)),
+        opposite_taste=bool(fits.opposite[j]),
+        infit=None if np.isnan(infit) else float(infit),
         standings=tuple(judge_standings(entrants, fits, j)) if shown else (),
     )
 

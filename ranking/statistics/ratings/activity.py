@@ -44,7 +44,8 @@ def class_information(tables: Tables, theta: Array, activity: Array) -> dict[int
     p = expected_scores(theta)
     spread = p * (1 - p)
     size = max(len(theta) - 1, 1)
-    informed = 2 * np.einsum("gij,ij->g", tables.wins + tables.draws, spread) / size
+    flat = (len(tables.labels), spread.size)
+    informed = 2 * (tables.wins.reshape(flat) + tables.draws.reshape(flat)) @ spread.ravel() / size
     classes = np.asarray(activity)[tables.labels]
     means = {int(c): float(informed[classes == c].mean()) for c in np.unique(classes)}
     if tables.loners is not None:

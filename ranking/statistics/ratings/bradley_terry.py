@@ -110,6 +110,14 @@ def connectivity(wins: Array) -> Connectivity:
     return Connectivity(strong, weak, ~anchored & (beating | ~beaten), ~anchored & (beaten | ~beating))
 
 
+def took_points(wins: Array) -> Array:
+    """[i, j] where i took points from j, directly or through others: what keeps the gap from i to j from falling endlessly."""
+    paths = (wins > 0) | np.eye(len(wins), dtype=bool)
+    while (longer := paths.astype(float) @ paths > 0).sum() > paths.sum():
+        paths = longer
+    return paths
+
+
 def _by_size(labels: Array) -> Array:
     """Labels renumbered so that 0 is the largest group (first entrant first among equals)."""
     _, first, sizes = np.unique(labels, return_index=True, return_counts=True)

@@ -20,7 +20,7 @@ from ranking.statistics.ratings.bradley_terry import (
     map_ratings,
     residual_table,
 )
-from ranking.statistics.ratings.groups import group_tables
+from ranking.statistics.ratings.groups import Tables, group_tables, squared_information
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, times
 from ranking.statistics.votes import Cells, Tallies, count_cells
 
@@ -74,7 +74,6 @@ def fit_categories(tallies: Tallies, overall: ScopeFit, settings: Settings) -> l
     taste, prompt_variance = (c.positive for c in (overall.spread.judge_component, overall.spread.prompt_component))
     top, bottom = sums.within
     within = float(np.clip(top / bottom, 0.0, prompt_variance)) if bottom > 0 else prompt_variance
-    size = len(overall.theta)
     p = expected_scores(overall.theta)
     wins = half_wins(sums.weighted, **settings.halves)
     totals = wins + np.swapaxes(wins, 1, 2)
@@ -84,17 +83,42 @@ def fit_categories(tallies: Tallies, overall: ScopeFit, settings: Settings) -> l
     noise = laplacian((sums.squared * residual_table(overall.theta, **settings.halves) ** 2).sum(-1))
     spread = noise + taste * sums.judges + within * sums.prompts
     share = totals.sum((1, 2)) / max(float(totals.sum()), 1e-12)
-    excess, trace = np.zeros(len(wins)), np.trace(information, axis1=1, axis2=2)
-    for c in range(len(wins)):
-        loose = np.linalg.pinv(information[c], hermitian=True)
-        lone = max(1 - share[c], 1e-6)
-        excess[c] = scores[c] @ loose @ scores[c] / lone - np.trace(loose @ spread[c])
-    common = max(float(excess.sum() / trace.sum()), LEAST_SPREAD) if trace.sum() > 0 else LEAST_SPREAD
-    own = (common + (size - 1) * excess / np.maximum(trace, 1e-12)) / size
-    variances = np.where(trace > 0, np.maximum(common, own), common)
+    apart = _how_far_apart(information, scores, spread, share)
     return [
-        _fit_category(overall, settings, sums, c, wins[c], float(variances[c]), taste, within) for c in range(len(wins))
+        _fit_category(overall, settings, sums, c, wins[c], _Apart(*(float(x) for x in each)), taste, within)
+        for c, each in enumerate(zip(apart.variance, apart.df, strict=True))
     ]
+
+
+@dataclass(frozen=True)
+class _Apart:
+    """How far a category's ratings lie from the overall ones (variance, log-odds²), and how well that is known."""
+
+    variance: Any
+    df: Any
+
+
+def _how_far_apart(information: Array, scores: Array, spread: Array, share: Array) -> _Apart:
+    """For each category [C]: what all have in common, or its own where that is larger, from scores at the overall ratings.
+
+    No category is drawn harder than its own votes allow. Where the least variance is assumed, it is taken for known.
+    """
+    size, trace = information.shape[-1], np.trace(information, axis1=1, axis2=2)
+    if trace.sum() <= 0:
+        return _Apart(np.full(len(trace), LEAST_SPREAD), np.full(len(trace), np.inf))
+    loose = np.linalg.pinv(information, hermitian=True)
+    noise = loose @ spread
+    squares = np.einsum("ci,cij,cj->c", scores, loose, scores) / np.maximum(1 - share, 1e-6)
+    excess = squares - np.trace(noise, axis1=1, axis2=2)
+    common = max(float(excess.sum() / trace.sum()), LEAST_SPREAD)
+    safe = np.maximum(trace, 1e-12)
+    own = np.where(trace > 0, (common + (size - 1) * excess / safe) / size, common)
+    variance = np.maximum(common, own)
+    matrix = noise + variance[:, None, None] * information
+    error = 2 * np.einsum("cij,cji->c", matrix, matrix)
+    error = np.where(own > common, ((size - 1) / size / safe) ** 2 * error, error.sum() / trace.sum() ** 2)
+    known = variance <= LEAST_SPREAD
+    return _Apart(variance, np.where(known, np.inf, 2 * variance**2 / np.where(error > 0, error, 1)))
 
 
 def _fit_category(
@@ -103,13 +127,14 @@ def _fit_category(
     sums: _Sums,
     c: int,
     wins: Array,
-    variance: float,
+    apart: _Apart,
     taste: float,
     within: float,
 ) -> CategoryFit:
-    size, strength = len(overall.theta), 1 / variance
+    size, strength = len(overall.theta), 1 / apart.variance
     theta = map_ratings(wins, prior=overall.theta, ridge=strength)
-    covariance, iid, own_share = _covariance(overall, settings, sums, c, theta, strength, taste, within)
+    covariance, iid, own_share, lean_share = _covariance(overall, settings, sums, c, strength, taste, within)
+    usual = float(np.clip(overall.spread.usual_df, FEWEST_DF, MOST_DF))
     own_theta = map_ratings(wins, ridge=RIDGE)
     information, noise = _information(sums, settings, c, own_theta)
     inverse = np.linalg.inv(information + RIDGE * np.eye(size))
@@ -120,7 +145,7 @@ def _fit_category(
         theta=theta,
         covariance=covariance,
         iid_covariance=iid,
-        df=float(np.clip(overall.spread.usual_df, FEWEST_DF, MOST_DF)),
+        df=1 / (lean_share**2 / max(apart.df, 1.0) + (1 - lean_share) ** 2 / usual),
         raw=fit_ratings(wins),
         own_share=own_share,
         own_theta=own_theta,
@@ -142,14 +167,17 @@ def _covariance(
     settings: Settings,
     sums: _Sums,
     c: int,
-    theta: Array,
     strength: float,
     taste: float,
     within: float,
-) -> tuple[Array, Array, float]:
-    """Covariance of the shrunk ratings around the category's truth, that of independent votes, and the share of own votes."""
-    size, eye = len(theta), np.eye(len(theta))
-    information, noise = _information(sums, settings, c, theta)
+) -> tuple[Array, Array, float, float]:
+    """Covariance of the shrunk ratings around the category's truth, that of independent votes, the share of own votes, and
+    the share of the variance that comes from being drawn to the overall ratings.
+
+    Information and noise are taken at the overall ratings: a category that differs from them is the less sure for it.
+    """
+    size, eye = len(overall.theta), np.eye(len(overall.theta))
+    information, noise = _information(sums, settings, c, overall.theta)
     inverse = np.linalg.inv(information + strength * eye)
     by_votes = noise + within * sums.prompts[c]
     gain, lean = inverse @ information, strength * inverse
@@ -164,7 +192,9 @@ def _covariance(
     centre = eye - 1 / size
     covariance = centre @ covariance @ centre
     iid = inverse @ (noise + strength * eye) @ inverse
-    return covariance, iid, float(np.trace(gain) / max(size - 1, 1))
+    drawn = float(np.trace(centre @ lean @ lean.T @ centre)) / strength
+    lean_share = min(1.0, drawn / max(float(np.trace(covariance)), 1e-12))
+    return covariance, iid, float(np.trace(gain) / max(size - 1, 1)), lean_share
 
 
 def _without_decision(tallies: Tallies) -> list[CategoryFit]:
@@ -199,45 +229,56 @@ def _category_sums(tallies: Tallies, overall: ScopeFit, settings: Settings) -> _
 def _judge_squares(cells: Cells, c: int, each: Array, settings: Settings, spread: Array, judges: int) -> Array:
     """Σ over judges of the squared information of their votes in one category."""
     size = len(spread)
-    rows = np.flatnonzero((cells.category == c) & (cells.cluster >= 0) & (settings.counted[cells.outcome] > 0))
-    number = np.full(judges, -1)
-    present = np.unique(cells.cluster[rows])
-    number[present] = np.arange(len(present))
-    code = (number[cells.cluster[rows]] * size + cells.left[rows]) * size + cells.right[rows]
+    rows = np.flatnonzero(cells.category == c)
+    cluster, outcome = cells.cluster[rows], cells.outcome[rows]
     n = each[rows] if cells.n is None else each[rows] * cells.n[rows]
-    met = np.bincount(code, n, len(present) * size * size).reshape(-1, size, size)
-    information = laplacian(met * spread)
-    return np.tensordot(information, information, ((0, 1), (0, 1)))
+    if cluster.min(initial=0) < 0 or not settings.counted.all():
+        n = np.where((cluster >= 0) & (settings.counted[outcome] > 0), n, 0.0)
+    code = np.maximum(cluster, 0).astype(np.int64)
+    for column in (cells.left, cells.right):
+        code *= size
+        code += column[rows]
+    return squared_information(np.bincount(code, n, max(judges, 1) * size * size).reshape(-1, size, size), spread)
 
 
 def _prompt_squares(
     tallies: Tallies, overall: ScopeFit, settings: Settings, weighted: Array, squared: Array, spread: Array
 ) -> tuple[Array, tuple[float, float]]:
     """Σ over a category's prompts of their squared information [C, K, K], and how prompts vary within categories."""
-    cells, size, many = tallies.by_prompt, len(spread), len(tallies.categories)
-    known = (cells.cluster >= 0) & (cells.category >= 0)
-    code = np.where(known, cells.category.astype(np.int64) * len(tallies.prompts) + cells.cluster, 0)
-    present = np.bincount(code[known], minlength=many * len(tallies.prompts)) > 0
-    number = np.cumsum(present) - 1
-    grouped = Cells(np.where(known, number[code], -1), cells.category, cells.left, cells.right, cells.outcome)
-    n = times(cells.n, None if overall.activity.even else overall.activity.of(cells.activity))
-    tables = group_tables(grouped, clusters=int(present.sum()), size=size, counted=settings.counted, n=n)
-    owner = (np.flatnonzero(present) // max(len(tallies.prompts), 1))[tables.labels]
-    information = laplacian((tables.wins + tables.draws) * spread)
+    size, many = len(spread), len(tallies.categories)
+    tables, owner = _prompt_tables(tallies, overall, settings)
     squares = np.zeros((many, size, size))
     top = bottom = 0.0
     for c in range(many):
-        here = owner == c
-        if not here.any():
+        here = np.flatnonzero(owner == c)
+        if not len(here):
             continue
-        squares[c] = np.tensordot(information[here], information[here], ((0, 1), (0, 1)))
+        wins, draws = tables.wins[here], tables.draws[here]
+        squares[c] = squared_information(wins + draws, spread)
         own = map_ratings(half_wins(weighted[c], **settings.halves), prior=overall.theta, ridge=1.0)
-        p, groups = expected_scores(own), int(here.sum())
+        p, groups = expected_scores(own), len(here)
         if groups < 2:
             continue
-        residual = tables.wins[here] * (1 - p) + tables.draws[here] * (0.5 - p)
+        residual = wins * (1 - p) + draws * (0.5 - p)
         scores = residual.sum(-1) - residual.sum(-2)
         noise = np.trace(laplacian((squared[c] * residual_table(own, **settings.halves) ** 2).sum(-1)))
         top += groups / (groups - 1) * float((scores**2).sum()) - float(noise)
         bottom += float(np.trace(squares[c]))
     return squares, (top, bottom)
+
+
+def _prompt_tables(tallies: Tallies, overall: ScopeFit, settings: Settings) -> tuple[Tables, Array]:
+    """Votes by prompt within a category, and each group's category; as in the overall fit where no prompt has two."""
+    cells, size = tallies.by_prompt, len(tallies.entrants)
+    shape = (len(tallies.categories), len(tallies.prompts))
+    known = (cells.cluster >= 0) & (cells.category >= 0)
+    code = cells.category.astype(np.int64) * shape[1] + cells.cluster
+    present = np.bincount(code[known], minlength=shape[0] * shape[1]).reshape(shape) > 0
+    pull = overall.pull
+    if pull is not None and len(pull.seen) == size and known.all() and (present.sum(0) <= 1).all():
+        return pull.prompts, present.argmax(0)[pull.prompts.labels]
+    number = (np.cumsum(present) - 1)[np.where(known, code, 0)]
+    grouped = Cells(np.where(known, number, -1), cells.category, cells.left, cells.right, cells.outcome)
+    n = times(cells.n, None if overall.activity.even else overall.activity.of(cells.activity))
+    tables = group_tables(grouped, clusters=int(present.sum()), size=size, counted=settings.counted, n=n)
+    return tables, (np.flatnonzero(present) // max(shape[1], 1))[tables.labels]

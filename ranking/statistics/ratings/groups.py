@@ -56,13 +56,16 @@ def group_tables(
     cells: Cells, *, clusters: int, size: int, counted: Array, n: Array | None, squares: Array | None = None
 ) -> Tables:
     """Tables of cells whose outcome counts (`counted` [4]); `n` weighs each cell, `squares` its votes' squared weights."""
-    used = counted[cells.outcome] > 0
-    known = used & (cells.cluster >= 0)
+    used = None if counted.all() else counted[cells.outcome] > 0
+    alone = cells.cluster < 0 if cells.cluster.min(initial=0) < 0 else None
+    if alone is not None and used is not None:
+        alone &= used
+    known = used if alone is None else ~alone if used is None else used & ~alone
     wins, draws = _count(cells, known, clusters, size, n)
     same = squares is None
     square_wins, square_draws = (wins, draws) if same else _count(cells, known, clusters, size, squares)
     loners, votes = None, 0.0
-    if (alone := used & (cells.cluster < 0)).any():
+    if alone is not None and alone.any():
         loners = tuple(table[0] for table in _count(cells, alone, 1, size, n if same else squares, together=True))
         votes = float(alone.sum() if cells.n is None else cells.n[alone].sum())
     labels = np.flatnonzero(wins.any((1, 2)) | draws.any((1, 2)))
@@ -73,12 +76,12 @@ def group_tables(
 
 
 def _count(
-    cells: Cells, rows: Array, groups: int, size: int, n: Array | None, *, together: bool = False
+    cells: Cells, rows: Array | None, groups: int, size: int, n: Array | None, *, together: bool = False
 ) -> tuple[Array, Array]:
-    whole = bool(rows.all())
+    """Wins and draws [groups, K, K] of the cells at `rows` (None: all), in one pass."""
 
     def pick(column: Array) -> Array:
-        return column if whole else column[rows]
+        return column if rows is None else column[rows]
 
     outcome, left, right = pick(cells.outcome), pick(cells.left), pick(cells.right)
     code = np.zeros(len(outcome), np.int64) if together else pick(cells.cluster).astype(np.int64)
@@ -89,8 +92,8 @@ def _count(
     code += np.where(lost, right, left)
     code *= size
     code += np.where(lost, left, right)
-    counts = np.bincount(code, None if n is None else pick(n), groups * 2 * size * size)
-    counts = counts.reshape(groups, 2, size, size).astype(np.float64)
+    counts = np.bincount(code, np.ones(len(code)) if n is None else pick(n), groups * 2 * size * size)
+    counts = counts.reshape(groups, 2, size, size)
     return counts[:, 0], counts[:, 1]
 
 
@@ -124,25 +127,80 @@ def contrasts(matrix: Array) -> Array:
     return np.concatenate([own, pairs], axis=-1)
 
 
-def batches(tables: Tables) -> Iterator[slice]:
-    each = max(1, BATCH_CELLS // max(tables.wins.shape[-1] ** 2, 1))
-    for first in range(0, len(tables.wins), each):
+def batches(wins: Array) -> Iterator[slice]:
+    """Parts of groups [G, K, K] small enough for the processor's cache."""
+    each = max(1, BATCH_CELLS // max(wins.shape[-1] ** 2, 1))
+    for first in range(0, len(wins), each):
         yield slice(first, first + each)
+
+
+def squared_information(votes: Array, spread: Array) -> Array:
+    """Σ H² over groups [K, K], from votes [G, K, K] of ordered pairs and `spread`, p(1 - p)."""
+    size = len(spread)
+    total = np.zeros((size, size))
+    for here in batches(votes):
+        met = votes[here] + np.swapaxes(votes[here], 1, 2)
+        met *= spread
+        stacked = _grounded(met).reshape(-1, size)
+        total += stacked.T @ stacked
+    return total
 
 
 def group_sums(tables: Tables, theta: Array, here: slice) -> tuple[Array, Array, Array]:
     """Scores s [B, K], information H [B, K, K] and vote noise I [B, K, K] of a batch of groups."""
-    p = expected_scores(theta)
-    wins, draws = tables.wins[here], tables.draws[here]
-    information = laplacian((wins + draws) * (p * (1 - p)))
-    residual = wins * (1 - p) + draws * (0.5 - p)
-    scores = residual.sum(-1) - residual.sum(-2)
-    square_wins, square_draws = (table[here] for table in tables.squared)
-    noise = laplacian(square_wins * (1 - p) ** 2 + square_draws * (0.5 - p) ** 2)
+    lean = 0.5 - expected_scores(theta)
+    met, net, decided = _meetings(tables.wins[here], tables.draws[here])
+    information = _grounded(met * (0.25 - lean**2))
+    scores = (met * lean).sum(-1) + net.sum(-1) / 2
+    if tables.squared[0] is not tables.wins:
+        met, net, decided = _meetings(*(table[here] for table in tables.squared))
+    noise = _grounded(_pair_noise(met, net, decided, lean))
     if tables.weight is None:
         return scores, information, noise
     weight = tables.weight[here, None, None]
     return scores * weight[..., 0], information * weight, noise * weight**2
+
+
+def pair_sums(tables: Tables, theta: Array, here: slice) -> tuple[Array, Array, Array]:
+    """By pair [B, K, K]: residual points of the row entrant, votes, and the votes' own noise, of a batch of groups."""
+    lean = 0.5 - expected_scores(theta)
+    met, net, decided = _meetings(tables.wins[here], tables.draws[here])
+    residual = met * lean + net / 2
+    squared = (met, net, decided)
+    if tables.squared[0] is not tables.wins:
+        squared = _meetings(*(table[here] for table in tables.squared))
+    noise = _pair_noise(*squared, lean)
+    if tables.weight is None:
+        return residual, met, noise
+    weight = tables.weight[here, None, None]
+    return residual * weight, met * weight, noise * weight**2
+
+
+def _meetings(wins: Array, draws: Array) -> tuple[Array, Array, Array]:
+    """Votes, wins less losses, and decided votes of every two entrants [..., K, K], either side of the diagonal."""
+    losses = np.swapaxes(wins, -1, -2)
+    decided = wins + losses
+    met = draws + np.swapaxes(draws, -1, -2)
+    met += decided
+    return met, wins - losses, decided
+
+
+def _pair_noise(met: Array, net: Array, decided: Array, lean: Array) -> Array:
+    """Sum of (y - p)² over a pair's votes; `lean` is a half less the row entrant's expectation p."""
+    noise = met * lean
+    noise += net
+    noise *= lean
+    noise += 0.25 * decided
+    return noise
+
+
+def _grounded(pairs: Array) -> Array:
+    """The Laplacian of symmetric `pairs`, in their place."""
+    each = np.arange(pairs.shape[-1])
+    total = pairs.sum(-1)
+    np.negative(pairs, out=pairs)
+    pairs[..., each, each] += total
+    return pairs
 
 
 def loner_noise(tables: Tables, theta: Array) -> Array:
@@ -156,27 +214,24 @@ def loner_noise(tables: Tables, theta: Array) -> Array:
 def summarise_way(tables: Tables, theta: Array, inverse: Array) -> Way:
     """The sums of one way at ratings theta [K]; `inverse` is B, the inverse information of all votes."""
     size = len(theta)
-    zero = np.zeros((size, size))
-    taste, noise, pulled_taste, pulled_noise, outer = zero, zero, zero, zero, zero
+    taste, noise, outer = (np.zeros((size, size)) for _ in range(3))
     squares = np.zeros((3, size * (size + 1) // 2))
-    leverages = []  # H B of each batch: M' of the recipe
-    for here in batches(tables):
+    kept = []  # P = H B (M' of the recipe) and E of each batch
+    for here in batches(tables.wins):
         scores, information, own_noise = group_sums(tables, theta, here)
         pull = information @ inverse
-        leverages.append(pull)
         by_taste, by_noise = np.swapaxes(pull, 1, 2) @ pull, inverse @ (own_noise @ inverse)
+        kept.append((pull, by_noise))
         influence = scores @ inverse
-        outer = outer + influence.T @ influence
-        taste, noise = taste + by_taste.sum(0), noise + by_noise.sum(0)
-        pulled_taste = pulled_taste + np.tensordot(pull, by_taste, ((0, 1), (0, 1)))
-        pulled_noise = pulled_noise + np.tensordot(pull, by_noise, ((0, 1), (0, 1)))
+        outer += influence.T @ influence
+        taste += by_taste.sum(0)
+        noise += by_noise.sum(0)
         squares += _square_sums(by_taste, by_noise)
     if tables.loners is not None:
         alone = inverse @ loner_noise(tables, theta) @ inverse
         outer, noise = outer + alone, noise + alone
         squares[2] += contrasts(alone) ** 2 / tables.loner_votes
-    taste_seen = taste - pulled_taste - pulled_taste.T + _through(leverages, taste)
-    noise_seen = noise - pulled_noise - pulled_noise.T + _through(leverages, noise)
+    taste_seen, noise_seen = _as_seen(kept, taste, noise)
     return Way(
         groups=tables.groups,
         scores=contrasts(outer),
@@ -190,22 +245,34 @@ def summarise_way(tables: Tables, theta: Array, inverse: Array) -> Way:
     )
 
 
+def _as_seen(kept: list[tuple[Array, Array]], taste: Array, noise: Array) -> tuple[Array, Array]:
+    """Q(T) and Q(E): X - Σ(M X_g + X_g M') + Σ M X M', gathered as X plus the symmetric part of Σ M (X M' - 2 X_g)."""
+    size = len(taste)
+    pulled_taste, pulled_noise = np.zeros_like(taste), np.zeros_like(noise)
+    for pull, by_noise in kept:
+        columns = pull.reshape(-1, size).T
+        own = np.swapaxes(pull, 1, 2) * -2
+        own += taste
+        pulled_taste += columns @ (own @ pull).reshape(-1, size)
+        rest = noise @ pull
+        rest -= 2 * by_noise
+        pulled_noise += columns @ rest.reshape(-1, size)
+    return taste + (pulled_taste + pulled_taste.T) / 2, noise + (pulled_noise + pulled_noise.T) / 2
+
+
 def _square_sums(taste: Array, noise: Array) -> Array:
     """Sums over groups of T², TE and E² by contrast [3, ...], from T and E [B, K, K]."""
     first, second = np.triu_indices(taste.shape[-1], 1)
     own = [np.diagonal(table, axis1=1, axis2=2) for table in (taste, noise)]
-    gaps = [d[:, :, None] + d[:, None, :] - 2 * table for d, table in zip(own, (taste, noise), strict=True)]
+    gaps = []
+    for diagonal, table in zip(own, (taste, noise), strict=True):
+        gap = table * -2
+        gap += diagonal[:, :, None]
+        gap += diagonal[:, None, :]
+        gaps.append(gap)
     sums = []
     for one, other in ((0, 0), (0, 1), (1, 1)):
         entrants = np.einsum("gi,gi->i", own[one], own[other])
         pairs = np.einsum("gij,gij->ij", gaps[one], gaps[other])
         sums.append(np.concatenate([entrants, pairs[first, second]]))
     return np.array(sums)
-
-
-def _through(leverages: list[Array], matrix: Array) -> Array:
-    """Sum over groups of M X M'."""
-    total = np.zeros_like(matrix)
-    for pull in leverages:
-        total += np.tensordot(pull, matrix @ pull, ((0, 1), (0, 1)))
-    return total

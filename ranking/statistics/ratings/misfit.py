@@ -1,4 +1,4 @@
-"""Whether the ratings describe the votes: pairs that one entrant wins more often than both ratings allow, and how well the scale separates entrants."""
+"""Whether the ratings describe the votes: pairs that one entrant wins more often than both ratings allow."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import fdtrc, stdtr
 
 from ranking.statistics.ratings.bradley_terry import expected_scores
-from ranking.statistics.ratings.groups import Tables, batches
+from ranking.statistics.ratings.groups import Tables, batches, pair_sums
 from ranking.statistics.ratings.scopes import ScopeFit
 
 Array = NDArray[Any]
-FEWEST_GROUPS = 3.0  # judges (or prompts) in effect that a pair needs to be tested
+FEWEST_GROUPS = 3.0  # judges (or prompts) that the test needs to know how much groups differ
+FEWEST_VOTES = 10  # of a pair that is tested
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class MisfitPair:
     loser: int
     share: float
     expected: float
-    p_value: float  # times the number of pairs tested
+    p_value: float  # times the number of pairs tested, at most 1
 
 
 @dataclass(frozen=True)
@@ -39,28 +40,55 @@ class _PairSums:
 
 
 def find_misfits(fit: ScopeFit, *, level: float = 0.95) -> list[MisfitPair]:
-    """Pairs whose residual is too large, clustered by judge and by prompt, error shared among all pairs; worst first."""
+    """Pairs whose points the ratings do not explain, worst first; none where the ratings as a whole describe the votes.
+
+    Half of the error goes to the residuals of all pairs together (Pearson's sum over how much more votes vary by judge and
+    prompt than by chance, as F), half to the largest of them. Then the pairs that are too far off by themselves are named, or the worst one.
+    """
     if fit.pull is None or len(fit.theta) < 3:
         return []
-    theta = fit.theta[fit.pull.seen]
-    ways = [_pair_sums(tables, theta) for tables in (fit.pull.judges, fit.pull.prompts)]
-    usable = [way for way in ways if (way.groups >= FEWEST_GROUPS).any()]
-    if not usable:
+    pull, theta = fit.pull, fit.theta[fit.pull.seen]
+    ways = [_pair_sums(tables, theta) for tables in (pull.judges, pull.prompts)]
+    known = [way for way, groups in zip(ways, pull.ways, strict=True) if groups.groups >= FEWEST_GROUPS]
+    sums, size = ways[0], len(theta)
+    met = (fit.wins + fit.wins.T)[np.ix_(pull.seen, pull.seen)]
+    votes = fit.counts.sum(-1)[np.ix_(pull.seen, pull.seen)]
+    tested = np.triu((sums.noise > 0) & (votes + votes.T >= FEWEST_VOTES), 1)
+    if not known or tested.sum() < size:
         return []
-    groups = np.minimum.reduce([way.groups for way in usable])
-    corrected = [way.squares * way.groups / np.maximum(way.groups - 1, 1) for way in usable]
-    variance = np.maximum.reduce([*corrected, usable[0].noise])
-    tested = np.triu((groups >= FEWEST_GROUPS) & (variance > 0), 1)
-    z = np.abs(usable[0].residual) / np.sqrt(np.where(variance > 0, variance, 1))
-    p_values = 2 * stdtr(np.maximum(groups - 1, 1), -z) * max(int(tested.sum()), 1)
-    places = np.argwhere(tested & (p_values < 1 - level))
-    pairs = [_misfit(fit, int(i), int(j), usable[0].residual[i, j] > 0, float(p_values[i, j])) for i, j in places]
+    inflation = max(1.0, 1 + sum(_excess(way, tested) for way in known))
+    known_by = (min(way.groups for way in pull.ways if way.groups >= FEWEST_GROUPS) - 1) * (size - 1)
+    squares = sums.residual[tested] ** 2 / sums.noise[tested] / inflation
+    p = expected_scores(theta)
+    # What the fit leaves of a pair's variance.
+    rest = np.clip(1 - (met * p * (1 - p) * _pair_contrasts(pull.inverse))[tested], 0.05, 1.0)
+    whole = float(fdtrc(rest.sum(), known_by, squares.sum() / rest.sum()))
+    each = np.minimum(1.0, 2 * stdtr(known_by, -np.sqrt(squares / rest)) * len(squares))
+    if min(whole, each.min()) >= (1 - level) / 2:
+        return []
+    named = np.flatnonzero(each < 1 - level)
+    named = named if len(named) else np.array([np.argmax(squares / rest)])
+    rows, columns = np.nonzero(tested)
+    above = sums.residual[tested] > 0
+    pairs = [_misfit(fit, rows[k], columns[k], bool(above[k]), float(each[k])) for k in named]
     return sorted(pairs, key=lambda pair: pair.p_value)
+
+
+def _excess(way: _PairSums, tested: Array) -> float:
+    """How much more pairs' residuals vary by group than single votes would make them, as a share of the latter."""
+    usable = tested & (way.groups > 1)
+    expected = (way.noise * (1 - 1 / np.maximum(way.groups, 1)))[usable].sum()
+    return float(way.squares[usable].sum() / expected - 1) if expected > 0 else 0.0
+
+
+def _pair_contrasts(matrix: Array) -> Array:
+    own = np.diag(matrix)
+    return own[:, None] + own[None, :] - matrix - matrix.T
 
 
 def _misfit(fit: ScopeFit, i: int, j: int, above: bool, p_value: float) -> MisfitPair:
     assert fit.pull is not None
-    one, other = int(fit.pull.seen[i]), int(fit.pull.seen[j])
+    one, other = (int(fit.pull.seen[k]) for k in (i, j))
     first, second = (one, other) if above else (other, one)
     share = fit.wins[first, second] / (fit.wins[first, second] + fit.wins[second, first])
     expected = expected_scores(fit.theta)[first, second]
@@ -69,33 +97,15 @@ def _misfit(fit: ScopeFit, i: int, j: int, above: bool, p_value: float) -> Misfi
 
 def _pair_sums(tables: Tables, theta: Array) -> _PairSums:
     size = len(theta)
-    p = expected_scores(theta)
     residual, squares, crossed, noise, total, total_squares = (np.zeros((size, size)) for _ in range(6))
-    for here in batches(tables):
-        wins, draws = tables.wins[here], tables.draws[here]
-        own = wins * (1 - p) + draws * (0.5 - p)
-        own = own - np.swapaxes(own, 1, 2)
-        votes = wins + draws
-        votes = votes + np.swapaxes(votes, 1, 2)
-        if tables.weight is not None:
-            own, votes = own * tables.weight[here, None, None], votes * tables.weight[here, None, None]
+    for here in batches(tables.wins):
+        own, votes, single = pair_sums(tables, theta, here)
         residual += own.sum(0)
         squares += (own**2).sum(0)
         crossed += (own * votes).sum(0)
-        single = tables.squared[0][here] * (1 - p) ** 2 + tables.squared[1][here] * (0.5 - p) ** 2
-        if tables.weight is not None:
-            single = single * tables.weight[here, None, None] ** 2
         noise += single.sum(0)
         total += votes.sum(0)
         total_squares += (votes**2).sum(0)
     mean = residual / np.where(total > 0, total, 1)
     squares = np.maximum(squares - 2 * mean * crossed + mean**2 * total_squares, 0)
-    return _PairSums(residual, squares, noise + noise.T, total**2 / np.where(total_squares > 0, total_squares, 1))
-
-
-def separation_reliability(theta: Array, variance: Array) -> float | None:
-    """Scale separation reliability: the share of the ratings' variance that is not error (comparative judgement asks for 0.8)."""
-    if len(theta) < 2 or not np.isfinite(variance).all():
-        return None
-    observed = float(np.var(theta, ddof=1))
-    return max(0.0, 1 - float(variance.mean()) / observed) if observed > 0 else None
+    return _PairSums(residual, squares, noise, total**2 / np.where(total_squares > 0, total_squares, 1))

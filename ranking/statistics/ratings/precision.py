@@ -145,6 +145,7 @@ def combine_ways(
     )
     if prior is not None:
         total, covariance = total + contrasts(prior), covariance + prior
+    total = np.maximum(total, 0.0)  # rounding takes a variance of nothing below it
     parts = Parts(*(_square(p, size) for p in (iid, np.maximum(by_judge - iid, 0), np.maximum(by_prompt - iid, 0))))
     return Precision(
         variance=total[:size],

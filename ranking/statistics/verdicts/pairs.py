@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from ranking.statistics.ratings.bradley_terry import ELO, Connectivity
+from ranking.statistics.ratings.bradley_terry import ELO, Connectivity, took_points
 from ranking.statistics.ratings.categories import CategoryFit
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
@@ -35,7 +35,8 @@ class Verdicts:
 
     - `gap`: theta_i - theta_j; `reach`: half-width of its own 95% interval;
     - `look`: how far it must be for *ahead*; `bound`: for *settled*, and with the gap within the margin for *tied*;
-    - `state`: a number of STATES, the same for (i, j) and (j, i).
+    - `state`: a number of STATES, the same for (i, j) and (j, i);
+    - `endless`: [i, j] where the gap has no upper limit; None where all have one.
     """
 
     gap: Array
@@ -44,6 +45,7 @@ class Verdicts:
     bound: Array
     state: Array
     margin: float
+    endless: Array | None = None
 
     @property
     def ahead(self) -> Array:
@@ -114,7 +116,8 @@ def judge_pairs(fit: ScopeFit, settings: Settings) -> Verdicts:
         np.where(ELO * (distance + bound) < settings.margin, TIED, UNDECIDED),
     )
     np.fill_diagonal(state, TIED)
-    return Verdicts(gap, spread.pair_reach(level), look, bound, state, settings.margin)
+    endless = None if connected.components <= 1 else ~took_points(fit.wins).T
+    return Verdicts(gap, spread.pair_reach(level), look, bound, state, settings.margin, endless)
 
 
 def judge_category(fit: CategoryFit, connected: Connectivity, settings: Settings) -> Verdicts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import expit, ndtr
@@ -41,6 +42,11 @@ class Outlook:
     neighbour_gap: float
     separates: float
     df: float
+
+    @property
+    def half(self) -> float:
+        """What a rating is known to: plus and minus this."""
+        return self.width / 2
 
 
 def plan_study(study: Study) -> Outlook:
@@ -87,6 +93,7 @@ def _way(taste: float, noise: float, groups: int, size: int) -> tuple[float, flo
     return variance, own + min(2 / share**2, max((size - 1) * own - own, 0.0))
 
 
+@lru_cache(maxsize=200)
 def _simultaneous(size: int) -> float:
     """The quantile of max |z| over all pairs of equally well known entrants."""
     noise = np.random.default_rng(1).standard_normal((DRAWS, size))

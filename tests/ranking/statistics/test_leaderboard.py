@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.numbers.worlds import FieldWorld, simulate_field
@@ -290,6 +290,12 @@ def test_excluded_judge_leaves_every_part():
     ),
     ties=st.sampled_from(["half", "drop"]),
     fails=st.sampled_from(["half", "drop"]),
+)
+@example(rows=[(2, 1, 0, -1, 0), (3, 1, 2, 0, 0), (2, 1, 1, 0, 0), (2, 1, 0, 0, 0)], ties="half", fails="half")
+@example(
+    rows=[(2, 1, 0, -1, 0), (3, 1, 2, 0, 0), (2, 1, 1, 0, 0), (2, 1, 0, 0, 0), (2, 1, 3, 0, 0)],
+    ties="half",
+    fails="half",
 )
 def test_any_few_votes_give_a_sound_document(rows, ties, fails):
     left = [a for a, *_ in rows]

@@ -7,6 +7,7 @@ from scipy import stats
 from ranking.statistics.agreement.coefficients import (
     Answers,
     cohen_matrix,
+    fleiss_kappa,
     gwet_ac1,
     icc,
     icc_interval,
@@ -85,7 +86,8 @@ def test_gwet_with_missing_ratings_takes_class_shares_from_every_unit():
 def test_leaving_out_judges_equals_tables_without_them():
     rng = np.random.default_rng(3)
     judge, unit = (column.ravel() for column in np.meshgrid(np.arange(5), np.arange(30), indexing="ij"))
-    label = np.where(rng.random(150) < 0.7, unit % 3, rng.integers(0, 3, 150))
+    skill = np.array([0.8, 0.8, 0.8, 0.8, 0.4])[judge]
+    label = np.where(rng.random(150) < skill, unit % 3, rng.integers(0, 3, 150))
 
     def table_of(rows):
         table = np.zeros((30, 3))
@@ -99,14 +101,34 @@ def test_leaving_out_judges_equals_tables_without_them():
     plain = raw_agreement(whole)
     units = ((plain.high - plain.low) / 2 / stats.t.ppf(0.975, 29)) ** 2
     judges = 4 / 5 * ((without - without.mean()) ** 2).sum()
-    df = (units + judges) ** 2 / (units**2 / 29 + judges**2 / 4)
-    half = stats.t.ppf(0.975, df) * np.sqrt(units + judges)
+    each = np.array([raw_agreement(table_of(np.arange(150) != row)).value for row in range(150)])
+    single = 4 / 5 * ((each - each.mean()) ** 2).sum()
+    tastes = judges - single
+    df = (units + tastes) ** 2 / (units**2 / 29 + judges**2 / 4)
+    half = stats.t.ppf(0.975, df) * np.sqrt(units + tastes)
+    assert tastes > 0
     assert (found.high - found.low) / 2 == pytest.approx(half, rel=1e-9)
 
 
 def test_raw_agreement_of_the_worked_example():
     data = vector("fleiss_kappa_wikipedia")
     assert round(raw_agreement(np.array(data["counts"])).value, 3) == data["published"]["P_bar"]
+
+
+def test_fleiss_kappa_of_the_worked_example():
+    data = vector("fleiss_kappa_wikipedia")
+    assert round(fleiss_kappa(np.array(data["counts"])).value, 3) == data["published"]["kappa"]
+
+
+def test_units_with_one_answer_count_in_the_class_shares_of_fleiss_and_ac1():
+    table = np.array([[2, 0], [1, 1], [0, 2], [1, 0], [1, 0]])
+    shares = (table / table.sum(1, keepdims=True)).mean(0)
+    agreed = np.mean([1, 0, 1])
+
+    chance = (shares**2).sum()
+    assert fleiss_kappa(table).value == pytest.approx((agreed - chance) / (1 - chance))
+    chance = (shares * (1 - shares)).sum()
+    assert gwet_ac1(table).value == pytest.approx((agreed - chance) / (1 - chance))
 
 
 def test_gwet_abstractors():

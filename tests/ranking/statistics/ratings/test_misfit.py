@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-import pytest
 
 from benchmarks.numbers.worlds import FieldWorld, simulate_field
 from ranking.statistics.leaderboard import analyse_votes
 from ranking.statistics.notes import notes
-from ranking.statistics.ratings.misfit import find_misfits, separation_reliability
+from ranking.statistics.ratings.misfit import find_misfits
 from ranking.statistics.ratings.scopes import Settings, fit_overall
 from ranking.statistics.votes import make_votes, tally_votes
 
@@ -33,6 +34,12 @@ def test_a_preference_that_no_rating_can_hold_is_found_and_its_pairs_are_named()
     assert all(pair.share > pair.expected for pair in found)
 
 
+def test_pair_effects_of_sd_08_are_found_at_2000_votes():
+    found = [misfits(replace(WORLD, theta=tuple(np.linspace(0.8, -0.8, 8)), pair_sd=0.8), seed) for seed in range(5)]
+
+    assert all(found)
+
+
 def test_a_perfect_cycle_is_said_on_the_board():
     rows = [(0, 1, 0), (1, 2, 0), (2, 0, 0)]
     votes = [(*row, judge, prompt) for row in rows for judge in range(6) for prompt in range(4)]
@@ -45,11 +52,3 @@ def test_a_perfect_cycle_is_said_on_the_board():
     said = notes(analyse_votes(cast))
 
     assert any("do not describe the votes well" in note and "a beats b" in note for note in said)
-
-
-def test_separation_reliability_is_the_share_that_is_not_error():
-    theta = np.array([1.0, 0.0, -1.0])
-
-    assert separation_reliability(theta, np.full(3, 0.25)) == pytest.approx(0.75)
-    assert separation_reliability(theta, np.full(3, 4.0)) == 0
-    assert separation_reliability(theta, np.full(3, np.inf)) is None

@@ -1,0 +1,195 @@
+"""Ratings that "both terrible" informs as well: Davidson's model of wins and ties, and logit P(fail) = a - b (theta_i + theta_j).
+
+A fail says that both drawings are weak, which half a win for each cannot hold. Intervals are clustered by judge and by prompt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from ranking.statistics.ratings.bradley_terry import connectivity
+from ranking.statistics.ratings.precision import t_quantile
+from ranking.statistics.ratings.scopes import ScopeFit, times
+from ranking.statistics.votes import FAIL, LEFT, RIGHT, TIE, Cells, Tallies
+
+Array = NDArray[Any]
+FEWEST_FAILS = 0.03  # share of votes under which half wins lose next to nothing
+ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a vote's chances follow from."""
+
+    theta: Array
+    log_tie: float  # -inf where nobody ever called a tie
+    level: float
+    slope: float
+
+    def moved(self, step: Array) -> Parameters:
+        theta = self.theta + step[:-3]
+        return Parameters(theta - theta.mean(), self.log_tie + step[-3], self.level + step[-2], self.slope + step[-1])
+
+
+@dataclass(frozen=True)
+class JointFit:
+    """Ratings (theta, mean 0, on Davidson's scale), their variances and degrees of freedom, and what fails say about them.
+
+    `slope` is b: how much likelier a weak pair fails; about 0 where fails have nothing to do with the ratings.
+    """
+
+    theta: Array
+    variance: Array
+    df: float
+    at: Parameters
+    slope_error: float
+    fails: float  # share of the votes
+
+    @property
+    def slope(self) -> float:
+        return self.at.slope
+
+    @property
+    def drawing_scores(self) -> tuple[Array, Array]:
+        """How much each outcome says for the left drawing and for the right one [K, K, 4], like points above expectation."""
+        gap, _, fail = _scores(self.at)
+        return gap - self.slope * fail, -gap - self.slope * fail
+
+    def reach(self, level: float = 0.95) -> Array:
+        return t_quantile(self.df, 0.5 + level / 2) * np.sqrt(self.variance)
+
+
+def fit_joint(tallies: Tallies, overall: ScopeFit, *, fewest: float = FEWEST_FAILS) -> JointFit | None:
+    """None where fails are few, or where wins and ties alone do not link all entrants both ways."""
+    counts = overall.weighted
+    shares = overall.counts.sum((0, 1)) / max(float(overall.counts.sum()), 1.0)
+    decided = counts[..., LEFT] + counts[..., RIGHT].T + 0.5 * (counts[..., TIE] + counts[..., TIE].T)
+    if shares[FAIL] < fewest or shares[FAIL] in (0, 1) or not overall.decided:
+        return None
+    if connectivity(decided).components > 1:
+        return None
+    log_tie = float(np.log(2 * shares[TIE] / shares[:2].sum())) if shares[TIE] else -np.inf
+    fitted = _newton(counts, Parameters(overall.theta, log_tie, float(logit(shares[FAIL])), 0.0))
+    return None if fitted is None else _with_errors(tallies, overall, *fitted, float(shares[FAIL]))
+
+
+def _newton(counts: Array, start: Parameters) -> tuple[Parameters, Array] | None:
+    """The maximum, and the inverse information there; None where Newton finds none, or the votes cannot tell parameters apart."""
+    at = start
+    try:
+        for _ in range(ROUNDS):
+            inverse = np.linalg.inv(_information(counts, at))
+            by_vote = _scores(at)
+            step = inverse @ _gathered(counts, by_vote, at)
+            largest = float(np.abs(step).max())
+            at = at.moved(step / max(1.0, largest))
+            if largest < 1e-9:
+                return at, np.linalg.inv(_information(counts, at))
+    except np.linalg.LinAlgError:
+        return None
+    return None
+
+
+def _chances(at: Parameters) -> tuple[Array, Array, Array, Array]:
+    """Of left, right and tie where it is no fail, and of a fail [K, K]."""
+    gap, total = np.subtract.outer(at.theta, at.theta), np.add.outer(at.theta, at.theta)
+    up, down, tie = np.exp(gap / 2), np.exp(-gap / 2), float(np.exp(at.log_tie))
+    whole = up + down + tie
+    return up / whole, down / whole, tie / whole, expit(at.level - at.slope * total)
+
+
+def _scores(at: Parameters) -> tuple[Array, Array, Array]:
+    """Derivatives of a vote's log-likelihood [K, K, 4] by the gap, by log nu, and by the log-odds of a fail."""
+    up, down, tie, fail = _chances(at)
+    lead = up - down
+    by_gap = np.stack([0.5 * (1 - lead), 0.5 * (-1 - lead), -0.5 * lead, np.zeros_like(lead)], axis=-1)
+    by_tie = np.stack([-tie, -tie, 1 - tie, np.zeros_like(tie)], axis=-1) * (at.log_tie > -np.inf)
+    by_fail = np.stack([-fail, -fail, -fail, 1 - fail], axis=-1)
+    return by_gap, by_tie, by_fail
+
+
+def _gathered(counts: Array, by_vote: tuple[Array, Array, Array], at: Parameters) -> Array:
+    """The gradient [K + 3] of all votes."""
+    gap, tie, fail = ((counts * table).sum(-1) for table in by_vote)
+    total = np.add.outer(at.theta, at.theta)
+    theta = gap.sum(1) - gap.sum(0) - at.slope * (fail.sum(1) + fail.sum(0))
+    return np.append(theta, [tie.sum(), fail.sum(), -(total * fail).sum()])
+
+
+def _information(counts: Array, at: Parameters) -> Array:
+    """Fisher's information [K + 3, K + 3], with the mean of the ratings held at 0."""
+    size = len(at.theta)
+    up, down, tie, fail = _chances(at)
+    total = np.add.outer(at.theta, at.theta)
+    votes = counts.sum(-1)
+    kept, spread = votes - counts[..., FAIL], votes * fail * (1 - fail)
+    gap = 0.25 * kept * (up + down - (up - down) ** 2)
+    result = np.zeros((size + 3, size + 3))
+    both, sums = gap + gap.T, spread + spread.T
+    each = np.arange(size)
+    result[:size, :size] = at.slope**2 * sums - both + 1 / size
+    result[each, each] += both.sum(1) + at.slope**2 * sums.sum(1)
+    crossed = -0.5 * kept * tie * (up - down)
+    result[-3, :size] = crossed.sum(1) - crossed.sum(0)
+    result[-3, -3] = float((kept * tie * (1 - tie)).sum()) if at.log_tie > -np.inf else 1.0
+    result[-2, :size] = -at.slope * sums.sum(1)
+    weighted = spread * total
+    result[-1, :size] = at.slope * (weighted + weighted.T).sum(1)
+    result[-2, -2], result[-1, -1] = spread.sum(), (spread * total**2).sum()
+    result[-1, -2] = -(spread * total).sum()
+    lower = np.tril(result, -1)
+    result[:, -3:] = (lower + lower.T + np.diag(np.diag(result)))[:, -3:]
+    result[-3:, :] = result[:, -3:].T
+    return result
+
+
+def _with_errors(tallies: Tallies, overall: ScopeFit, at: Parameters, inverse: Array, fails: float) -> JointFit:
+    by_vote = _scores(at)
+    cells = (tallies.by_judge, tallies.by_prompt)
+    weights = (
+        np.append(overall.weights, overall.activity.by_class.get(-1, 1.0))[cells[0].cluster],
+        None if overall.activity.even else overall.activity.of(cells[1].activity),
+    )
+    known = []
+    for part, weight, groups in zip(cells, weights, (len(tallies.judges), len(tallies.prompts)), strict=True):
+        sums = _by_group(part, times(part.n, weight), groups, by_vote, at) @ inverse
+        present = float((np.abs(sums) > 0).any(1).sum())
+        if present > 1:
+            known.append((present / (present - 1) * (sums**2).sum(0), present))
+    single = _single_votes(overall.squared, by_vote, at, inverse)
+    variances = [variance for variance, _ in known]
+    total = np.maximum.reduce([single, *variances, sum(variances) - single if len(known) == 2 else single])
+    df = min((groups for _, groups in known), default=np.inf) - 1
+    return JointFit(at.theta, total[:-3], df, at, float(np.sqrt(total[-1])), fails)
+
+
+def _by_group(cells: Cells, n: Array | None, groups: int, by_vote: tuple[Array, Array, Array], at: Parameters) -> Array:
+    """Each group's gradient [groups, K + 3]; votes of an unknown group are left out here."""
+    rows = np.flatnonzero(cells.cluster >= 0)
+    left, right, outcome = (column[rows] for column in (cells.left, cells.right, cells.outcome))
+    cluster, size = cells.cluster[rows].astype(np.int64), len(at.theta)
+    times_seen = np.ones(len(rows)) if n is None else n[rows]
+    gap, tie, fail = (table[left, right, outcome] * times_seen for table in by_vote)
+    shape = groups * size
+    theta = np.bincount(cluster * size + left, gap - at.slope * fail, shape)
+    theta += np.bincount(cluster * size + right, -gap - at.slope * fail, shape)
+    rest = [tie, fail, -(at.theta[left] + at.theta[right]) * fail]
+    return np.column_stack([theta.reshape(groups, size), *(np.bincount(cluster, column, groups) for column in rest)])
+
+
+def _single_votes(squared: Array, by_vote: tuple[Array, Array, Array], at: Parameters, inverse: Array) -> Array:
+    """Variances [K + 3] as if votes were independent."""
+    gap, tie, fail = by_vote
+    total = np.add.outer(at.theta, at.theta)[..., None]
+    variances = np.zeros(len(inverse))
+    for k, row in enumerate(inverse):
+        first, second = row[:-3, None, None], row[None, :-3, None]
+        moved = (first - second) * gap - at.slope * (first + second) * fail
+        moved = moved + row[-3] * tie + (row[-2] - row[-1] * total) * fail
+        variances[k] = (squared * moved**2).sum()
+    return variances
