@@ -1,8 +1,9 @@
-"""A run's best drawing, as a protocol finds it for the home page."""
+"""What a protocol finds in a run for the home page: its best drawing, and pairs to practise on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any
 
 from generation.models import Run, Sample
@@ -14,6 +15,16 @@ class Best:
 
     sample: Sample
     words: str
+
+
+@dataclass(frozen=True)
+class PracticePair:
+    """Two drawings of one prompt, and how many judges chose `left`, `right`, `tie` or `fail`."""
+
+    left: Sample
+    right: Sample
+    votes: Counter[str] = field(default_factory=Counter)
+    simulated: bool = False
 
 
 def find_sample(run: Run, **where: Any) -> Sample | None:

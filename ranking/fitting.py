@@ -12,10 +12,12 @@ from django.utils.timezone import now
 
 from benchsite.lib.times import parse_time
 from generation.models import Event, Run
-from generation.protocols import Protocol, load, protocol_of, protocols_of
+from generation.protocols import load, protocol_of, protocols_of
 from generation.queue import enqueue
 from generation.runs.errors import refuse_frozen
 from generation.runs.staleness import LATE, mark_stale
+from judging.marks import marks_of
+from ranking.effort import effort_of
 from ranking.models import Counting, Fit, Publication, Standing
 
 KEPT_PAST = 20  # past leaderboards that were asked for
@@ -43,7 +45,8 @@ def fit_run(run: Run, *, protocol: str = "", full: bool = True, **choices: Any) 
         raise ValueError(f"Run {run.code} is not scored by {protocol or 'anything yet'}.")
     options, read_at = fit_options(run, **choices), now()
     result = load(entry.analyse)(run, options=options, full=full or not entry.slow)
-    result.setdefault("run", {})["kept_out"] = count_kept_out(run, entry)
+    effort = effort_of(run, before=Fit.objects.newest(run, protocol))
+    result.setdefault("run", {}).update(marks_of(run, entry), effort=effort)
     return store_fit(
         Fit(
             run=run,
@@ -56,12 +59,6 @@ def fit_run(run: Run, *, protocol: str = "", full: bool = True, **choices: Any) 
             read_at=read_at,
         )
     )
-
-
-def count_kept_out(run: Run, entry: Protocol) -> int:
-    """Standing votes or grades by judges who could know the names."""
-    rows = entry.judgements.partition("__")[0]
-    return getattr(run, rows).filter(kept_out=True, withdrawn_at=None).count() if rows else 0
 
 
 @transaction.atomic

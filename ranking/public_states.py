@@ -17,6 +17,7 @@ from django.utils.timezone import now
 from generation.models import Run
 from generation.protocols import Protocol, load, protocols_of
 from judging.disclosure import NOT_OVER, is_judged_blind
+from judging.marks import marks_of
 from judging.models import PublicState, Seat
 from ranking.fitting import fit_options
 from ranking.statistics.blurring import blurred, bounded_parts, by_others
@@ -49,6 +50,7 @@ def take_public_state(run: Run, name: str, entry: Protocol) -> PublicState | Non
     options = fit_options(run)
     parts = bounded_parts(judged, share=settings.PUBLIC_STATE_SHARE)
     options["weights"] |= {seat.pseudonym: seat.weight * part for seat, part in parts.items()}
+    options["parts"] = {seat.pseudonym: part for seat, part in parts.items()}  # where votes have no weights
     result = load(entry.analyse)(run, options=options, full=not entry.slow)
     # Read last: a vote that came meanwhile counts as contained.
     upto = run.seats.aggregate(newest=Max(f"{_rows(entry)}__id"))["newest"] or 0
@@ -61,6 +63,7 @@ def take_public_state(run: Run, name: str, entry: Protocol) -> PublicState | Non
                 standings=blurred(result["overall"]),
                 votes=sum(judged.values()),
                 simulated=sum(seat.is_simulated for seat in judged),
+                imported=marks_of(run, entry).get("imported", 0),
                 upto=upto,
                 read_at=now(),
             )

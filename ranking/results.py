@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 
 class EstimateResult(TypedDict):
@@ -24,6 +24,31 @@ class ConsistencyResult(TypedDict):
     prompts: int
 
 
+class AnswersResult(TypedDict):
+    """What a board rests on: answers expected, missing for good, and still to come."""
+
+    expected: int
+    missing: int
+    waiting: int
+    missing_by_entrant: dict[str, int]
+
+
+class VerdictResult(TypedDict):
+    upper: str
+    lower: str
+    state: Literal["settled", "ahead", "tied", "undecided", "apart"]
+    gap: float
+    low: float | None
+    high: float | None
+
+
+class VerdictsResult(TypedDict):
+    """Every pair once, better first; brackets are (first, last) places in the overall table."""
+
+    pairs: list[VerdictResult]
+    brackets: list[tuple[int, int]]
+
+
 class EntrantRow(TypedDict):
     """A row about one entrant, by its name in the run."""
 
@@ -42,9 +67,22 @@ class ScoreRow(EntrantRow):
     n: int
 
 
+class EffortResult(TypedDict):
+    """Medians over an entrant's answers; null where no provider said."""
+
+    seconds: float | None
+    tokens: float | None
+    cost_nano: float | None
+    answers: int
+
+
 class RunFacts(TypedDict):
     """What only a database knows; downloads leave it out. `md` and `csv` are the downloads in these forms."""
 
     md: NotRequired[str]
     csv: NotRequired[str]
+    effort: NotRequired[dict[str, EffortResult]]  # by entrant
     kept_out: NotRequired[int]  # votes or grades that are in no rating, because the judge could know the names
+    imported: NotRequired[int]  # votes or grades from files and archives
+    import_reasons: NotRequired[list[str]]
+    unconfirmed: NotRequired[int]  # by judges whose password a curator's link set, and who have not confirmed it

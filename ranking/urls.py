@@ -7,9 +7,13 @@ from django.urls import path
 from generation.protocols import ranking_modules
 from ranking.archive.members import listed_members
 from ranking.views import api as api_views
+from ranking.views import differences as difference_views
 from ranking.views import files as file_views
+from ranking.views import frontier as frontier_views
 from ranking.views import gallery as gallery_views
 from ranking.views import leaderboards as views
+from ranking.views import planning as planning_views
+from ranking.views import prompts as prompt_views
 from ranking.views import share as share_views
 from ranking.views import tokens as token_views
 
@@ -25,7 +29,9 @@ run_urls = [  # /runs/<code>/
     path("runs/<slug:code>/leaderboard/counting/", views.count, name="count"),
     path("runs/<slug:code>/leaderboard/publish/", views.publish, name="publish"),
     path("runs/<slug:code>/leaderboard/fits/<slug:fit>/", views.past, name="past"),
+    path("runs/<slug:code>/leaderboard/<slug:protocol>/frontier/", frontier_views.frontier, name="frontier"),
     path("runs/<slug:code>/leaderboard/<slug:protocol>/", views.leaderboard, name="protocol"),
+    path("runs/<slug:code>/leaderboard/<slug:protocol>/differences/", difference_views.differences, name="differences"),
     path("runs/<slug:code>/entrants/<slug:entrant>/", views.entrant, name="entrant"),
     path("runs/<slug:code>/drawings/<slug:sample>/", views.drawing, name="drawing"),
 ]
@@ -45,9 +51,11 @@ api_urls = [  # /api/v1/
 ]
 urlpatterns = [
     *(route for urls in ranking_modules("urls") for route in urls.urlpatterns),
+    path("plan/", planning_views.plan, name="plan"),
     path("analysts/", token_views.tokens, name="tokens"),
     path("analysts/<slug:code>/revoke/", token_views.revoke, name="revoke_token"),
     *api_urls,
+    path("embed/<slug:code>/", share_views.embed, name="embed"),
     path("leaderboards/", views.leaderboards, name="leaderboards"),
     path("leaderboards/<slug:code>.png", share_views.publication_picture, name="publication_picture"),
     path("leaderboards/<slug:code>/", views.publication, name="publication"),
@@ -55,9 +63,13 @@ urlpatterns = [
 ]
 gallery_urls = [  # names of their own: gallery:sample
     path("runs/<slug:code>/gallery/", gallery_views.gallery, name="gallery"),
+    path("runs/<slug:code>/prompts/", prompt_views.prompts, name="prompts"),
+    path("runs/<slug:code>/prompts/<slug:prompt>/", prompt_views.prompt, name="prompt"),
     path("runs/<slug:code>/programs/<slug:entrant>/", gallery_views.program, name="program"),
     path("runs/<slug:code>/programs/<slug:entrant>/levels.zip", gallery_views.program_zip, name="levels"),
     path("gallery/<slug:code>/", gallery_views.sample, name="sample"),
+    path("gallery/<slug:code>/share.png", gallery_views.share_picture, name="share_picture"),
     path("gallery/<slug:code>/picture/", gallery_views.picture, name="picture"),
+    path("gallery/<slug:code>/file/", gallery_views.file, name="file"),
     path("gallery/<slug:code>/level.xml", gallery_views.level, name="level"),
 ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from math import isfinite
 
+from benchsite.lib.text import markdown_cell
 from benchsite.templatetags.wording import thousands
 from generation.models import Entrant
-from ranking.results import EntrantRow
+from ranking.results import AnswersResult, EntrantRow, ScoreRow, VerdictResult, VerdictsResult
 
 LISTED = 4  # names a sentence can hold
 ALPHA_WORDS = (
@@ -20,6 +23,11 @@ ALPHA_WORDS = (
 
 def labels_of(entrants: Iterable[Entrant]) -> dict[str, str]:
     return {entrant.name: entrant.label for entrant in entrants}
+
+
+def numbers_of(entrants: Iterable[Entrant]) -> dict[str, int]:
+    """Each entrant's place in the order of entry, which gives its colour and marker."""
+    return {entrant.name: place for place, entrant in enumerate(sorted(entrants, key=lambda one: one.pk))}
 
 
 def label(name: str, labels: Mapping[str, str]) -> str:
@@ -47,5 +55,89 @@ def number_word(n: int) -> str:
     return words[n] if n < len(words) else str(n)
 
 
-def rank_words(low: int, high: int) -> str:
+def missing_sentence(answers: AnswersResult | None) -> str:
+    """What a headline must add where answers are missing; fits of earlier releases do not know."""
+    if not answers or not (answers["missing"] or answers["waiting"]):
+        return ""
+    of = f"of {counted(answers['expected'], 'answer')}"
+    coming = f"{thousands(answers['waiting'])} {of} {'is' if answers['waiting'] == 1 else 'are'} still to come."
+    if not answers["missing"]:
+        return coming
+    missing = f"{thousands(answers['missing'])} {of} {'is' if answers['missing'] == 1 else 'are'} missing."
+    return f"{missing} {thousands(answers['waiting'])} more are still to come." if answers["waiting"] else missing
+
+
+def with_missing(sentence: str, answers: AnswersResult | None) -> str:
+    return f"{sentence} {missing_sentence(answers)}".strip()
+
+
+GAP_WORDS = {
+    "settled": "ahead",
+    "ahead": "ahead (may still change)",
+    "tied": "practically equal",
+    "undecided": "not separated yet",
+    "apart": "never compared",
+}
+
+
+VERDICT_WORDS = {
+    "settled": "{upper} is ahead of {lower}{gap}. This holds by a bound that stays right however often one looks.",
+    "ahead": "{upper} is ahead of {lower}{gap}. This may still change.",
+    "tied": "The two are practically equal{gap}.",
+    "undecided": "The two are not separated yet{gap}.",
+    "apart": "The two have never been compared, not even through others.",
+}
+
+
+def pair_of(verdicts: VerdictsResult | None, one: str, other: str) -> VerdictResult | None:
+    pairs = verdicts["pairs"] if verdicts else []
+    return next((pair for pair in pairs if {pair["upper"], pair["lower"]} == {one, other}), None)
+
+
+def verdict_words(pair: VerdictResult, labels: Mapping[str, str], *, digits: int) -> str:
+    """The verdict on two entrants, with their gap and its interval."""
+    low, high = (None if bound is None else f"{bound:+.{digits}f}" for bound in (pair["low"], pair["high"]))
+    both = f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less" if high else ""
+    bounds = f" (95% interval {both})" if both else ""
+    gap = f": the gap is {pair['gap']:.{digits}f} points{bounds}"
+    upper, lower = label(pair["upper"], labels), label(pair["lower"], labels)
+    return VERDICT_WORDS[pair["state"]].format(upper=upper, lower=lower, gap=gap)
+
+
+def gap_lines(verdicts: VerdictsResult, names: Sequence[str], *, digits: int) -> list[str]:
+    """Neighbours in this order of names with their difference and verdict, as a table of Markdown; JSON has all pairs."""
+    neighbours = [{*pair} for pair in pairwise(names)]
+    lines = ["| First | Second | Difference | 95% interval | Verdict |", "|---|---|---:|---|---|"]
+    for pair in verdicts["pairs"]:
+        if {pair["upper"], pair["lower"]} not in neighbours:
+            continue
+        ends = f"{markdown_cell(pair['upper'])} | {markdown_cell(pair['lower'])}"
+        low, high = pair["low"], pair["high"]
+        bounds = (
+            "–"
+            if low is None or high is None or not isfinite(low + high)
+            else f"{low:+.{digits}f} to {high:+.{digits}f}"
+        )
+        lines.append(f"| {ends} | {pair['gap']:.{digits}f} | {bounds} | {GAP_WORDS[pair['state']]} |")
+    return lines
+
+
+def chasing_words(rows: Sequence[ScoreRow], labels: Mapping[str, str], verdicts: VerdictsResult | None) -> str:
+    """Who is not behind the first, in the words of the verdicts; empty where it is ahead of all that score less."""
+    first, near = rows[0]["entrant"], [row for row in rows if row["rank"] != 1 and row["rank_low"] == 1]
+    if not near:
+        return ""
+    states = {
+        end: pair["state"]
+        for pair in (verdicts or {"pairs": []})["pairs"]
+        for end in (pair["upper"], pair["lower"])
+        if first in (pair["upper"], pair["lower"])
+    }
+    who = named(near[0], labels) if len(near) == 1 else f"{number_word(len(near))} others"
+    if all(states.get(row["entrant"]) == "tied" for row in near):
+        return f"practically equal to {who}"
+    return f"not separated from {who} yet"
+
+
+def rank_words(low: int | None, high: int | None) -> str:
     return str(low) if low == high else f"{low}–{high}"

@@ -34,7 +34,7 @@ class Field:
         """What is wrong with a value, or nothing."""
         kind = self.kind.rstrip("?-")
         if value is None:
-            return "" if self.kind.endswith("?") else "is null"
+            return "" if "?" in self.kind else "is null"
         if not CHECKS[kind](value):
             return f"is not {WORDS[kind]}"
         return ""
@@ -114,6 +114,10 @@ LINES: dict[str, dict[str, Field]] = {
         parameters=("object", "what was set for this model alone"),
         price_in_nano=("whole?", "nano-dollars for a million tokens in"),
         price_out_nano=("whole?", "nano-dollars for a million tokens out"),
+        facts=(
+            "object-",
+            "organisation, weights, licence, released, context, served_by; a key is left out where unknown",
+        ),
         refused_reason=("text", "why the provider would not serve it"),
     ),
     "prompts.jsonl": fields_of(

@@ -32,8 +32,11 @@ from generation.models import (
 from generation.protocols import PROTOCOLS
 from generation.reading.answers import CURATOR_FLAGS, PROVIDER_FLAGS, Read, read_answer
 from generation.reading.measuring import measured_inline, save_measurements
+from generation.reading.recounting import recount_run
 from generation.runs.loaded import LoadedRun, load_run
+from generation.suites.model_facts import fault_of
 from generation.suites.suite import Suite
+from judging.marks import import_reason
 from judging.models import Seat
 from ranking.archive.members import members_of
 from ranking.archive.reading import Archive, open_archive
@@ -43,8 +46,9 @@ from ranking.models import Counting
 PROVIDER = "import"
 
 
-def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Progress = unwatched) -> Run:
+def import_run(path: Path, *, reason: str, copy: bool = False, by: Any = None, progress: Progress = unwatched) -> Run:
     """A new run with the archive's leaderboard; with `copy` also where this site has that run already."""
+    reason = import_reason(reason)
     archive = open_archive(path)
     taken = Run.objects.filter(code=archive.run["code"]).exists()
     if taken and not copy:
@@ -62,14 +66,16 @@ def import_run(path: Path, *, copy: bool = False, by: Any = None, progress: Prog
         state = ImportState(archive, run, taken, progress, total)
         for load in (*LOADERS, *(member.load for member in members_of(run.protocols))):
             load(state)
+        recounted = recount_run(run, by=by, reason="Archive of an earlier release.").changed
         facts = {
             "run": archive.run["code"],
             "made_at": archive.manifest.get("made_at"),
             "file": clean_text(path.name)[0],
             "reread": True,
             "differ": state.differ,
+            "recounted": recounted,
         }
-        Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_RUN, facts=facts)
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_RUN, reason=reason, facts=facts)
     return run
 
 
@@ -105,6 +111,8 @@ def _load_models(state: ImportState) -> None:
     """Without addresses or keys: whoever made the archive must not choose where this site sends its key."""
 
     def make(row: dict[str, Any], where: Where) -> LanguageModel:
+        if fault := fault_of(row.get("facts", {})):
+            raise where.error("facts", fault)
         profile = {"name": row["provider"], "base_url": "", "kind": PROVIDER}
         return LanguageModel(run=state.run, profile=profile, **where.fitting(LanguageModel, row))
 
@@ -161,9 +169,9 @@ def _read_row(loaded: LoadedRun, row: dict[str, Any], sample: Sample) -> Read:
 
 
 def _archived_reading(row: dict[str, Any], sample: Sample, where: Where) -> Reading:
-    said = {name: row[name] for name in ("reason", "detail", "flags", "facts", "format_version")}
+    reading = {name: row[name] for name in ("reason", "detail", "flags", "facts", "format_version")}
     verdict = Sample.Verdict.VALID if row["valid"] else Sample.Verdict.INVALID
-    values = {**said, "verdict": verdict, "drawing": row["sanitized_output"]}
+    values = {**reading, "verdict": verdict, "drawing": row["sanitized_output"]}
     return Reading(sample=sample, **where.fitting(Reading, values))
 
 

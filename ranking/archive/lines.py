@@ -26,7 +26,17 @@ def same_names(*names: str) -> dict[str, str]:
 
 
 def model_rows(run: Run) -> Rows:
-    names = ("model_id", "label", "provider", "note", "extra_prompt", "parameters", "price_in_nano", "price_out_nano")
+    names = (
+        "model_id",
+        "label",
+        "provider",
+        "note",
+        "extra_prompt",
+        "parameters",
+        "price_in_nano",
+        "price_out_nano",
+        "facts",
+    )
     return rows_of(run.models.order_by("id"), **same_names(*names, "refused_reason"))
 
 

@@ -14,11 +14,15 @@ from benchsite.lib.file_errors import BadLine
 from benchsite.lib.text import clean_text, csv_text, markdown_cell
 from generation.files.sample_lines import SampleRow, read_file
 from generation.suites.suite import Suite
+from ranking.results import VerdictsResult
+from ranking.statistics.rounding import rounded
+from ranking.words import gap_lines, rank_words
 
 if TYPE_CHECKING:
     from ranking.automatic.scores import Scores
 
 MOST_ATTEMPTS = 10**6
+DIFFERENCES = "On the prompts that both answered. Ranks are ranges: they follow from who is ahead."
 
 
 def read_samples(path: Path, *, suite: Suite) -> Iterator[dict[str, Any]]:
@@ -70,6 +74,7 @@ def to_json(scores: Scores, *, slug: str, title: str) -> str:
     tables = ("models", "categories", "stages", "reasons", "prompts")
     document = {"suite": slug, "title": title, "samples": scores.samples, "level": scores.level}
     document |= {name: records(getattr(scores, name)) for name in tables}
+    document |= rounded({"verdicts": scores.verdicts, "category_verdicts": scores.category_verdicts})
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -77,22 +82,25 @@ def _span(row: dict[str, Any]) -> str:
     return "one prompt" if row["low"] is None else f"{row['low']:.3f} – {row['high']:.3f}"
 
 
-def to_markdown(scores: Scores, *, slug: str, title: str) -> str:
+def to_markdown(scores: Scores, *, slug: str, title: str, missing: str = "") -> str:
     lines = [
         f"# {markdown_cell(title)}",
         "",
-        f"{scores.samples} answers. Intervals are 95%, clustered by prompt. Spread is the standard deviation across attempts.",
+        f"{scores.samples} answers. {f'{missing} ' if missing else ''}Intervals are 95%, clustered by prompt. Spread is the standard deviation across attempts.",
         "",
-        f"| # | Model | Score | Interval | {''.join(f'{part.label} | ' for part in scores.parts)}Drawable | Spread | Answers |",
+        f"| Rank | Model | Score | Interval | {''.join(f'{part.label} | ' for part in scores.parts)}Drawable | Spread | Answers |",
         f"|---:|---|---:|---|{'---:|' * len(scores.parts)}---:|---:|---:|",
     ]
     for row in records(scores.models):
         shown = "".join(f"{row[part.key]:.3f} | " for part in scores.parts)
         spread = "–" if row["sd"] is None else f"{row['sd']:.3f}"
         lines.append(
-            f"| {row['rank']} | {markdown_cell(row['model'])} | {row['score']:.3f} | {_span(row)} | {shown}"
+            f"| {rank_words(row['rank_low'], row['rank_high'])} | {markdown_cell(row['model'])} | {row['score']:.3f} | {_span(row)} | {shown}"
             f"{row['valid']:.0%} | {spread} | {row['samples']} |"
         )
+    verdicts: VerdictsResult = rounded(scores.verdicts)
+    lines += ["", "## Differences between neighbours", "", DIFFERENCES]
+    lines += ["", "", *gap_lines(verdicts, list(scores.models["model"]), digits=3)]
     lines += ["", "## By category", "", "| Category | Model | Score | Interval | Answers |", "|---|---|---:|---|---:|"]
     for row in sorted(records(scores.categories), key=lambda row: (row["category"], -row["score"])):
         lines.append(

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
+from benchsite.templatetags.wording import reason_words as spoken
 from generation.formats.base import ScorePart
 from generation.models import Entrant, Measurement, Run
-from judging.disclosure import drawings_are_open
 from judging.rules import rules_of
 from ranking.automatic.result import AutomaticResult, PeopleResult, result_of
 from ranking.best import Best, find_sample
-from ranking.charts.intervals import Interval, Scale, Svg, interval_axis, interval_row, tag
+from ranking.charts.intervals import Interval, Scale, interval_axis, interval_row
+from ranking.charts.svg import Svg, tag
 from ranking.models import Fit
-from ranking.results import EstimateResult, ScoreRow
+from ranking.results import EstimateResult, ScoreRow, VerdictsResult
 from ranking.statistics.ranks import shared_ranks
-from ranking.words import joined, label, labels_of, named, number_word, rank_words
+from ranking.words import chasing_words, joined, label, labels_of, named, numbers_of, rank_words, with_missing
 
 UNIT = Scale(0.0, 1.0)
 
@@ -30,18 +31,26 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     parts, stages = score_parts(fit), fit.run.drawing_format.stages
     return {
         "scope": scope,
-        "sentence": leading_sentence(shown, labels),
-        "rows": [make_row(row, entrants, parts) for row in shown],
+        "sentence": scope_sentence(result, scope, labels),
+        "rows": [make_row(row, entrants, parts, numbers_of(entrants.values())) for row in shown],
         "axis": interval_axis(UNIT),
         "weights": [(part.label, part.weight) for part in parts],
-        "tabs": category_tabs(fit),
+        "categories": category_tabs(fit),
         "category_table": category_table(fit, labels),
         "stages": count_table(result, stage_counts(result), labels, words=stages) if stages else {},
-        "reasons": count_table(result, reason_counts(result), labels),
+        "reasons": count_table(result, reason_counts(result), labels, words=reason_words(result)),
+        "steadiness": steadiness(shown, labels),
         "disqualified": [entrant for entrant in entrants.values() if entrant.disqualified],
         "labels": labels,
         **people_context(fit, labels),
     }
+
+
+def scope_sentence(result: AutomaticResult, scope: str, labels: Mapping[str, str]) -> str:
+    if not scope:
+        return overall_sentence(result, labels)
+    verdicts = result.get("category_verdicts", {}).get(scope)
+    return leading_sentence(result["categories"].get(scope, []), labels, verdicts)
 
 
 def score_parts(fit: Fit) -> list[ScorePart]:
@@ -51,45 +60,42 @@ def score_parts(fit: Fit) -> list[ScorePart]:
 
 
 def overall_sentence(result: AutomaticResult, labels: Mapping[str, str]) -> str:
-    return leading_sentence(result["overall"], labels)
+    sentence = leading_sentence(result["overall"], labels, result.get("verdicts"))
+    return with_missing(sentence, result.get("answers"))
 
 
-def leading_sentence(rows: Sequence[ScoreRow], labels: Mapping[str, str]) -> str:
-    """The first thing a page says: who leads, and whether the intervals separate the first from the rest."""
+def leading_sentence(
+    rows: Sequence[ScoreRow], labels: Mapping[str, str], verdicts: VerdictsResult | None = None
+) -> str:
+    """The first thing a page says: who leads, and whether differences on shared prompts separate it from the rest."""
     if not rows:
         return "Nothing has been scored here yet."
     first = label(rows[0]["entrant"], labels)
     if len(rows) == 1:
         return f"{first} is alone here, with a score of {rows[0]['score']:.2f}."
     top = [row for row in rows if row["rank"] == 1]
-    near = [row for row in rows if row["rank"] != 1 and row["rank_low"] == 1]
     score = f"{rows[0]['score']:.2f}"
+    chasing = chasing_words(rows, labels, verdicts)
     if rows[0]["low"] is None:
         return f"{first} has the highest score, {score}. One prompt gives no interval."
-    if len(top) == 1 and not near:
-        return f"{first} leads with {score}; its interval lies above all others."
-    lead = (
-        f"{first} has the highest score, {score}"
-        if len(top) == 1
-        else f"{joined(top, labels)} share first place with {score}"
-    )
-    if not near:
-        return f"{lead}."
-    if len(near) == 1:
-        return f"{lead}; the interval of {label(near[0]['entrant'], labels)} reaches as far, so these answers do not separate them."
-    return (
-        f"{lead}; the intervals of {number_word(len(near))} more reach as far, so these answers do not separate them."
-    )
+    if len(top) > 1:
+        lead = f"{joined(top, labels)} share first place with {score}"
+        return f"{lead}; they are {chasing}." if chasing else f"{lead}."
+    if chasing:
+        return f"{first} has the highest score, {score}; it is {chasing}."
+    return f"{first} leads with {score}, ahead of all others on the same prompts."
 
 
-def make_row(row: ScoreRow, entrants: Mapping[str, Entrant], parts: Sequence[ScorePart]) -> dict[str, Any]:
+def make_row(
+    row: ScoreRow, entrants: Mapping[str, Entrant], parts: Sequence[ScorePart], numbers: Mapping[str, int]
+) -> dict[str, Any]:
     entrant = entrants.get(row["entrant"])
     name = entrant.label if entrant else row["entrant"]
     bounds = "" if row["low"] is None else f" ({row['low']:.2f}–{row['high']:.2f})"
     title = f"{name}: {row['score']:.2f}{bounds}, {row['n']} answers"
-    interval = Interval(name, row["score"], row["low"], row["high"], title=title)
-    if row["low"] is None:  # one prompt says nothing about others: a dot alone
-        interval = Interval(name, row["score"], row["score"], row["score"], title=title)
+    # One prompt says nothing about others: a dot alone.
+    low, high = (row["score"], row["score"]) if row["low"] is None else (row["low"], row["high"])
+    interval = Interval(name, row["score"], low, high, title=title, number=numbers.get(row["entrant"]))
     means: Mapping[str, Any] = row
     return {
         "entrant": entrant,
@@ -146,6 +152,24 @@ def reason_counts(result: AutomaticResult) -> Counts:
     return {(row["entrant"], row["reason"]): row["samples"] for row in result.get("reasons", [])}
 
 
+def reason_words(result: AutomaticResult) -> dict[str, str]:
+    """Reasons as people say them: `invalid_json` is for files."""
+    counts = reason_counts(result)
+    kinds = sorted(
+        {kind for _, kind in counts}, key=lambda kind: (-sum(n for (_, k), n in counts.items() if k == kind), kind)
+    )
+    return {kind: spoken(kind) for kind in kinds}
+
+
+def steadiness(rows: Sequence[ScoreRow], labels: Mapping[str, str]) -> str:
+    """Who is steadiest, as far as attempts differ at all; empty where every variance would read 0.0000."""
+    read: list[Mapping[str, Any]] = list(rows)
+    known = [(row["variance"], label(row["entrant"], labels)) for row in read if row.get("variance") is not None]
+    if not known or round(max(known)[0], 4) == 0:
+        return ""
+    return f"{min(known)[1]} is steadiest" if len(known) > 1 else "How much attempts at one prompt differ"
+
+
 def count_table(
     result: AutomaticResult, counts: Counts, labels: Mapping[str, str], words: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
@@ -159,7 +183,7 @@ def count_table(
     for kind in kinds:
         cells = [counts.get((name, kind), 0) for name in order]
         rows.append({"kind": kind, "words": (words or {}).get(kind, ""), "counts": cells, "sum": sum(cells)})
-    return {"heads": [label(name, labels) for name in order], "rows": rows}
+    return {"heads": [label(name, labels) for name in order], "rows": rows, "sum": sum(row["sum"] for row in rows)}
 
 
 def people_context(fit: Fit, labels: Mapping[str, str]) -> dict[str, Any]:
@@ -183,18 +207,17 @@ def people_context(fit: Fit, labels: Mapping[str, str]) -> dict[str, Any]:
         "disputed": [
             {**row, "drawing": samples[row["sample"]]} for row in people["drawings"] if row["sample"] in samples
         ],
-        "drawings_open": drawings_are_open(fit.run),
     }
 
 
 def people_sentence(people: PeopleResult) -> str:
     tau, rho = people["kendall"], people["spearman"]
-    rests = f"over {people['count']} entrants and {people['votes']} votes"
+    rests = f"over {people['count']} ranked by both and {people['votes']} votes"
     if tau["value"] is None:
         return f"There is no correlation to speak of yet, {rests}."
     words = next(words for limit, words in AGREEMENT if tau["value"] >= limit)
     figures = f"Kendall's τ is {correlation(tau)}, Spearman's ρ is {correlation(rho)}, {rests}."
-    caveat = "" if tau["low"] is not None else " Fewer than five entrants give no interval."
+    caveat = "" if tau["low"] is not None else " Fewer than five give no interval."
     return f"{words} {figures}{caveat}"
 
 
@@ -204,8 +227,8 @@ def correlation(estimate: EstimateResult) -> str:
 
 
 AGREEMENT = (
-    (0.999, "People and the score put the entrants in the same order."),
-    (0.6, "People and the score put the entrants in much the same order."),
+    (0.999, "People and the score find the same order."),
+    (0.6, "People and the score find much the same order."),
     (0.2, "People and the score agree on the order in part."),
     (-0.2, "The score says little about the order people find."),
     (-2.0, "People find the opposite order."),

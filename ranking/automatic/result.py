@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 from ranking.models import Fit
-from ranking.results import EntrantRow, EstimateResult, RunFacts, ScoreRow
+from ranking.results import AnswersResult, EntrantRow, EstimateResult, RunFacts, ScoreRow, VerdictsResult
 
 
 class CategoryScore(ScoreRow):
     category: str
     samples: int
     prompts: int
+    valid: NotRequired[float]  # fits of earlier releases lack it
 
 
 class EntrantScore(ScoreRow):
     """Beside these keys a row has the mean of each part of the score, by the part's key."""
 
-    separated_rank: int
     samples: int
     prompts: int
     valid: float
@@ -79,6 +79,7 @@ class AutomaticResult(TypedDict):
     by_format: bool
     votes: int
     unmeasured: int
+    answers: NotRequired[AnswersResult]  # fits of earlier releases lack it
     overall: list[EntrantScore]
     categories: dict[str, list[CategoryScore]]
     run: RunFacts
@@ -86,6 +87,8 @@ class AutomaticResult(TypedDict):
     stages: NotRequired[list[StageCount]]
     reasons: NotRequired[list[ReasonCount]]
     prompts: NotRequired[list[PromptScore]]
+    verdicts: NotRequired[VerdictsResult]
+    category_verdicts: NotRequired[dict[str, VerdictsResult]]
     people: NotRequired[PeopleResult | None]
 
 

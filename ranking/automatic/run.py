@@ -8,12 +8,13 @@ import pandas as pd
 
 from generation.models import Run, Sample, SampleQuerySet
 from judging.disclosure import is_judged_blind
+from ranking.answers import count_answers
 from ranking.automatic.against_people import compare_with_people
 from ranking.automatic.files import records, to_csv, to_markdown
 from ranking.automatic.result import AutomaticResult
 from ranking.automatic.scores import Scores, score_samples
-from ranking.statistics.ranks import interval_ranks, shared_ranks
 from ranking.statistics.rounding import rounded
+from ranking.words import missing_sentence
 
 COLUMNS = (
     *("id", "code", "entrant__name", "model__model_id", "prompt__key", "prompt__category"),
@@ -35,6 +36,18 @@ def measured_rows(run: Run, *, backend: str) -> list[dict[str, Any]]:
     return list(rows.values(*COLUMNS, "measurements__values"))
 
 
+def unscored_rows(run: Run, *, backend: str) -> list[dict[str, Any]]:
+    """Invalid answers about which the format's score has nothing to say: they have 0 points."""
+    invalid = answers_of(run).filter(verdict=Sample.Verdict.INVALID).unmeasured(backend).in_order()
+    parts = {part.key: 0.0 for part in run.drawing_format.score_parts}
+    return [{**row, "measurements__values": {"score": 0.0, **parts}} for row in invalid.values(*COLUMNS)]
+
+
+def unmeasured_of(run: Run, *, backend: str) -> int:
+    """Drawings that wait to be measured."""
+    return answers_of(run).exclude(verdict=Sample.Verdict.INVALID).unmeasured(backend).count()
+
+
 def scored_by_format(run: Run, *, backend: str) -> bool:
     """Whether the format's measurements hold a score of their own."""
     first = run.samples.filter(measurements__backend=backend).order_by("id").values_list("measurements__values").first()
@@ -44,7 +57,7 @@ def scored_by_format(run: Run, *, backend: str) -> bool:
 def sample_frame(run: Run, *, backend: str) -> pd.DataFrame:
     """The frame that `score_samples` takes; without a score of the format's own, an answer with a drawing has 1."""
     if scored_by_format(run, backend=backend):
-        rows = measured_rows(run, backend=backend)
+        rows = [*measured_rows(run, backend=backend), *unscored_rows(run, backend=backend)]
     else:
         rows = list(answers_of(run).in_order().values(*COLUMNS))
         for row in rows:
@@ -74,7 +87,8 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> AutomaticRe
         "backend": backend,
         "by_format": by_format,
         "votes": len(frame),
-        "unmeasured": answers_of(run).unmeasured(backend).count() if by_format else 0,
+        "unmeasured": unmeasured_of(run, backend=backend) if by_format else 0,
+        "answers": count_answers(run),
         "overall": [],
         "categories": {},
         "run": {},
@@ -86,9 +100,14 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> AutomaticRe
     result |= {
         "overall": standings(records(scores.models)),
         "categories": categories(scores),
+        "verdicts": scores.verdicts,
+        "category_verdicts": scores.category_verdicts,
         "weights": {part.key: part.weight for part in scores.parts},
         **{table: [as_entrant(row) for row in records(getattr(scores, table))] for table in TABLES},
-        "run": {"md": to_markdown(scores, **names), "csv": to_csv(scores, **names)},
+        "run": {
+            "md": to_markdown(scores, **names, missing=missing_sentence(result["answers"])),
+            "csv": to_csv(scores, **names),
+        },
     }
     # Everybody sees this board, so it says nothing of people's votes while they could be told apart by it.
     result["people"] = None
@@ -107,20 +126,12 @@ def as_entrant(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def standings(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows with `rank_low` and `rank_high`, the ranks that their intervals allow, and `n`."""
-    ranges = interval_ranks([(row["low"], row["high"]) for row in rows])
-    return [
-        as_entrant(dict(row)) | {"rank_low": low, "rank_high": high, "n": row["samples"]}
-        for row, (low, high) in zip(rows, ranges, strict=True)
-    ]
+    return [as_entrant(dict(row)) | {"n": row["samples"]} for row in rows]
 
 
 def categories(scores: Scores) -> dict[str, list[dict[str, Any]]]:
     """Each category's rows, best first."""
     by_category: dict[str, list[dict[str, Any]]] = {}
-    for row in sorted(records(scores.categories), key=lambda row: (-row["score"], row["model"])):
+    for row in records(scores.categories):
         by_category.setdefault(row["category"], []).append(row)
-    for rows in by_category.values():
-        for row, rank in zip(rows, shared_ranks([row["score"] for row in rows]), strict=True):
-            row["rank"] = rank
     return {key: standings(rows) for key, rows in sorted(by_category.items())}

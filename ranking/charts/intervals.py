@@ -1,28 +1,16 @@
-"""Numbers to SVG: interval plots and the heat map (`plots.py` has the scatter plot and the history).
-
-Colours are presentation attributes, which a page's stylesheet overrules by class: the same text follows light and dark on a
-page and stands alone as a file. Nothing is a style, so a strict content policy holds.
-"""
+"""Numbers to SVG: interval plots and the heat map (`plots.py` has the scatter plot and the history)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
-INK, SOFT, LINE, ACCENT, PAPER = "#1d1c1a", "#5d5a54", "#d9d5cc", "#0b5cad", "#ffffff"
-FACE = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
+from ranking.charts.markers import marker, marker_at
+from ranking.charts.svg import ACCENT, INK, LINE, PAPER, Svg, line, picture, tag, text
+
 SHADES = ("#f7f6f3", "#dfeaf6", "#bcd6ef", "#93bde4", "#63a0d6", "#2f7fc4")
-
-
-class Svg(str):
-    """Markup with every name escaped, which templates therefore show as it is."""
-
-    __slots__ = ()
-
-    def __html__(self) -> str:
-        return self
 
 
 @dataclass(frozen=True)
@@ -59,49 +47,6 @@ def padded(values: Sequence[float], *, share: float = 0.06) -> tuple[float, floa
     return low - room, high + room
 
 
-def tag(name: str, content: str = "", **attributes: object) -> Svg:
-    """One element; underscores become hyphens, `class_` is class; content is already escaped."""
-    pairs = "".join(
-        f" {key.rstrip('_').replace('_', '-')}={quoteattr(str(value))}"
-        for key, value in attributes.items()
-        if value is not None
-    )
-    return Svg(f"<{name}{pairs}>{content}</{name}>" if content else f"<{name}{pairs}/>")
-
-
-def text(x: float | str, y: float, words: str, *, anchor: str = "start", soft: bool = False, size: int = 13) -> Svg:
-    return tag(
-        "text",
-        escape(words),
-        x=x,
-        y=y,
-        text_anchor=anchor,
-        font_size=size,
-        fill=SOFT if soft else INK,
-        class_="soft" if soft else "ink",
-    )
-
-
-def line(x1: object, y1: object, x2: object, y2: object, *, kind: str, colour: str, width: float = 1) -> Svg:
-    return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind, stroke=colour, stroke_width=width)
-
-
-def picture(width: float, height: float, label: str, content: str, *, role: str = "img") -> Svg:
-    """A whole drawing that grows with the page and says what it is."""
-    return tag(
-        "svg",
-        tag("title", escape(label)) + content,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {width:g} {height:g}",
-        width=f"{width:g}",
-        height=f"{height:g}",
-        class_="chart",
-        role=role,
-        aria_label=label,
-        font_family=FACE,
-    )
-
-
 @dataclass(frozen=True)
 class Interval:
     """One line of an interval plot; a bound of None has no limit that way. `low2`, `high2` are the paler second interval."""
@@ -113,6 +58,7 @@ class Interval:
     low2: float | None = None
     high2: float | None = None
     title: str = ""
+    number: int | None = None  # the entrant's place in the order of entry, which gives its marker
 
 
 def interval_scale(rows: Sequence[Interval], *, start: float = 0.0, end: float = 100.0) -> Scale:
@@ -130,6 +76,11 @@ def interval_marks(row: Interval, scale: Scale, y: float, unit: str = "") -> str
     high = scale.high if row.high is None else row.high
     parts: list[str] = [line(x(low), y, x(high), y, kind="reach", colour=INK, width=1.5)]
     parts += [
+        arrow(x(end), y, right=right)
+        for end, bound, right in ((low, row.low, False), (high, row.high, True))
+        if bound is None
+    ]
+    parts += [
         line(x(end), y - 4, x(end), y + 4, kind="reach", colour=INK, width=1.5)
         for end in (row.low, row.high)
         if end is not None
@@ -139,7 +90,17 @@ def interval_marks(row: Interval, scale: Scale, y: float, unit: str = "") -> str
         for end in (row.low2, row.high2)
         if end is not None
     ]
-    return "".join(parts) + tag("circle", cx=x(row.value), cy=y, r=4.5, class_="dot", fill=ACCENT)
+    if row.number is None:
+        return "".join(parts) + tag("circle", cx=x(row.value), cy=y, r=4.5, class_="dot", fill=ACCENT)
+    at = scale.at(row.value)
+    return "".join(parts) + (marker_at(row.number, x(row.value), y) if unit else marker(row.number, at, y))
+
+
+def arrow(x: str, y: float, *, right: bool) -> Svg:
+    """The end of an interval without a limit."""
+    tip = "-6,-5 0,0 -6,5" if right else "6,-5 0,0 6,5"
+    head = tag("polyline", points=tip, fill="none", stroke=INK, stroke_width=1.5, class_="reach")
+    return tag("svg", head, x=x, y=y, overflow="visible", width=1, height=1)
 
 
 def interval_row(row: Interval, scale: Scale) -> Svg:
@@ -195,7 +156,8 @@ def heat_map(labels: Sequence[str], shares: Sequence[Sequence[float | None]], co
         for j, share in enumerate(row):
             if share is None:
                 continue
-            title = f"{labels[i]} beats {labels[j]}: {100 * share:.0f}%, from {counts[i][j]} votes between them"
+            votes = f"{counts[i][j]} vote{'' if counts[i][j] == 1 else 's'}"
+            title = f"{labels[i]} beats {labels[j]}: {100 * share:.0f}%, from {votes} between them"
             parts.append(heat_cell(gutter + cell_w * j, head + cell_h * i, cell_w, cell_h, share, title, counts[i][j]))
     size = len(labels)
     return picture(gutter + cell_w * size + 8, head + cell_h * size + 8, "Win probabilities", "".join(parts))

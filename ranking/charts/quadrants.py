@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 from xml.sax.saxutils import escape
 
-from ranking.charts.intervals import ACCENT, INK, LINE, SOFT, Scale, Svg, line, padded, picture, tag, text, ticks
+from ranking.charts.intervals import Scale, padded, ticks
 from ranking.charts.plots import place_labels
+from ranking.charts.svg import ACCENT, INK, LINE, SOFT, Svg, line, picture, tag, text
 
 SHORT = 28  # letters of a name
 WIDTH, HEIGHT = 820, 460

@@ -1,4 +1,4 @@
-"""The picture that a link to a leaderboard brings along (Open Graph): 1200 × 630, drawn from the stored standings."""
+"""The pictures that links to leaderboards and drawings bring along (Open Graph): 1200 × 630, always light."""
 
 from __future__ import annotations
 
@@ -42,6 +42,48 @@ def draw_share_picture(title: str, sentence: str, rows: Sequence[SharedRow], *, 
     pen.text((MARGIN, 582), f"Benchsite · 95% intervals{first}", fill=SOFT, font=_font(22))
     if label:
         pen.text((SIZE[0] - MARGIN, 582), label, fill=WARN, font=_font(22), anchor="ra")
+    return _png(picture)
+
+
+def draw_drawing_picture(prompt: str, drawn_by: str, about: str, text: str | None, *, label: str = "") -> bytes:
+    """A PNG of the prompt and who drew it; a drawing that is a text stands beside it on white."""
+    picture = Image.new("RGB", SIZE, PAPER)
+    pen = ImageDraw.Draw(picture)
+    left = MARGIN
+    if text is not None:
+        pen.rectangle([(0, 0), (SIZE[1], SIZE[1])], fill="#ffffff")
+        pen.line([(SIZE[1], 0), (SIZE[1], SIZE[1])], fill=LINE)
+        _draw_text(pen, text)
+        left = SIZE[1] + 44
+    width = SIZE[0] - left - 44
+    pen.rounded_rectangle([(left, 42), (left + 30, 72)], radius=6, fill=ACCENT)
+    pen.text((left + 44, 57), "Benchsite", fill=INK, font=_font(22), anchor="lm")
+    lines = _shortened(_wrapped(f"“{prompt[:1].upper()}{prompt[1:]}”", 38, width), 5)
+    for number, line in enumerate(lines):
+        pen.text((left, 120 + 50 * number), line, fill=INK, font=_font(38))
+    pen.text((left, 400), _fitted(drawn_by, 30, width), fill=INK, font=_font(30))
+    pen.text((left, 446), _fitted(about, 20, width), fill=SOFT, font=_font(20))
+    pen.line([(left, 540), (SIZE[0] - 44, 540)], fill=LINE)
+    if label:
+        pen.text((left, 582), label, fill=WARN, font=_font(22))
+    return _png(picture)
+
+
+def _draw_text(pen: ImageDraw.ImageDraw, text: str) -> None:
+    """A text drawing, as large as its square lets it be, centred; what is too large for any size is cut."""
+    lines = text.expandtabs().splitlines()[:240] or [""]
+    columns, room = max(len(line) for line in lines), SIZE[1] - 64
+    size = int(min(room / (0.605 * max(columns, 1)), room / (1.2 * len(lines)), 40))
+    if size < 2:
+        return
+    font, step = _font(size), 1.2 * size
+    across = (SIZE[1] - max(font.getlength(line) for line in lines)) / 2
+    down = (SIZE[1] - step * len(lines)) / 2
+    for number, line in enumerate(lines):
+        pen.text((max(across, 4), down + step * number), line, fill=INK, font=font)
+
+
+def _png(picture: Image.Image) -> bytes:
     body = BytesIO()
     picture.save(body, "PNG", optimize=True)
     return body.getvalue()

@@ -174,6 +174,7 @@ def competition_json(scored: Competition) -> str:
         weights.setdefault(row.pop("model"), {})[row.pop("target")] = row
     programs = [program_record(scored, row) for row in scored.programs.to_dict("records")]
     result = {"trials": scored.trials, "weights": weights, "programs": programs, "competition": scored.competition}
+    result["verdicts"] = scored.verdicts
     return json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -201,7 +202,7 @@ def competition_markdown(scored: Competition) -> str:
     lines = ["| Rank | Program | Normalised | 95% interval | Total | Verdict |", "|---:|---|---:|---|---:|---|"]
     for row in scored.programs.to_dict("records"):
         known = not math.isnan(row["normalised"])
-        score, total = (f"{row['normalised']:.2f}", f"{row['total']:.6f}") if known else ("–", "–")
+        score, total = (f"{row['normalised']:.2f}", f"{row['total']:.3g}") if known else ("–", "–")
         interval = f"{row['low']:.2f} – {row['high']:.2f}" if known and not math.isnan(row["low"]) else "–"
         name, note = (markdown_cell(row[key]) for key in ("program", "note"))
         lines.append(f"| {row['rank'] or '–'} | {name} | {score} | {interval} | {total} | {note} |")

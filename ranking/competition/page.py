@@ -10,7 +10,7 @@ from ranking.automatic.page import people_context
 from ranking.charts.intervals import Interval, Scale, interval_axis, interval_row, interval_scale
 from ranking.competition.result import CompetitionResult, LetterWeight, ProgramScore, result_of
 from ranking.models import Fit
-from ranking.words import joined, label, labels_of, named
+from ranking.words import joined, label, labels_of, named, numbers_of, with_missing
 
 LEVELS = 5  # shades of the heat map
 
@@ -25,7 +25,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     scale = interval_scale([Interval("", score, row["low"], row["high"]) for score, row in scored])
     scale = Scale(max(scale.low, 0.0), min(scale.high, 100.0))
     return {
-        "sentence": verdict_sentence(result["overall"], labels),
+        "sentence": overall_sentence(result, labels),
         "rests": rests_on(result),
         "rows": [make_row(row, entrants, models, scale) for row in result["overall"]],
         "axis": interval_axis(scale),
@@ -40,7 +40,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
 
 
 def overall_sentence(result: CompetitionResult, labels: Mapping[str, str]) -> str:
-    return verdict_sentence(result["overall"], labels)
+    return with_missing(verdict_sentence(result["overall"], labels), result.get("answers"))
 
 
 def verdict_sentence(rows: Sequence[ProgramScore], labels: Mapping[str, str]) -> str:
@@ -83,8 +83,8 @@ def make_row(
     if row["score"] is not None:
         bounds = "" if row["low"] is None else f" ({row['low']:.1f}–{row['high']:.1f})"
         low, high = (row["score"], row["score"]) if row["low"] is None else (row["low"], row["high"])
-        title = f"{name}: {row['score']:.1f}{bounds} of 100"
-        picture = interval_row(Interval(name, row["score"], low, high, title=title), scale)
+        title, number = f"{name}: {row['score']:.1f}{bounds} of 100", numbers_of(entrants.values()).get(row["entrant"])
+        picture = interval_row(Interval(name, row["score"], low, high, title=title, number=number), scale)
     prompts = [(name, 1000 * row["prompt"][model] if row["prompt"] else None) for model, name in models.items()]
     return {"entrant": entrant, "label": name, "standing": row, "interval": picture, "prompts": prompts}
 

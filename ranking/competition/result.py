@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 
 from ranking.automatic.result import PeopleResult
 from ranking.models import Fit
-from ranking.results import EntrantRow, RunFacts
+from ranking.results import AnswersResult, EntrantRow, RunFacts, VerdictsResult
 
 
 class ProgramScore(EntrantRow):
@@ -56,11 +56,13 @@ class CompetitionResult(TypedDict):
     trials: int
     votes: int
     unmeasured: int
+    answers: NotRequired[AnswersResult]  # fits of earlier releases lack it
     waiting: list[str]
     overall: list[ProgramScore]
     categories: dict[str, list[ProgramScore]]
     run: RunFacts
     competition: NotRequired[float]
+    verdicts: NotRequired[VerdictsResult]
     models: NotRequired[list[str]]
     targets: NotRequired[list[str]]
     weights: NotRequired[list[LetterWeight]]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from typing import Any, cast
 
 import pandas as pd
+from django.db.models import Count
 
 from benchsite.lib.text import markdown_cell
-from generation.models import Entrant, Run
+from generation.models import Entrant, Run, Sample
+from ranking.answers import count_answers
 from ranking.automatic.against_people import compare_with_people
 from ranking.automatic.run import answers_of, measured_rows
 from ranking.competition.files import competition_csv, competition_markdown, program_record
 from ranking.competition.result import CompetitionResult
 from ranking.competition.scores import Competition, score_competition
+from ranking.results import AnswersResult
 from ranking.statistics.rounding import rounded
+from ranking.words import missing_sentence
 
 COLUMNS = ("program", "model", "target", "trial", "stability", "similarity", "vector")
 
@@ -38,7 +43,10 @@ def trial_frame(rows: list[dict[str, Any]], targets: dict[str, str]) -> pd.DataF
 
 
 def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> CompetitionResult:
-    """Programs with their verdicts, weights, char scores; a lost, missing or excluded level counts 0."""
+    """Programs with their verdicts, weights, char scores.
+
+    A level that fell or was excluded counts 0; one whose answer is missing is left out of its letter's mean.
+    """
     backend = options["backend"]
     entrants = list(run.entrants.all())
     targets = {p.key: str(p.facts.get("target") or p.subject or p.key) for p in run.prompts.all()}
@@ -49,6 +57,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> Competition
         "trials": count,
         "votes": len(trials),
         "unmeasured": answers_of(run).unmeasured(backend).count(),
+        "answers": count_answers(run),
         "waiting": [entrant.name for entrant in entrants if not entrant.approved and not entrant.disqualified],
         "overall": [],
         "categories": {},
@@ -56,15 +65,17 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> Competition
     }
     if trials.empty:
         return cast(CompetitionResult, result)
-    scored = compete(trials, entrants, targets=list(targets.values()), count=count)
+    lost = missing_trials(run, targets)
+    scored = compete(trials, entrants, targets=list(targets.values()), count=count, lost=lost)
     result |= {
         "competition": scored.competition,
+        "verdicts": scored.verdicts,
         "overall": [standing(scored, row, trials) for row in scored.programs.to_dict("records")],
         "models": list(scored.prompts.columns),
         "targets": sorted({*scored.chars["target"]}),
         "weights": scored.weights.to_dict("records"),
         "chars": scored.chars.to_dict("records"),
-        "run": {"md": f"# {markdown_cell(str(run))}\n\n{competition_markdown(scored)}", "csv": competition_csv(scored)},
+        "run": {"md": markdown_of(run, result["answers"], scored), "csv": competition_csv(scored)},
     }
     result["people"] = rounded(
         compare_with_people(
@@ -77,7 +88,29 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> Competition
     return cast(CompetitionResult, result)
 
 
-def compete(trials: pd.DataFrame, entrants: list[Entrant], *, targets: list[str], count: int) -> Competition:
+def markdown_of(run: Run, answers: AnswersResult, scored: Competition) -> str:
+    parts = (f"# {markdown_cell(str(run))}", missing_sentence(answers), competition_markdown(scored))
+    return "\n\n".join(part for part in parts if part)
+
+
+def missing_trials(run: Run, targets: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
+    """By program, model and target: trials whose answer is missing; while the run draws, those to come too."""
+    missing = run.samples.exclude(state=Sample.State.DRAWN).filter(excluded_reason="").order_by()
+    rows = missing.values_list("entrant__name", "model__model_id", "prompt__key").annotate(Count("id"))
+    lost: Counter[tuple[str, str, str]] = Counter()
+    for program, model, prompt, count in rows:
+        lost[program, model, targets[prompt]] += count
+    return dict(lost)
+
+
+def compete(
+    trials: pd.DataFrame,
+    entrants: list[Entrant],
+    *,
+    targets: list[str],
+    count: int,
+    lost: Mapping[tuple[str, str, str], int] | None = None,
+) -> Competition:
     """The programs that compete, those with no trial yet too; one that waits for approval is not in it."""
     listed = [entrant for entrant in entrants if entrant.approved or entrant.disqualified]
     return score_competition(
@@ -88,6 +121,7 @@ def compete(trials: pd.DataFrame, entrants: list[Entrant], *, targets: list[str]
         baselines={entrant.name for entrant in listed if entrant.baseline},
         disqualified={entrant.name: entrant.disqualified for entrant in listed if entrant.disqualified},
         lengths={entrant.name: entrant.prompt_length for entrant in listed},
+        lost=lost,
     )
 
 

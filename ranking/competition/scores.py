@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,8 @@ from scipy.special import stdtrit
 
 from ranking.competition.files import competition_csv, competition_json, competition_markdown, read_trials
 from ranking.competition.policy import apply_policy
+from ranking.statistics.rounding import rounded
+from ranking.statistics.verdicts.paired import Gaps, judge_gaps, verdict_table
 
 LEVEL = 0.95
 FACTORS = ("stability", "similarity", "diversity")
@@ -38,6 +41,7 @@ class Competition:
     programs: pd.DataFrame
     competition: float
     trials: int
+    verdicts: dict[str, Any]  # on all pairs of programs that compete, see `verdict_table`
 
 
 def score_competition(
@@ -49,8 +53,12 @@ def score_competition(
     baselines: Collection[str] = (),
     disqualified: Mapping[str, str] | None = None,
     lengths: Mapping[str, int] | None = None,
+    lost: Mapping[tuple[str, str, str], int] | None = None,
 ) -> Competition:
-    """Score all trials, `count` (the seed's T) of them for each program, model and target; missing ones count 0.
+    """Score all trials, `count` (the seed's T) of them for each program, model and target; absent ones count 0.
+
+    `lost` says of how many (by program, model and target) the answer is missing by nobody's doing: T is that much smaller
+    there, and a letter with no answer at all has its program's mean of the others.
 
     `programs` and `targets` name those that may have no trial yet, since P and C count them too. `disqualified` maps a
     program to the reason, `lengths` to the characters of all its turns.
@@ -66,10 +74,12 @@ def score_competition(
         }
     )
     in_it = (table["disqualified"] == "").to_numpy()
-    cells = group_trials(trials, (names, models, letters), count=count)
-    factors = {name: weight_factor(cells[name][in_it]) for name in FACTORS}
+    held = count - lost_trials(lost or {}, (names, models, letters))
+    cells = group_trials(trials, (names, models, letters), count=np.maximum(held, 1))
+    unknown = held <= 0
+    factors = {name: weight_factor(filled(cells[name], unknown, axis=0)[in_it]) for name in FACTORS}
     weights = factors["stability"] * factors["similarity"] * factors["diversity"]
-    chars = weights * cells["diversity"] * cells["both"]
+    chars = filled(weights * cells["diversity"] * cells["both"], unknown, axis=2)
     totals = np.where(in_it, chars.mean(axis=2).sum(axis=1), np.nan)
     table = table.assign(total=totals, normalised=normalise(totals), **jackknife_letters(chars, in_it))
     by_letter = {name: cells[name] for name in FACTORS} | {"char": chars}
@@ -80,13 +90,31 @@ def score_competition(
         programs=ranked_table(table),
         competition=float(np.nansum(totals)),
         trials=count,
+        verdicts=compare_programs(names, chars, in_it),
     )
 
 
+def lost_trials(lost: Mapping[tuple[str, str, str], int], axes: Sequence[Sequence[str]]) -> np.ndarray:
+    """The mapping as an array over programs, models and targets."""
+    table = np.zeros([len(names) for names in axes], int)
+    places = [{name: place for place, name in enumerate(names)} for names in axes]
+    for key, number in lost.items():
+        if all(name in known for name, known in zip(key, places, strict=True)):
+            table[tuple(known[name] for name, known in zip(key, places, strict=True))] += number
+    return table
+
+
+def filled(values: np.ndarray, unknown: np.ndarray, *, axis: int) -> np.ndarray:
+    """Values with the unknown ones at the mean of the known ones along an axis; 0 where none is known."""
+    known = (~unknown).sum(axis=axis, keepdims=True)
+    means = np.where(unknown, 0.0, values).sum(axis=axis, keepdims=True) / np.maximum(known, 1)
+    return np.where(unknown, means, values)
+
+
 def group_trials(
-    trials: pd.DataFrame, axes: tuple[Sequence[str], Sequence[str], Sequence[str]], *, count: int
+    trials: pd.DataFrame, axes: tuple[Sequence[str], Sequence[str], Sequence[str]], *, count: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Arrays (programs, models, targets): means over T of stability, similarity and their product; and diversity."""
+    """Arrays (programs, models, targets): means over `count`, the T of each, of stability, similarity and their product; and diversity."""
     place = tuple(
         pd.Index(names).get_indexer(pd.Index(trials[column]))
         for column, names in zip(("program", "model", "target"), axes, strict=True)
@@ -102,10 +130,11 @@ def group_trials(
     if "diversity" in trials:
         cells["diversity"][place] = trials["diversity"].to_numpy(float)
         return cells
-    groups = trials.assign(cell=np.ravel_multi_index(place, shape)).groupby("cell")["vector"]
-    for cell, vectors in groups:
+    places = np.ravel_multi_index(place, shape)
+    for cell, vectors in trials["vector"].groupby(places):
         present = [vector for vector in vectors if vector is not None]
-        cells["diversity"].flat[cell] = diversity(np.array(present, dtype=float), count=count)
+        at = int(str(cell))
+        cells["diversity"].flat[at] = diversity(np.array(present, dtype=float), count=int(count.flat[at]))
     return cells
 
 
@@ -150,6 +179,25 @@ def jackknife_letters(chars: np.ndarray, in_it: np.ndarray) -> dict[str, np.ndar
     error = np.sqrt((letters - 1) / letters * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
     reach = stdtrit(letters - 1, (1 + LEVEL) / 2) * error
     return {"low": np.maximum(center - reach, 0), "high": np.minimum(center + reach, 100)}
+
+
+def compare_programs(names: Sequence[str], chars: np.ndarray, in_it: np.ndarray) -> dict[str, Any]:
+    """Differences of points between programs that compete, by the same jackknife over letters as their intervals."""
+    letters = chars.shape[2]
+    by_letter = chars[in_it].sum(axis=1)
+    points = normalise(by_letter.sum(axis=1))
+    gap = points[:, None] - points[None, :]
+    covariance, variance = np.zeros_like(gap), np.full_like(gap, np.inf)
+    if letters > 1:
+        left_out = np.array([normalise(np.delete(by_letter, one, axis=1).sum(axis=1)) for one in range(letters)])
+        moved = left_out - left_out.mean(axis=0)
+        covariance = (letters - 1) / letters * moved.T @ moved
+        own = np.diag(covariance)
+        variance = np.maximum(own[:, None] + own[None, :] - 2 * covariance, 0.0)
+    df, units = np.full_like(gap, max(letters - 1, 1)), np.full_like(gap, letters)
+    verdicts = judge_gaps(Gaps(gap, variance, df, units, covariance), margin=0.0)
+    order = sorted(range(len(points)), key=lambda i: (-round(float(points[i]), 9), i))
+    return rounded(verdict_table(verdicts, [name for name, kept in zip(names, in_it, strict=True) if kept], order))
 
 
 def ranked_table(table: pd.DataFrame) -> pd.DataFrame:

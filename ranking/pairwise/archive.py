@@ -21,7 +21,7 @@ MATCHUP = fields_of(
     judge=("text", "who was shown it"),
     order=("whole", "its number in this judge's sequence"),
     kind=("text", "regular, shared (all judges get it) or repeat (shown to this judge before)"),
-    state=("text", "queued, open, voted or void"),
+    state=("text", "queued, open, voted, skipped or void"),
     prompt=("text?", "the prompt's key; null where a file of votes named none"),
     category=("text", "the prompt's category"),
     left_entrant=("text", "who was on the left"),
@@ -32,6 +32,7 @@ MATCHUP = fields_of(
     repeat_of=("text?", "the matchup that a repeat shows again"),
     created_at=("time", "when it was planned"),
     opened_at=("time?", "when the judge saw it"),
+    skipped_at=("time?-", "when the judge skipped it"),
 )
 VOTE = fields_of(
     run=("text", "the run's public id"),
@@ -53,6 +54,7 @@ VOTE = fields_of(
     unblind=("flag", "names were shown after each vote of this run, or could be known before this one"),
     kept_out=("flag-", "in no rating, because the judge could know the names"),
     imported=("flag", "came from a file"),
+    unconfirmed=("flag-", "after a curator's link set the judge's password, which the judge has not confirmed"),
     left_breaks=("whole", "fonts in which the left one breaks, as bits 1, 2, 4"),
     right_breaks=("whole", "the same for the right one"),
 )
@@ -73,7 +75,7 @@ def matchup_rows(run: Run) -> Rows:
         right_sample="right_sample__code",
         key="key",
         repeat_of="repeat_of__code",
-        **same_names("created_at", "opened_at"),
+        **same_names("created_at", "opened_at", "skipped_at"),
     )
 
 
@@ -96,6 +98,7 @@ def load_matchups(state: ImportState) -> None:
             right_sample_id=row["right_sample"],
             created_at=time_of(row["created_at"]),
             opened_at=time_of(row["opened_at"]),
+            skipped_at=time_of(row.get("skipped_at")),
             **where.fitting(Matchup, same),
         )
 
@@ -145,9 +148,8 @@ def load_votes(state: ImportState) -> None:
 
 def _count_seats(run: Run) -> None:
     """What a seat keeps count of, from the rows."""
-    shown = (
-        run.matchups.order_by().values("seat").annotate(made=Max("order") + 1, void=Count("id", filter=Q(state="void")))
-    )
+    needless = Count("id", filter=Q(state__in=[Matchup.State.VOID, Matchup.State.SKIPPED]))
+    shown = run.matchups.order_by().values("seat").annotate(made=Max("order") + 1, void=needless)
     for seat in shown:
         Seat.objects.filter(pk=seat["seat"]).update(made=seat["made"], void=seat["void"])
     standing = run.votes.standing().order_by().values("seat").annotate(voted=Count("id"), last=Max("voted_at"))

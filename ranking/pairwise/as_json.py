@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -14,11 +15,12 @@ from ranking.statistics.judges.reports import JudgeReport
 from ranking.statistics.leaderboard import CountsFit, Leaderboard
 from ranking.statistics.notes import notes
 from ranking.statistics.ratings.bradley_terry import ELO, RIDGE, to_elo
-from ranking.statistics.ratings.misfit import separation_reliability
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.rounding import rounded
+from ranking.statistics.samples import SampleRate
 from ranking.statistics.standings import EntrantStanding
 from ranking.statistics.verdicts.forecast import is_stable, still_needed
+from ranking.statistics.verdicts.paired import verdict_table
 
 
 def leaderboard_dict(board: Leaderboard) -> PairwiseDocument:
@@ -27,7 +29,7 @@ def leaderboard_dict(board: Leaderboard) -> PairwiseDocument:
     document: dict[str, Any] = {
         "votes": fit.votes,
         "judges_count": len(board.judge_reports),
-        "prompts_count": min(int(fit.overall_fit.spread.prompts), len(fit.prompts)),
+        "prompts_count": _prompts_count(fit),
         "settings": _settings(board),
         "notes": notes(board),
         "intervals": _intervals(fit),
@@ -46,9 +48,25 @@ def leaderboard_dict(board: Leaderboard) -> PairwiseDocument:
         "stability": _stability(fit),
         "robustness": _robustness(board),
         "model_fit": _model_fit(fit),
-        "samples": {name: asdict(rate) for name, rate in board.samples.items()},
+        "joint": _joint(fit),
+        "samples": _rates(board.samples),
+        "category_basis": {
+            name: {"judges": judges, "prompts": prompts} for name, (judges, prompts) in fit.category_basis.items()
+        },
+        "category_samples": {
+            name: _rates({entrant: rate.in_category(name) for entrant, rate in board.samples.items()})
+            for name in fit.categories.standings
+            if board.samples
+        },
+        "answer_ratings": _answer_ratings(board),
     }
     return rounded(document)
+
+
+def _prompts_count(fit: CountsFit) -> int:
+    """Prompts with votes; a spread knows them only where a vote is decided."""
+    named = len(fit.prompts)
+    return min(int(fit.overall_fit.spread.prompts), named) if fit.overall_fit.decided else named
 
 
 def _standing(row: EntrantStanding, *, raw: bool = False) -> dict[str, Any]:
@@ -57,6 +75,20 @@ def _standing(row: EntrantStanding, *, raw: bool = False) -> dict[str, Any]:
 
 def _judge(report: JudgeReport) -> dict[str, Any]:
     return vars(report) | {"standings": [vars(row) for row in report.standings]}
+
+
+def _rates(samples: Mapping[str, SampleRate]) -> dict[str, Any]:
+    """Without what each prompt had: `database.jsonl` has that."""
+    return {
+        name: {key: value for key, value in vars(rate).items() if key != "by_prompt"} for name, rate in samples.items()
+    }
+
+
+def _answer_ratings(board: Leaderboard) -> dict[str, Any] | None:
+    ratings = board.answer_ratings
+    if ratings is None:
+        return None
+    return {"overall": [vars(row) for row in ratings.overall], "verdicts": ratings.verdicts}
 
 
 def _settings(board: Leaderboard) -> dict[str, Any]:
@@ -103,30 +135,45 @@ def _activity(fit: CountsFit) -> dict[str, Any]:
 
 
 def _model_fit(fit: CountsFit) -> dict[str, Any]:
-    """Scale separation reliability, and the pairs that the ratings do not explain, worst first."""
+    """How well the scale holds together, and the pairs that the ratings do not explain, worst first."""
     pairs = [
         asdict(pair) | {"winner": fit.entrants[pair.winner], "loser": fit.entrants[pair.loser]} for pair in fit.misfits
     ]
-    overall = fit.overall_fit
-    return {"separation_reliability": separation_reliability(overall.theta, overall.spread.variance), "misfits": pairs}
+    checks = fit.checks
+    return {
+        "separation_reliability": checks.separation,
+        "split_half_reliability": checks.split_half,
+        "entrant_infit": dict(zip(fit.entrants, checks.entrant_infit, strict=True)),
+        "misfits": pairs,
+    }
+
+
+def _joint(fit: CountsFit) -> dict[str, Any] | None:
+    """The ratings that both terrible informs too, best first; null where fails are few."""
+    joint = fit.joint
+    if joint is None:
+        return None
+    rating, reach = to_elo(joint.theta), ELO * joint.reach(fit.settings.level)
+    rows = [
+        {"entrant": name, "rating": rating[i], "low": rating[i] - reach[i], "high": rating[i] + reach[i]}
+        for i, name in enumerate(fit.entrants)
+    ]
+    rows.sort(key=lambda row: (-round(row["rating"], 6), row["entrant"]))
+    return {"fails": joint.fails, "slope": joint.slope, "slope_error": joint.slope_error, "ratings": rows}
 
 
 def _verdicts(fit: CountsFit) -> dict[str, Any]:
     """Every pair once, better first; `low` and `high` are the gap's own 95% interval."""
-    verdicts, order = fit.verdicts, [fit.entrants.index(row.entrant) for row in fit.overall]
-    pairs = []
-    for place, i in enumerate(order):
-        for j in order[place + 1 :]:
-            gap, reach = ELO * verdicts.gap[i, j], ELO * verdicts.reach[i, j]
-            names = {"upper": fit.entrants[i], "lower": fit.entrants[j], "state": verdicts.name(i, j)}
-            pairs.append(names | {"gap": gap, "low": gap - reach, "high": gap + reach})
-    return {"pairs": pairs, "brackets": verdicts.brackets(order)}
+    order = [fit.entrants.index(row.entrant) for row in fit.overall]
+    return verdict_table(fit.verdicts, fit.entrants, order, unit=ELO)
 
 
 def _agreement(agreement: Agreement | None) -> dict[str, Any]:
     if agreement is None:
         return {"units": 0}
-    values = {name: asdict(getattr(agreement, name)) for name in ("alpha_nominal", "alpha_interval", "ac1", "raw")}
+    values = {
+        name: asdict(getattr(agreement, name)) for name in ("alpha_nominal", "alpha_interval", "ac1", "fleiss", "raw")
+    }
     cohen = [{"judges": [a, b], "units": n, "kappa": kappa} for a, b, n, kappa in agreement.cohen]
     repeats = asdict(agreement.repeats) | {"repeats": agreement.repeats_seen}
     return {"units": agreement.units, **values, "cohen": cohen, "self": repeats}
@@ -177,7 +224,8 @@ def _stability(fit: CountsFit) -> dict[str, Any]:
 
 def _robustness(board: Leaderboard) -> dict[str, Any]:
     fit = board.fit
-    if len(fit.entrants) < 2 or not fit.votes:
+    alone = sum(row.rank == 1 for row in fit.overall) == 1 and fit.overall_fit.connected.islands == 1
+    if len(fit.entrants) < 2 or not alone:
         return {"first": None, "leave_one_judge_out": [], "first_holds_without_any_judge": None, "fewest_votes": None}
     order = np.argsort(-fit.overall_fit.theta, kind="stable")
     first = fit.entrants[order[0]]
@@ -220,7 +268,11 @@ def leaderboard_csv(board: Leaderboard) -> str:
     """Every standing of every scope as CSV, formulas made harmless."""
     scopes = [("overall", "", board.fit.overall)]
     scopes += [("category", name, rows) for name, rows in board.fit.categories.standings.items()]
-    table = [["scope", "category", *(column.name for column in fields(EntrantStanding))]]
+    table: list[list[Any]] = [["scope", "category", *(column.name for column in fields(EntrantStanding))]]
     for scope, category, rows in scopes:
         table += [[scope, category, *rounded(asdict(row)).values()] for row in rows]
+    columns = table[0][2:]
+    for answer in board.answer_ratings.overall if board.answer_ratings else []:
+        values = rounded(vars(answer))
+        table.append(["answers", "", *(values.get(name) for name in columns)])
     return csv_text(table)

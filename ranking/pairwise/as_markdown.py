@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from benchsite.lib.text import markdown_cell
 from benchsite.templatetags.wording import chance, percent
-from ranking.pairwise.result import PairwiseDocument, StandingRow
+from ranking.pairwise.result import AnswerRow, PairwiseDocument, StandingRow
 from ranking.pairwise.sentences import (
+    CLUSTERED,
     agreement_sentence,
+    camps_sentence,
     leading_sentence,
     robustness_sentence,
+    scale_sentence,
     side_sentence,
     stability_sentence,
     ties_sentence,
@@ -20,22 +23,29 @@ from ranking.words import counted, rank_words
 CATEGORY_WORDS = (
     "Category ratings are shrunk towards the overall rating; *raw* is the rating from the category's own votes alone."
 )
+ANSWERS_WORDS = (
+    "The ratings above are of drawings that could be judged. Here an invalid answer loses to a valid one, and two invalid "
+    "ones are a tie."
+)
 CONSISTENCY_WORDS = (
     "Variance across the attempts at the same prompt, in squared win probability, with the noise of single votes taken "
     "out. Lower is steadier."
 )
+NORMAL = 10_000  # degrees of freedom from which Student's t is the normal distribution
 HANDLING = {"half": "half a win each", "drop": "no vote"}
 
 
 def leaderboard_markdown(board: PairwiseDocument, *, title: str = "Leaderboard") -> str:
     """Plain tables that read well on a code host; every number has its n."""
     parts = [f"# {markdown_cell(title)}", _opening(board), *(f"> {markdown_cell(note)}" for note in board["notes"])]
-    parts += ["## Overall Elo", _overall(board), _places(board)]
+    parts += ["## Overall Elo", _overall(board), _places(board), *_joint(board)]
     if board["categories"]:
         parts += ["## Category-specific Elo", CATEGORY_WORDS]
         for name, rows in board["categories"].items():
             parts += [f"### {markdown_cell(name)}", _category(rows)]
     parts += ["## Consistency score", CONSISTENCY_WORDS, _consistency(board)]
+    if ratings := board.get("answer_ratings"):
+        parts += ["## Elo of the answers", ANSWERS_WORDS, _answers(ratings["overall"])]
     parts += ["## How far to trust this", _trust(board), "## Method", _method(board)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -79,6 +89,21 @@ def _placed(row: StandingRow) -> list[str | int]:
     return [row["rank"], markdown_cell(row["entrant"]), f"{row['rating']:.0f}", f"{low} – {high}"]
 
 
+def _joint(board: PairwiseDocument) -> list[str]:
+    """The ratings that both terrible informs, where fails are frequent."""
+    joint = board.get("joint")
+    if not joint:
+        return []
+    rows: list[list[str | int]] = [
+        [place, markdown_cell(row["entrant"]), f"{row['rating']:.0f}", f"{row['low']:.0f} – {row['high']:.0f}"]
+        for place, row in enumerate(joint["ratings"], start=1)
+    ]
+    words = (
+        f"{percent(joint['fails'])} of the votes called both terrible. These ratings use that too, on a wider scale."
+    )
+    return ["### With both terrible", words, _table(["Place", "Entrant", "Elo", "95% interval"], rows, left=1)]
+
+
 def _places(board: PairwiseDocument) -> str:
     """The ranking in words: who leads, and whether more votes can change it."""
     if len(board["overall"]) < 2 or not board["votes"]:
@@ -99,6 +124,22 @@ def _category(rows: Iterable[StandingRow]) -> str:
         ]
         for row in rows
     ]
+    return _table(head, body, left=1)
+
+
+def _answers(rows: Iterable[AnswerRow]) -> str:
+    head = ["Rank", "Entrant", "Elo", "95% interval", "Rank range", "Valid", "Answers"]
+    body: list[list[str | int]] = []
+    for row in rows:
+        low, high = ("…" if bound is None else f"{bound:.0f}" for bound in (row["low"], row["high"]))
+        placed: list[str | int] = [
+            row["rank"],
+            markdown_cell(row["entrant"]),
+            f"{row['rating']:.0f}",
+            f"{low} – {high}",
+        ]
+        ranks = rank_words(row["rank_low"], row["rank_high"])
+        body.append([*placed, ranks, percent(row["valid"] / row["answers"]), row["answers"]])
     return _table(head, body, left=1)
 
 
@@ -126,6 +167,8 @@ def _trust(board: PairwiseDocument) -> str:
             agreement_sentence(board["agreement"]),
             side_sentence(board["side_bias"]),
             robustness_sentence(board["robustness"], _labels(board)),
+            scale_sentence(board["model_fit"]) if "model_fit" in board else "",
+            camps_sentence(board["judges"]),
             f"{flagged} of {counted(len(board['judges']), 'judge')} show an unusual pattern." if flagged else "",
         ]
     )
@@ -133,21 +176,16 @@ def _trust(board: PairwiseDocument) -> str:
 
 def _method(board: PairwiseDocument) -> str:
     intervals, settings = board["intervals"], board["settings"]
-    student = f"Student's t with {_number(intervals['df'])} degrees of freedom"
-    ways = {
-        "two-way": f"clustered by judge and prompt, {student}",
-        "judge": f"clustered by judge, {student}",
-        "prompt": f"clustered by prompt, {student}",
-        "iid": "as if votes were independent",
-    }
+    df = intervals["df"]
+    student = "" if df is None or df > NORMAL else f", Student's t with {_number(df)} degrees of freedom"
     effect = intervals["design_effect"]
     sentences = [
         f"Bradley-Terry ratings on the Elo scale (mean 1000); ties count as {HANDLING[settings['ties']]}, "
         f"fails (both terrible) as {HANDLING[settings['fails']]}.",
-        f"Intervals are {ways[intervals['method']]}.",
+        f"Intervals are {CLUSTERED[intervals['method']]}{student}.",
         f"The design effect is {effect:.1f}." if board["votes"] and effect else "",
         ties_sentence(board["ties"]),
-        "Rank ranges hold for all entrants at once.",
+        "Rank ranges hold for all at once.",
         "W / L / T / F: wins, losses, ties, fails.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)

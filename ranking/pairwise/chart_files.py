@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypedDict
 
 from benchsite.lib.text import csv_text
-from ranking.charts.intervals import Interval, Scale, Svg, heat_map, interval_chart, interval_scale
-from ranking.charts.plots import Point, Series, history_chart, scatter
+from ranking.charts.intervals import Interval, Scale, heat_map, interval_chart, interval_scale
+from ranking.charts.plots import Series, history_chart
+from ranking.charts.svg import Svg
 from ranking.models import Fit
 from ranking.pairwise.result import (
     HistoryPoint,
@@ -20,11 +21,11 @@ from ranking.pairwise.result import (
     scope_rows,
 )
 from ranking.results import EntrantRow
-from ranking.words import label, labels_of, named
+from ranking.words import counted, label, labels_of, named, numbers_of
 
 SHORT = 28  # letters of a name in a chart
 
-LINES = 10  # entrants in the history's chart
+LINES = 12  # entrants in the history's chart
 
 POINTS_PER_DECADE = 400.0  # ratings so far apart have odds of ten to one
 
@@ -40,11 +41,10 @@ def chart_file(fit: Fit, name: str, form: str, *, scope: str = "") -> str | None
     drawn = {
         "ratings": lambda: interval_svg(fit, labels, scope=scope),
         "wins": lambda: wins_svg(fit, labels),
-        "cost": lambda: cost_svg(cost_points(fit, labels)),
         "history": lambda: history_svg(fit, labels),
     }
     listed = {"ratings": lambda: ratings_rows(fit, scope), "wins": lambda: wins_rows(fit)}
-    listed |= {"cost": lambda: cost_rows(fit), "history": lambda: history_rows(fit)}
+    listed["history"] = lambda: history_rows(fit)
     if form == "svg" and name in drawn:
         return drawn[name]()
     return csv_text(listed[name]()) if form == "csv" and name in listed else None
@@ -55,10 +55,10 @@ def short(label: str) -> str:
     return label if len(label) <= SHORT else f"{label[: SHORT - 1]}…"
 
 
-def as_interval(row: StandingRow, label: str) -> Interval:
+def as_interval(row: StandingRow, label: str, number: int | None = None) -> Interval:
     low, high = ("…" if bound is None else f"{bound:.0f}" for bound in (row["low"], row["high"]))
-    title = f"{row['rating']:.0f} ({low}–{high}), {row['votes']} votes"
-    return Interval(label, row["rating"], row["low"], row["high"], row["iid_low"], row["iid_high"], title)
+    title = f"{row['rating']:.0f} ({low}–{high}), {counted(row['votes'], 'vote')}"
+    return Interval(label, row["rating"], row["low"], row["high"], row["iid_low"], row["iid_high"], title, number)
 
 
 def scale_of(rows: list[StandingRow]) -> Scale:
@@ -84,8 +84,16 @@ def win_table(result: PairwiseResult) -> list[WinRow]:
     pairs = result["run"]["pairs"]
     number = {name: i for i, name in enumerate(pairs["entrants"])}
     rows = [row for row in result["overall"] if row["entrant"] in number]
+    island = {name: n for n, names in enumerate(result["connectivity"]["islands"]) for name in names}
     return [
-        {"entrant": row["entrant"], "cells": [win_cell(row, other, pairs, number) for other in rows]} for row in rows
+        {
+            "entrant": row["entrant"],
+            "cells": [
+                win_cell(row, other, pairs, number) if island[row["entrant"]] == island[other["entrant"]] else None
+                for other in rows
+            ],
+        }
+        for row in rows
     ]
 
 
@@ -111,39 +119,24 @@ def interval_svg(fit: Fit, labels: dict[str, str], *, scope: str = "") -> Svg:
     return interval_chart(rows, label=f"Ratings: {fit.run}", unit="rating (Elo scale) with 95% interval")
 
 
-def cost_points(fit: Fit, labels: dict[str, str]) -> list[Point]:
-    costs, points = result_of(fit)["run"]["costs"], []
-    for row in result_of(fit)["overall"]:
-        cost = costs.get(row["entrant"])
-        if cost and cost["each_nano"] is not None and not cost["unknown"]:
-            x = 1000 * cost["each_nano"] / 1e9  # US$ per 1,000 answers
-            points.append(Point(short(named(row, labels)), x, row["rating"], row["low"], row["high"]))
-    return points
-
-
-def cost_svg(points: list[Point]) -> Svg:
-    return scatter(
-        points,
-        label="Cost against rating",
-        x_label="cost, US$ per 1,000 answers",
-        y_label="rating",
-    )
-
-
 def history_of(fit: Fit) -> list[HistoryPoint]:
     full = full_of(fit)
     return result_of(full)["run"].get("history", []) if full else []
 
 
-def history_svg(fit: Fit, labels: dict[str, str]) -> Svg:
-    history = history_of(fit)
-    order = [row["entrant"] for row in result_of(fit)["overall"]][:LINES]
+def history_svg(fit: Fit, labels: dict[str, str], *, banded: Collection[str] = ()) -> Svg:
+    """The first lines of the ranking and those whose bands are asked for."""
+    history, numbers = history_of(fit), numbers_of(fit.run.entrants.all())
+    names = [row["entrant"] for row in result_of(fit)["overall"]]
+    shown = [name for place, name in enumerate(names) if place < LINES or name in banded]
     series = [
         Series(
-            short(label(name, labels)),
+            label(name, labels),
             tuple((p["votes"], *p["ratings"][name]) for p in history if name in p["ratings"]),
+            numbers.get(name, len(names)),
+            name in banded,
         )
-        for name in order
+        for name in shown
     ]
     return history_chart([one for one in series if one.points], label="Ratings over votes")
 
@@ -162,17 +155,6 @@ def wins_rows(fit: Fit) -> Iterable[Sequence[Cell]]:
         for cell in filter(None, row["cells"]):
             share = round(cell["share"], 4)
             yield [row["entrant"], cell["other"], share, cell["votes"], cell["wins"], cell["losses"]]
-
-
-def cost_rows(fit: Fit) -> Iterable[Sequence[Cell]]:
-    yield ["entrant", "cost_usd", "answers", "cost_per_answer_usd", "calls_of_unknown_cost", "rating", "low", "high"]
-    result = result_of(fit)
-    for row in result["overall"]:
-        cost = result["run"]["costs"].get(row["entrant"])
-        sums = (cost["nano"], cost["each_nano"]) if cost else (None, None)
-        total, each = (None if nano is None else nano / 1e9 for nano in sums)
-        counts = (cost["answers"], cost["unknown"]) if cost else (0, 0)
-        yield [row["entrant"], total, counts[0], each, counts[1], row["rating"], row["low"], row["high"]]
 
 
 def history_rows(fit: Fit) -> Iterable[Sequence[Cell]]:

@@ -155,10 +155,10 @@ def prompt_rows(
     has the weights below 1 by seat; only the votes of these judges, and of those whose class is not the tallies', are
     read one by one, to put them right.
     """
-    found: dict[tuple[Any, ...], Any] = defaultdict(lambda: np.zeros(2))
+    counts: dict[tuple[Any, ...], Any] = defaultdict(lambda: np.zeros(2))
 
     def add(prompt: Any, key: Sequence[Any], level: int, votes: float, weight: float) -> None:
-        found[prompt, names.category_of.get(prompt, ""), *key, level] += (votes * weight, votes * weight**2)
+        counts[prompt, names.category_of.get(prompt, ""), *key, level] += (votes * weight, votes * weight**2)
 
     rows = PromptTally.objects.filter(run=run, is_repeat=False, votes__gt=0)
     for prompt, *key, level, votes in rows.values_list(
@@ -176,9 +176,9 @@ def prompt_rows(
     for seat, *key, votes in by_judge:
         weight = weighed.get(seat, 1)
         missing[*key, activity[seat]] += (votes * weight, votes * weight**2)
-    for (_, *key), listed in found.items():
+    for (_, *key), listed in counts.items():
         missing[tuple(key)] -= listed
-    cells = [*found.items(), *(((None, *key), n) for key, n in missing.items())]
+    cells = [*counts.items(), *(((None, *key), n) for key, n in missing.items())]
     return [(*key, float(n[0]), float(n[1])) for key, n in cells if n[0] > ROUNDING]
 
 
@@ -274,14 +274,22 @@ def sample_rates(run: Run) -> dict[str, SampleRate]:
     """Answers and valid drawings of each entrant, and how well the valid ones hold up in every font."""
     answered = run.samples.filter(state=Sample.State.DRAWN).order_by()
     valid = Count("id", filter=Q(verdict=Sample.Verdict.VALID))
-    counts = answered.values_list("entrant__name").annotate(samples=Count("id"), good=valid)
+    by_prompt: dict[str, dict[tuple[str, str], tuple[int, int]]] = defaultdict(dict)
+    keys = ("entrant__name", "prompt__category", "prompt__text")
+    for name, category, text, count, good in answered.values_list(*keys).annotate(samples=Count("id"), good=valid):
+        by_prompt[name][category, text] = (count, good)
     measures: dict[str, list[dict[str, Any]]] = defaultdict(list)
     measured = answered.filter(verdict=Sample.Verdict.VALID, measurements__backend=run.measure_backend)
     for name, values in measured.in_order().values_list("entrant__name", "measurements__values"):
         measures[name].append(values)
     return {
-        name: sample_rate(samples=samples, valid=good, measures=measures[name])
-        for name, samples, good in sorted(counts)
+        name: sample_rate(
+            samples=sum(count for count, _ in counts.values()),
+            valid=sum(good for _, good in counts.values()),
+            measures=measures[name],
+            by_prompt=counts,
+        )
+        for name, counts in sorted(by_prompt.items())
     }
 
 
@@ -292,9 +300,9 @@ def font_marks(run: Run) -> dict[str, list[int]]:
     for side in ("left", "right"):
         votes = counted.filter(**{f"{side}_breaks__gt": 0})
         for name, bits, count in votes.values_list(f"matchup__{side}__name", f"{side}_breaks").annotate(Count("id")):
-            found = marks.setdefault(name, [0, 0, 0])
+            by_font = marks.setdefault(name, [0, 0, 0])
             for font in range(3):
-                found[font] += count * (bits >> font & 1)
+                by_font[font] += count * (bits >> font & 1)
     return marks
 
 

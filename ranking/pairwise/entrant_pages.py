@@ -7,12 +7,15 @@ from typing import Any
 from generation.models import Entrant, Run, Sample
 from judging.rules import rules_of
 from ranking.best import Best, find_sample
+from ranking.charts.duels import duel_bar
 from ranking.charts.intervals import interval_axis, interval_row
+from ranking.charts.markers import marker_sign
+from ranking.charts.svg import Svg
 from ranking.models import Fit
 from ranking.pairwise.chart_files import as_interval, scale_of, win_cell, win_table
 from ranking.pairwise.columns import counts_of_pair
 from ranking.pairwise.result import StandingRow, category_tabs, full_of, result_of, scope_rows
-from ranking.words import rank_words
+from ranking.words import counted, numbers_of, pair_of, rank_words, verdict_words
 
 PAIRS_SHOWN = 8
 
@@ -41,31 +44,30 @@ def versus_context(fit: Fit, first: str, second: str) -> dict[str, Any] | None:
         "entrants": sorted(entrants.values(), key=lambda entrant: entrant.label),
         "standings": [rows.get(one.name), rows.get(other.name)],
         "cell": cell,
-        "verdict": verdict_sentence(fit.result, one, other),
+        "bar": versus_bar(cell, one, fit) if cell else "",
+        **verdicts_context(fit, one, other),
         "by_category": category_records(fit, one, other),
         "drawings": drawings_of_both(fit.run, one, other),
     }
 
 
-VERDICT_WORDS = {
-    "settled": "{upper} is ahead of {lower}{gap}. This holds by a bound that stays right however often one looks.",
-    "ahead": "{upper} is ahead of {lower}{gap}. This may still change.",
-    "tied": "The two are practically equal{gap}.",
-    "undecided": "The two are not separated yet{gap}.",
-    "apart": "The two have never been compared, not even through others.",
-}
+def verdicts_context(fit: Fit, one: Entrant, other: Entrant) -> dict[str, Any]:
+    """The verdicts on two entrants by their drawings and by their answers; None in a fit that has none."""
+    result, labels = result_of(fit), {one.name: one.label, other.name: other.label}
+    gap = pair_of(result.get("verdicts"), one.name, other.name)
+    ratings = result.get("answer_ratings")
+    by_answers = pair_of(ratings["verdicts"], one.name, other.name) if ratings else None
+    words = f"By answers: {verdict_words(by_answers, labels, digits=0)}" if by_answers else ""
+    return {
+        "gap": gap,
+        "answers_gap": by_answers,
+        "verdict": f"{verdict_words(gap, labels, digits=0)} {words}".strip() if gap else "",
+    }
 
 
-def verdict_sentence(result: dict[str, Any], one: Entrant, other: Entrant) -> str:
-    """The verdict on two entrants, with their gap and its interval; empty in a fit that has none."""
-    wanted, labels = {one.name, other.name}, {one.name: one.label, other.name: other.label}
-    pairs = result.get("verdicts", {}).get("pairs", [])
-    pair = next((pair for pair in pairs if {pair["upper"], pair["lower"]} == wanted), None)
-    if pair is None:
-        return ""
-    bounds = "" if pair["low"] is None else f" (95% interval {pair['low']:+.0f} to {pair['high']:+.0f})"
-    gap = f": the gap is {pair['gap']:.0f} points{bounds}"
-    return VERDICT_WORDS[pair["state"]].format(upper=labels[pair["upper"]], lower=labels[pair["lower"]], gap=gap)
+def versus_bar(cell: dict[str, Any], one: Entrant, fit: Fit) -> Svg:
+    number = numbers_of(fit.run.entrants.all()).get(one.name)
+    return duel_bar(cell["wins"], cell["ties"] + cell["fails"], cell["losses"], number=number)
 
 
 def category_records(fit: Fit, one: Entrant, other: Entrant) -> list[dict[str, Any]]:
@@ -77,16 +79,23 @@ def category_records(fit: Fit, one: Entrant, other: Entrant) -> list[dict[str, A
             record["one" if (left == one.pk) == (outcome == "left") else "other"] += votes
         else:
             record[outcome] += votes
-    rules = rules_of(fit.run.code)
+    rules, number = rules_of(fit.run.code), numbers_of(fit.run.entrants.all()).get(one.name)
     return [
-        {"label": rules.label(key) or "none", **records[key], "votes": sum(records[key].values())}
+        {
+            "label": rules.label(key) or "none",
+            **records[key],
+            "votes": sum(records[key].values()),
+            "bar": duel_bar(
+                records[key]["one"], records[key]["tie"] + records[key]["fail"], records[key]["other"], number=number
+            ),
+        }
         for key in sorted(records)
     ]
 
 
 def drawings_of_both(run: Run, one: Entrant, other: Entrant) -> list[dict[str, Any]]:
     """The first drawing of each on the first prompts that both have one for."""
-    samples = run.samples.judgeable().filter(entrant__in=[one, other]).select_related("prompt", "run")
+    samples = run.samples.judgeable().filter(entrant__in=[one, other]).select_related("prompt", "run", "entrant")
     by_prompt: dict[int, dict[int, Sample]] = {}
     for sample in samples.order_by("prompt__position", "attempt").defer("raw", "answer"):
         by_prompt.setdefault(sample.prompt_id, {}).setdefault(sample.entrant_id, sample)
@@ -101,10 +110,11 @@ def entrant_context(fit: Fit, entrant: Entrant) -> dict[str, Any]:
     scopes = [("Overall", standing)] + [(label, find(fit, key, entrant)) for key, label in category_tabs(fit)]
     known = [(label, row) for label, row in scopes if row]
     scale = scale_of([row for _, row in known])
+    number = numbers_of(fit.run.entrants.all()).get(entrant.name)
     return {
         "standing": standing,
         "ranks": rank_words(standing["rank_low"], standing["rank_high"]) if standing else "",
-        "scopes": [(label, row, interval_row(as_interval(row, label), scale)) for label, row in known],
+        "scopes": [(label, row, interval_row(as_interval(row, label, number), scale)) for label, row in known],
         "axis": interval_axis(scale),
         "rate": result["samples"].get(entrant.name),
         "cost": result["run"]["costs"].get(entrant.name),
@@ -116,11 +126,36 @@ def entrant_context(fit: Fit, entrant: Entrant) -> dict[str, Any]:
     }
 
 
+VERDICTS = {
+    "settled": ("ahead, settled", "behind, settled"),
+    "ahead": ("ahead (may still change)", "behind (may still change)"),
+    "tied": ("practically equal",) * 2,
+    "undecided": ("not separated yet",) * 2,
+    "apart": ("never compared",) * 2,
+}
+
+
 def others_of(fit: Fit, entrant: Entrant) -> list[dict[str, Any]]:
-    """Every other entrant, best first, with the chance against it and the votes between the two."""
-    others = {other.name: other for other in fit.run.entrants.all()}
-    cells = next((row["cells"] for row in win_table(result_of(fit)) if row["entrant"] == entrant.name), [])
-    return [{"entrant": others[cell["other"]], "cell": cell} for cell in cells if cell]
+    """Every other entrant, best first, with the chance against it, the votes between the two as a bar, and the verdict."""
+    result = result_of(fit)
+    others, numbers = {other.name: other for other in fit.run.entrants.all()}, numbers_of(fit.run.entrants.all())
+    cells = next((row["cells"] for row in win_table(result) if row["entrant"] == entrant.name), [])
+    pairs = result.get("verdicts", {"pairs": [], "brackets": []})["pairs"]
+    states = {frozenset((p["upper"], p["lower"])): (p["state"], p["upper"] == entrant.name) for p in pairs}
+    lines = []
+    for cell in filter(None, cells):
+        state, is_upper = states.get(frozenset((entrant.name, cell["other"])), ("", False))
+        even = cell["votes"] - cell["wins"] - cell["losses"]
+        lines.append(
+            {
+                "entrant": others[cell["other"]],
+                "sign": marker_sign(numbers[cell["other"]]),
+                "cell": cell,
+                "bar": duel_bar(cell["wins"], even, cell["losses"], number=numbers[entrant.name]),
+                "verdict": VERDICTS[state][0 if is_upper else 1] if state else "",
+            }
+        )
+    return lines
 
 
 def find(fit: Fit, category: str, entrant: Entrant) -> StandingRow | None:
@@ -130,7 +165,9 @@ def find(fit: Fit, category: str, entrant: Entrant) -> StandingRow | None:
 def with_samples(run: Run, entrant: Entrant, rows: list[tuple[str, int, float, int, float]]) -> list[dict[str, Any]]:
     """The drawings that votes speak of, still to be shown."""
     wanted = run.samples.judgeable().filter(entrant=entrant, prompt__text__in={row[0] for row in rows})
-    samples = {(s.prompt.text, s.attempt): s for s in wanted.select_related("prompt", "run").defer("raw", "answer")}
+    samples = {
+        (s.prompt.text, s.attempt): s for s in wanted.select_related("prompt", "run", "entrant").defer("raw", "answer")
+    }
     return [
         {"sample": samples[row[0], row[1]], "points": row[2], "votes": row[3], "strength": row[4]}
         for row in rows
@@ -144,7 +181,9 @@ def best_drawing(run: Run, fit: Fit) -> Best | None:
     if full is None or not full.result["overall"]:
         return None
     leader = full.result["overall"][0]["entrant"]
+    if full.result["robustness"]["first"] != leader:  # the first place is shared
+        return None
     for text, attempt, points, votes, _ in full.result["run"].get("entrants", {}).get(leader, {}).get("best", []):
         if sample := find_sample(run, entrant__name=leader, prompt__text=text, attempt=attempt):
-            return Best(sample, f"{points:g} points from {votes} vote{'' if votes == 1 else 's'}")
+            return Best(sample, f"{points:g} point{'' if points == 1 else 's'} from {counted(votes, 'vote')}")
     return None

@@ -7,7 +7,7 @@ from typing import Any
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.models import Fit
 from ranking.pairwise.result import CohenResult, JudgeResult, full_of, result_of
-from ranking.pairwise.sentences import agreement_sentence, side_sentence
+from ranking.pairwise.sentences import agreement_sentence, camps_sentence, scale_sentence, side_sentence
 from ranking.words import labels_of
 
 FLAGS = {
@@ -48,6 +48,8 @@ def judges_context(fit: Fit, *, labels: dict[str, str]) -> dict[str, Any]:
         "agreement": agreement_sentence(result["agreement"]),
         "measures": result["agreement"],
         "side": side_sentence(result["side_bias"]),
+        "camps": camps_sentence(reports),
+        "scale": scale_sentence(result["model_fit"]) if "model_fit" in result else "",
         "matrix": cohen_matrix(result["agreement"].get("cohen", []), ordered, labels),
         "rankings": own_rankings(
             entrants, names, [name for name in ordered if reports[name]["shown"]], reports, labels

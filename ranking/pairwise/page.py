@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
+from benchsite.templatetags.wording import percent, thousands
 from generation.models import Entrant
-from ranking.charts.intervals import (
-    Svg,
-    interval_axis,
-    interval_row,
-)
+from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
+from ranking.charts.svg import Svg
 from ranking.models import Fit
 from ranking.pairwise.chart_files import (
-    LINES,
     as_interval,
-    cost_points,
-    cost_svg,
-    history_of,
-    history_svg,
     scale_of,
     win_table,
     wins_svg,
 )
 from ranking.pairwise.result import (
+    AnswerRow,
     CostResult,
     PairwiseResult,
     SampleRateResult,
     StandingRow,
+    VerdictsResult,
     category_tabs,
     full_of,
     result_of,
     scope_rows,
 )
 from ranking.pairwise.sentences import (
+    CLUSTERED,
     agreement_sentence,
     best_sentence,
     leading_sentence,
@@ -45,7 +42,7 @@ from ranking.pairwise.sentences import (
     ties_sentence,
 )
 from ranking.results import ConsistencyResult
-from ranking.words import labels_of, named, rank_words
+from ranking.words import labels_of, named, numbers_of, rank_words
 
 FACES = {"courier": "Courier", "dejavu": "DejaVu", "fira": "Fira"}  # in the order of the judge's keys 1, 2, 3
 LANES = 6  # brackets side by side; more would say nothing
@@ -59,7 +56,10 @@ class BoardRow:
     label: str
     standing: StandingRow
     ranks: str
-    marks: list[tuple[int, str]]  # (lane, start | middle | end) of each bracket that passes this line
+    marks: list[
+        tuple[int, str, str]
+    ]  # (lane, start | middle | end, tied or empty) of each bracket that passes this line
+    rule: str  # settled where the lead over the next line is
     interval: Svg
     sample: SampleRateResult | None
     cost: CostResult | None
@@ -67,11 +67,11 @@ class BoardRow:
 
     @property
     def low(self) -> str:
-        return "no lower limit" if self.standing["low"] is None else f"{self.standing['low']:.0f}"
+        return "no lower limit" if self.standing["low"] is None else thousands(self.standing["low"])
 
     @property
     def high(self) -> str:
-        return "no upper limit" if self.standing["high"] is None else f"{self.standing['high']:.0f}"
+        return "no upper limit" if self.standing["high"] is None else thousands(self.standing["high"])
 
 
 def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
@@ -90,20 +90,25 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "scope_votes": sum(row["votes"] for row in standings) // 2,
         "sentence": sentence,
         "stability": stability_sentence(result, before=sentence) if not scope else "",
+        **basis_context(result, scope),
         "rows": rows,
         "axis": interval_axis(scale_of(standings)),
+        **answers_context(result, entrants),
         "unvoted": [entrant for name, entrant in entrants.items() if name not in {s["entrant"] for s in standings}],
         "agreement": agreement_sentence(result_of(full)["agreement"] if full else {"units": 0}),
         "side": side_sentence(result["side_bias"]),
         "best": best_sentence(standings, labels) if not scope else "",
         "even": ties_sentence(result["ties"]),
         "fonts": font_table(rows, full) if not scope else {},
+        "steadiness": steadiness(rows),
         "robust": robustness_sentence(result["robustness"], labels),
         "full": full,
         "everyone": other_version(result, facts["everyone"]["overall"] if "everyone" in facts else [], labels),
         "unweighted": other_version(result, unweighted_rows(result), labels) if not scope else [],
         "simulated": facts.get("simulated", 0),
+        "joint": joint_lines(result, labels) if not scope else [],
         "labels": labels,
+        "clustered": CLUSTERED[result["intervals"]["method"]],
         **charts(fit, labels, scope=scope),
     }
 
@@ -114,10 +119,16 @@ def make_rows(fit: Fit, scope: str, entrants: dict[str, Entrant]) -> list[BoardR
     verdicts = None if scope else result.get("verdicts")
     scale, marks = (
         scale_of(standings),
-        bracket_marks(standings, verdicts["brackets"] if verdicts else tie_bands(standings)),
+        bracket_marks(
+            standings, verdicts["brackets"] if verdicts else tie_bands(standings), pairs_in(verdicts, "tied")
+        ),
     )
+    settled, names = pairs_in(verdicts, "settled"), [row["entrant"] for row in standings]
+    neighbours = [frozenset(names[place : place + 2]) for place in range(len(names))]
+    numbers = numbers_of(entrants.values())
     full = full_of(fit)
     steady = result_of(full)["consistency"] if full else {}
+    samples = result.get("category_samples", {}).get(scope, {}) if scope else result["samples"]
     rows = []
     for place, row in enumerate(standings):
         entrant = entrants.get(row["entrant"])
@@ -129,13 +140,55 @@ def make_rows(fit: Fit, scope: str, entrants: dict[str, Entrant]) -> list[BoardR
                 standing=row,
                 ranks=rank_words(row["rank_low"], row["rank_high"]),
                 marks=marks[place],
-                interval=interval_row(as_interval(row, label), scale),
-                sample=result["samples"].get(row["entrant"]),
+                rule="settled" if neighbours[place] in settled else "",
+                interval=interval_row(as_interval(row, label, numbers.get(row["entrant"])), scale),
+                sample=samples.get(row["entrant"]),
                 cost=result["run"]["costs"].get(row["entrant"]),
                 consistency=steady.get(row["entrant"]),
             )
         )
     return rows
+
+
+def basis_context(result: PairwiseResult, scope: str) -> dict[str, Any]:
+    """Judges and prompts of what is shown; None where a fit of an earlier release does not know its categories'."""
+    if not scope:
+        return {"judges_shown": result["judges_count"], "prompts_shown": result["prompts_count"]}
+    basis = result.get("category_basis", {}).get(scope)
+    return {
+        "judges_shown": basis["judges"] if basis else None,
+        "prompts_shown": basis["prompts"] if basis else None,
+    }
+
+
+def answers_context(result: PairwiseResult, entrants: dict[str, Entrant]) -> dict[str, Any]:
+    """The table of the rating of the answers; empty where there is none."""
+    ratings = result.get("answer_ratings")
+    if not ratings:
+        return {"answer_rows": []}
+    names = labels_of(entrants.values())
+    intervals = [answer_interval(row, named(row, names)) for row in ratings["overall"]]
+    scale = interval_scale(intervals)
+    places = {row["entrant"]: row["rank"] for row in result["overall"] if row["votes"]}
+    rows = [
+        {
+            "entrant": entrants.get(row["entrant"]),
+            "label": named(row, names),
+            "standing": row,
+            "ranks": rank_words(row["rank_low"], row["rank_high"]),
+            "interval": interval_row(interval, scale),
+            "valid_rate": row["valid"] / row["answers"],
+            "drawings_rank": places.get(row["entrant"]),
+        }
+        for row, interval in zip(ratings["overall"], intervals, strict=True)
+    ]
+    return {"answer_rows": rows, "answer_axis": interval_axis(scale)}
+
+
+def answer_interval(row: AnswerRow, name: str) -> Interval:
+    low, high = ("…" if bound is None else f"{bound:.0f}" for bound in (row["low"], row["high"]))
+    title = f"{name}: {row['rating']:.0f} ({low}–{high}), {row['valid']} of {row['answers']} answers valid"
+    return Interval(name, row["rating"], row["low"], row["high"], title=title)
 
 
 def font_table(rows: list[BoardRow], full: Fit | None) -> dict[str, Any]:
@@ -149,21 +202,55 @@ def font_table(rows: list[BoardRow], full: Fit | None) -> dict[str, Any]:
         marked = marks.get(row.standing["entrant"], [0, 0, 0])
         cells = [(sample["fonts"].get(font), count) for font, count in zip(FACES, marked, strict=True)]
         lines.append({"label": row.label, "sample": sample, "votes": row.standing["votes"], "cells": cells})
-    return {"heads": list(FACES.values()), "lines": lines}
+    worst = min(sample["robustness"] if sample["robustness"] is not None else 1 for _, sample in measured)
+    sentence = (
+        "Every drawing holds up in every font" if worst == 1 else f"At least {percent(worst)} hold up in every font"
+    )
+    if worst == 1 and not any(map(any, marks.values())):  # a table that only says 100% says nothing
+        return {}
+    return {"heads": list(FACES.values()), "lines": lines, "result": sentence}
 
 
-def bracket_marks(rows: list[StandingRow], brackets: Iterable[tuple[int, int]]) -> list[list[tuple[int, str]]]:
-    """For each line the brackets that pass it; a bracket takes the first lane that is free again."""
-    marks: list[list[tuple[int, str]]] = [[] for _ in rows]
+def steadiness(rows: list[BoardRow]) -> str:
+    """Who is steadiest, as far as attempts differ at all; empty where every variance would read 0.0000."""
+    known = [(c["variance"], row.label) for row in rows if (c := row.consistency) and c["variance"] is not None]
+    if not known or round(max(known)[0], 4) == 0:
+        return ""
+    return f"{min(known)[1]} is steadiest" if len(known) > 1 else "How much attempts at one prompt differ"
+
+
+def pairs_in(verdicts: VerdictsResult | None, state: str) -> set[frozenset[str]]:
+    """The pairs of entrants on which this is the verdict."""
+    return (
+        {frozenset((p["upper"], p["lower"])) for p in verdicts["pairs"] if p["state"] == state} if verdicts else set()
+    )
+
+
+def bracket_marks(
+    rows: list[StandingRow], brackets: Iterable[tuple[int, int]], equal: Collection[frozenset[str]] = ()
+) -> list[list[tuple[int, str, str]]]:
+    """For each line the brackets that pass it; a bracket takes the first lane that is free again.
+
+    It is `tied` where all its pairs are practically equal; otherwise they are not separated yet.
+    """
+    marks: list[list[tuple[int, str, str]]] = [[] for _ in rows]
     ends: list[int] = []
     for first, last in brackets:
         lane = next((n for n, end in enumerate(ends) if end < first), len(ends))
         if lane >= LANES:
             continue
         ends[lane : lane + 1] = [last]
+        names = [row["entrant"] for row in rows[first : last + 1]]
+        kind = "tied" if all(frozenset(pair) in equal for pair in combinations(names, 2)) else ""
         for place in range(first, last + 1):
-            marks[place].append((lane, "start" if place == first else "end" if place == last else "middle"))
+            marks[place].append((lane, "start" if place == first else "end" if place == last else "middle", kind))
     return marks
+
+
+def joint_lines(result: PairwiseResult, labels: dict[str, str]) -> list[dict[str, Any]]:
+    """The ratings that both terrible informs too, best first."""
+    joint = result.get("joint")
+    return [{**row, "label": labels.get(row["entrant"], row["entrant"])} for row in joint["ratings"]] if joint else []
 
 
 def other_version(result: PairwiseResult, others: list[StandingRow], labels: dict[str, str]) -> list[dict[str, Any]]:
@@ -185,12 +272,4 @@ def charts(fit: Fit, labels: dict[str, str], *, scope: str) -> dict[str, Any]:
     if scope:
         return {}
     wins = [{**row, "label": named(row, labels)} for row in win_table(result_of(fit))]
-    made = {"wins": wins, "wins_chart": wins_svg(fit, labels) if wins else ""}
-    points = cost_points(fit, labels)
-    history = history_of(fit)
-    return made | {
-        "cost_chart": cost_svg(points) if len(points) > 1 else "",
-        "costs": points,
-        "history_chart": history_svg(fit, labels) if history else "",
-        "history_lines": LINES if len(result_of(fit)["overall"]) > LINES else 0,
-    }
+    return {"wins": wins, "wins_chart": wins_svg(fit, labels) if wins else ""}

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
+
+import numpy as np
 
 from judging.rules import rules_of
 from ranking.models import Fit
-from ranking.results import ConsistencyResult, EntrantRow, EstimateResult, RunFacts
+from ranking.results import (
+    AnswersResult,
+    ConsistencyResult,
+    EntrantRow,
+    EstimateResult,
+    RunFacts,
+    VerdictsResult,
+)
 
 
 class StandingRow(EntrantRow):
@@ -68,6 +77,8 @@ class JudgeResult(TypedDict):
     p5_ms: float | None
     longest_run: int | None
     flags: list[str]
+    opposite_taste: NotRequired[bool]  # fits of earlier releases lack this and `infit`
+    infit: NotRequired[float | None]
     standings: list[OwnStanding]
 
 
@@ -111,22 +122,6 @@ class ActivityResult(TypedDict):
     unweighted: list[StandingRow]
 
 
-class VerdictResult(TypedDict):
-    upper: str
-    lower: str
-    state: Literal["settled", "ahead", "tied", "undecided", "apart"]
-    gap: float
-    low: float | None
-    high: float | None
-
-
-class VerdictsResult(TypedDict):
-    """Every pair once, better first; brackets are (first, last) places in the overall table."""
-
-    pairs: list[VerdictResult]
-    brackets: list[tuple[int, int]]
-
-
 class CohenResult(TypedDict):
     judges: list[str]
     units: int
@@ -143,6 +138,7 @@ class AgreementResult(TypedDict):
     alpha_nominal: NotRequired[EstimateResult]
     alpha_interval: NotRequired[EstimateResult]
     ac1: NotRequired[EstimateResult]
+    fleiss: NotRequired[EstimateResult]
     raw: NotRequired[EstimateResult]
     cohen: NotRequired[list[CohenResult]]
     self: NotRequired[RepeatsResult]
@@ -218,7 +214,23 @@ class MisfitResult(TypedDict):
 
 class ModelFitResult(TypedDict):
     separation_reliability: float | None
+    split_half_reliability: NotRequired[float | None]
+    entrant_infit: NotRequired[dict[str, float | None]]
     misfits: list[MisfitResult]
+
+
+class JointRow(TypedDict):
+    entrant: str
+    rating: float
+    low: float
+    high: float
+
+
+class JointResult(TypedDict):
+    fails: float
+    slope: float
+    slope_error: float
+    ratings: list[JointRow]
 
 
 class SampleRateResult(TypedDict):
@@ -230,6 +242,31 @@ class SampleRateResult(TypedDict):
     robustness: float | None
     measured: int
     fonts: dict[str, float]
+
+
+class CategoryBasis(TypedDict):
+    """How many judges voted in a category, and on how many of its prompts."""
+
+    judges: int
+    prompts: int
+
+
+class AnswerRow(EntrantRow):
+    """One entrant in the rating of the answers."""
+
+    rating: float
+    low: float | None
+    high: float | None
+    rank: int
+    rank_low: int
+    rank_high: int
+    answers: int
+    valid: int
+
+
+class AnswerRatingsResult(TypedDict):
+    overall: list[AnswerRow]
+    verdicts: VerdictsResult
 
 
 class PairsResult(TypedDict):
@@ -265,11 +302,20 @@ class EntrantFacts(TypedDict):
     prompts: list[tuple[str, int, float]]  # prompt, votes, strength
 
 
+class CovarianceResult(TypedDict):
+    """How sure the ratings are together: a matrix in squared points, and its degrees of freedom (null: very many)."""
+
+    entrants: list[str]
+    points: list[list[float]]
+    df: float | None
+
+
 class PairwiseFacts(RunFacts):
     """`font_marks`, `history` and `entrants` need every vote, so only a full fit has them."""
 
     pairs: PairsResult
     costs: dict[str, CostResult]
+    covariance: NotRequired[CovarianceResult]  # fits of earlier releases lack it
     simulated: int
     everyone: NotRequired[EveryoneResult]
     font_marks: NotRequired[dict[str, list[int]]]
@@ -299,7 +345,12 @@ class PairwiseDocument(TypedDict):
     stability: StabilityResult
     robustness: RobustnessResult
     model_fit: NotRequired[ModelFitResult]
+    joint: NotRequired[JointResult | None]
     samples: dict[str, SampleRateResult]
+    category_basis: NotRequired[dict[str, CategoryBasis]]
+    category_samples: NotRequired[dict[str, dict[str, SampleRateResult]]]
+    answer_ratings: NotRequired[AnswerRatingsResult | None]  # null without samples, or where entrants never met
+    answers: NotRequired[AnswersResult]  # of a run; a file of votes does not know
 
 
 class PairwiseResult(PairwiseDocument):
@@ -310,6 +361,15 @@ class PairwiseResult(PairwiseDocument):
 
 def result_of(fit: Fit) -> PairwiseResult:
     return fit.result
+
+
+def covariance_of(result: PairwiseResult, names: list[str]) -> tuple[Any, float] | None:
+    """The joint uncertainty of these entrants; None where a rating has no limit, or in a fit of an earlier release."""
+    joint = result["run"].get("covariance")
+    if joint is None or not set(names) <= set(joint["entrants"]):
+        return None
+    places = [joint["entrants"].index(name) for name in names]
+    return np.array(joint["points"])[np.ix_(places, places)], np.inf if joint["df"] is None else joint["df"]
 
 
 def full_of(fit: Fit) -> Fit | None:

@@ -9,15 +9,24 @@ import numpy as np
 from benchsite.lib.times import parse_time
 from generation.models import Run
 from judging.models import Seat
+from ranking.answers import count_answers
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.columns import Cost, costs_of, font_marks, sample_rates, tallies_of, votes_of
-from ranking.pairwise.result import CostResult, PairsResult, PairwiseDocument, PairwiseFacts, PairwiseResult
+from ranking.pairwise.result import (
+    CostResult,
+    CovarianceResult,
+    PairsResult,
+    PairwiseDocument,
+    PairwiseFacts,
+    PairwiseResult,
+)
 from ranking.statistics.judges.fits import entrant_record
 from ranking.statistics.leaderboard import CountsFit, Leaderboard, Settings, analyse_votes, fit_counts, rank_overall
 from ranking.statistics.ratings.bradley_terry import ELO, residual_table, to_elo
 from ranking.statistics.ratings.scopes import fit_overall
 from ranking.statistics.rounding import rounded
+from ranking.statistics.verdicts.pairs import EQUAL
 from ranking.statistics.votes import REPEAT, Votes, standing_votes, tally_votes
 
 LOOKS = 24  # points of the history
@@ -41,7 +50,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> PairwiseRes
 
 
 def analysed(run: Run, board: Leaderboard, votes: Votes | None) -> PairwiseResult:
-    document = leaderboard_dict(board)
+    document: PairwiseDocument = {**leaderboard_dict(board), "answers": count_answers(run)}
     return {**document, "run": run_facts(run, board, document, votes)}
 
 
@@ -54,6 +63,7 @@ def make_settings(options: dict[str, Any]) -> Settings:
 def run_facts(run: Run, board: Leaderboard, document: PairwiseDocument, votes: Votes | None) -> PairwiseFacts:
     facts: dict[str, Any] = {
         "pairs": pair_counts(board.fit),
+        **covariance(board.fit),
         "costs": {name: cost_fact(cost) for name, cost in costs_of(run).items()},
         "md": leaderboard_markdown(document, title=str(run)),
         "csv": leaderboard_csv(board),
@@ -74,6 +84,18 @@ def run_facts(run: Run, board: Leaderboard, document: PairwiseDocument, votes: V
 
 def cost_fact(cost: Cost) -> CostResult:
     return {"nano": cost.nano, "answers": cost.answers, "each_nano": cost.each_nano, "unknown": cost.unknown}
+
+
+def covariance(fit: CountsFit) -> dict[str, CovarianceResult]:
+    """The ratings' joint uncertainty, among the entrants whose rating has limits."""
+    spread = fit.overall_fit.spread
+    known = np.flatnonzero(np.isfinite(spread.variance))
+    if len(known) < 2:
+        return {}
+    points = ELO**2 * spread.scaled_covariance[np.ix_(known, known)]
+    df = float(np.median(spread.df[known]))
+    names = [fit.entrants[i] for i in known]
+    return {"covariance": {"entrants": names, "points": points.tolist(), "df": df if np.isfinite(df) else None}}
 
 
 def pair_counts(fit: CountsFit) -> PairsResult:
@@ -102,32 +124,38 @@ def counted_votes(votes: Votes, fit: CountsFit) -> Votes:
 def history(votes: Votes, settings: Settings) -> list[dict[str, Any]]:
     """Ratings with their intervals after the first n of the votes that stand now, for some n."""
     looks = np.unique(np.linspace(0, len(votes), LOOKS + 1).round().astype(int))[1:]
-    found = []
+    points = []
     for n in looks:
         early = votes.take(np.arange(len(votes)) < n)
         fit = fit_overall(tally_votes(early, weights=settings.weights), settings)
         rating, reach = to_elo(fit.theta), ELO * fit.spread.reach(settings.level)
+        low = np.where(fit.connected.no_lower, np.nan, rating - reach)
+        high = np.where(fit.connected.no_upper, np.nan, rating + reach)
         met = np.flatnonzero(entrant_record(fit.counts).sum(1))
-        ratings = {votes.entrants[i]: [rating[i], rating[i] - reach[i], rating[i] + reach[i]] for i in met}
-        found.append({"votes": int(n), "at": float(early.time[-1]), "ratings": ratings})
-    return found
+        ratings = {votes.entrants[i]: [rating[i], low[i], high[i]] for i in met}
+        points.append({"votes": int(n), "at": float(early.time[-1]), "ratings": ratings})
+    return points
 
 
 def drawings(votes: Votes, fit: CountsFit) -> dict[str, Any]:
     """How each drawing and each prompt of an entrant did against what its rating led to expect.
 
     A drawing's `strength` is the mean residual of its votes, drawn to 0 as if two votes had met the expectation, so that
-    one lucky vote makes no best drawing. Lists are [prompt, attempt, points, votes, strength] and [prompt, votes, strength].
+    one lucky vote makes no best drawing; where fails are frequent, both terrible counts against both (`fit_joint`). Lists are [prompt, attempt, points, votes, strength] and [prompt, votes, strength].
     """
     number = {name: i for i, name in enumerate(fit.entrants)}
     theta = np.array([fit.overall_fit.theta[number[name]] if name in number else 0.0 for name in votes.entrants])
-    residual = residual_table(theta, **fit.settings.halves)[votes.left, votes.right, votes.outcome]
+    tables = residual_table(theta, **fit.settings.halves)
+    scores = (tables, -tables)
+    if fit.joint is not None and tuple(votes.entrants) == fit.entrants:
+        scores = fit.joint.drawing_scores
+    left, right = (table[votes.left, votes.right, votes.outcome] for table in scores)
     points = np.array([1.0, 0.0, 0.5, 0.0])[votes.outcome]
     other = np.array([0.0, 1.0, 0.5, 0.0])[votes.outcome]
     entrant = np.concatenate([votes.left, votes.right])
     prompt = np.concatenate([votes.prompt, votes.prompt])
     attempt = np.concatenate([votes.left_attempt, votes.right_attempt])
-    score, won = np.concatenate([residual, -residual]), np.concatenate([points, other])
+    score, won = np.concatenate([left, right]), np.concatenate([points, other])
     known = prompt >= 0
     rows = np.column_stack([entrant, prompt, attempt])[known]
     by_drawing = grouped(rows, score[known], won[known])
@@ -137,7 +165,7 @@ def drawings(votes: Votes, fit: CountsFit) -> dict[str, Any]:
         result[votes.entrants[e]]["drawings"].append([votes.prompts[p], int(a), float(sum_won), n, strength])
     for (e, p), n, strength, _ in by_prompt:
         result[votes.entrants[e]]["prompts"].append([votes.prompts[p], n, strength])
-    return {"entrants": {name: extremes(found) for name, found in result.items()}}
+    return {"entrants": {name: extremes(lists) for name, lists in result.items()}}
 
 
 def grouped(rows: Any, score: Any, won: Any) -> Any:
@@ -148,11 +176,12 @@ def grouped(rows: Any, score: Any, won: Any) -> Any:
     return zip(keys.tolist(), n.tolist(), (sums / (n + 2)).tolist(), wins.tolist(), strict=True)
 
 
-def extremes(found: dict[str, Any]) -> dict[str, Any]:
-    ordered = sorted(found["drawings"], key=lambda row: (-row[4], row[0], row[1]))
+def extremes(lists: dict[str, Any]) -> dict[str, Any]:
+    """The best, which won or tied once, and the worst by strength; none where votes tell no difference."""
+    ordered = sorted(lists["drawings"], key=lambda row: (-row[4], row[0], row[1]))
     half = min(KEPT, (len(ordered) + 1) // 2)
     return {
-        "best": ordered[:half],
-        "worst": ordered[::-1][: min(KEPT, len(ordered) - half)],
-        "prompts": sorted(found["prompts"], key=lambda row: (-row[2], row[0])),
+        "best": [row for row in ordered[:half] if row[2] > 0 and abs(row[4]) > EQUAL],
+        "worst": [row for row in ordered[::-1][: min(KEPT, len(ordered) - half)] if abs(row[4]) > EQUAL],
+        "prompts": sorted(lists["prompts"], key=lambda row: (-row[2], row[0])),
     }

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from benchsite.templatetags.wording import chance, percent, thousands
 from ranking.pairwise.result import (
     AgreementResult,
+    JudgeResult,
+    ModelFitResult,
     NeighboursResult,
     PairwiseDocument,
     RobustnessResult,
@@ -16,31 +18,60 @@ from ranking.pairwise.result import (
     scope_rows,
 )
 from ranking.results import EstimateResult
-from ranking.words import ALPHA_WORDS, LISTED, counted, joined, label, named, number_word
+from ranking.words import ALPHA_WORDS, LISTED, counted, joined, label, named, number_word, with_missing
 
+# How intervals were made, in the middle of a sentence.
+CLUSTERED = {
+    "two-way": "clustered by judge and prompt",
+    "judge": "clustered by judge",
+    "prompt": "clustered by prompt",
+    "iid": "as if votes were independent",
+}
 MANY_TIMES = 20  # beyond this many times the votes so far a forecast is a figure of speech
 
 
 def leading_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, scope: str = "") -> str:
-    """The first thing a page says. `scope` is a category's key; stability is known for the whole run only."""
+    """The first thing a page says: who leads, and whether answers are missing."""
+    sentence = leaders_sentence(result, labels, scope=scope)
+    if not scope and (other := answers_sentence(result, labels)):
+        sentence = f"{sentence} {other}"
+    return with_missing(sentence, result.get("answers"))
+
+
+def answers_sentence(result: PairwiseDocument, labels: Mapping[str, str]) -> str:
+    """What the headline adds where the rating of the answers has another entrant first than the rating of the drawings."""
+    ratings, rows = result.get("answer_ratings"), scope_rows(result, "")
+    if not ratings or not rows:
+        return ""
+    drawings = {row["entrant"] for row in rows if row["rank"] == 1}
+    answers = [row for row in ratings["overall"] if row["rank"] == 1]
+    if any(row["entrant"] in drawings for row in answers):
+        return ""
+    return f"By answers {named(answers[0], labels)} is rated highest: an invalid answer loses to a valid one."
+
+
+def leaders_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, scope: str = "") -> str:
+    """Who leads, and what would settle it. `scope` is a category's key; stability is known for the whole run only."""
     rows = scope_rows(result, scope)
+    if not rows and len(labels) == 1:
+        return f"{next(iter(labels.values()))} is alone here, so there is nothing to compare it with."
     if not rows:
         return "There are no votes here yet, so nothing is ranked."
     if len(rows) == 1:
         return f"{named(rows[0], labels)} is alone here, so there is nothing to compare it with."
     if not scope and len(islands := result["connectivity"]["islands"]) > 1:
-        return f"The entrants fall into {len(islands)} groups that never met, so nobody leads them all."
+        return f"There are {len(islands)} groups that never met, so nobody leads them all."
     if not any(row["wins"] for row in rows):
         return "Every vote so far was a tie or a fail, so nobody is ahead."
     leaders = [row for row in rows if row["rank_low"] == 1]
     if len(leaders) < 2:
         return lead_sentence(result, rows, labels, open_to_doubt=not scope and is_open(result, rows[0], rows[1]))
     if len(leaders) == len(rows) > 2:
-        said = f"Nobody leads yet: the votes so far separate none of the {len(rows)} entrants from the first."
+        sentence = f"Nobody leads yet: the votes so far separate none of the {len(rows)} from the first."
     else:
-        said = f"{number_word(len(leaders)).capitalize()} share first place: {joined(leaders, labels)}."
+        sentence = f"{number_word(len(leaders)).capitalize()} share first place: {joined(leaders, labels)}."
     down_to = rows.index(leaders[-1]) + 1  # a close fourth may stand between the leaders
-    return said if scope else f"{said} {separation(result, rows[:down_to])}".strip()
+    return sentence if scope else f"{sentence} {separation(result, rows[:down_to])}".strip()
 
 
 def lead_sentence(
@@ -50,8 +81,8 @@ def lead_sentence(
     first, second, gap = named(rows[0], labels), named(rows[1], labels), rows[0]["rating"] - rows[1]["rating"]
     if not open_to_doubt:
         return f"{first} leads, {gap:.0f} points ahead of {second}."
-    said = f"{first} is {gap:.0f} points ahead of {second}, which may still change."
-    return f"{said} {separation(result, rows[:2])}".strip()
+    sentence = f"{first} is {gap:.0f} points ahead of {second}, which may still change."
+    return f"{sentence} {separation(result, rows[:2])}".strip()
 
 
 def is_open(result: PairwiseDocument, upper: StandingRow, lower: StandingRow) -> bool:
@@ -71,20 +102,21 @@ def separation(result: PairwiseDocument, top: Sequence[StandingRow]) -> str:
         return panel_sentence(open_pairs, "their order")
     if needed and max(needed) > MANY_TIMES * result["votes"]:
         return "It would take many times the votes so far to settle their order."
-    return f"About {thousands(max(needed))} more votes would settle their order." if needed else ""
+    return f"About {counted(max(needed), 'more vote')} would settle their order." if needed else ""
 
 
 def panel_sentence(pairs: Sequence[NeighboursResult], what: str) -> str:
     """What more votes of the same judges on the same prompts cannot settle, and what could."""
     for noun, waits in (
-        ("judges", [pair.get("judges_needed") for pair in pairs]),
-        ("prompts", [pair.get("prompts_needed") for pair in pairs]),
+        ("judge", [pair.get("judges_needed") for pair in pairs]),
+        ("prompt", [pair.get("prompts_needed") for pair in pairs]),
     ):
         needed = [more for more in waits if more is not None]
         if len(needed) == len(waits):
-            return (
-                f"More votes of this panel will not settle {what}: it needs about {thousands(max(needed))} more {noun}."
-            )
+            more = counted(max(needed), f"more {noun}")
+            return f"More votes of this panel will not settle {what}: it needs about {more}."
+    if all(pair.get("half_width", 0.0) is None for pair in pairs):
+        return f"It cannot be said yet how many votes would settle {what}."
     return f"Votes like these will not settle {what}."
 
 
@@ -95,18 +127,18 @@ def stability_sentence(result: PairwiseDocument, *, before: str = "") -> str:
         return ""
     if stability["stable"]:
         return (
-            f"The ranking is stable: after {thousands(votes)} votes each pair of neighbours is apart or tied, "
+            f"The ranking is stable: after {counted(votes, 'vote')} each pair of neighbours is apart or tied, "
             "by a bound that survives looking as often as one likes."
         )
     open_pairs = sum(pair["status"] == "open" for pair in stability["pairs"])
-    said = f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are open."
+    sentence = f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are open."
     needed = stability["votes_needed"]
     if needed is None:
         still = [pair for pair in stability["pairs"] if pair["status"] == "open"]
-        return said if "panel" in before else f"{said} {panel_sentence(still, 'all of them')}"
+        return sentence if "panel" in before else f"{sentence} {panel_sentence(still, 'all of them')}"
     if needed and needed <= MANY_TIMES * votes and thousands(needed) not in before:
-        said += f" About {thousands(needed)} more votes of this kind would settle all of them."
-    return said
+        sentence += f" About {counted(needed, 'more vote')} of this kind would settle all of them."
+    return sentence
 
 
 def agreement_sentence(agreement: AgreementResult) -> str:
@@ -114,14 +146,15 @@ def agreement_sentence(agreement: AgreementResult) -> str:
     if not agreement["units"]:
         return "No item has been seen by two judges yet, so agreement is unknown."
     raw, alpha = agreement["raw"], agreement["alpha_nominal"]
-    said = (
+    sentence = (
         f"Two judges who see the same pair agree {percent(raw['value'])} of the time{interval(raw, percent)}, "
         f"on {thousands(agreement['units'])} shared items."
     )
     if alpha["value"] is None:
-        return said
+        return sentence
     strength = next(words for limit, words in ALPHA_WORDS if alpha["value"] >= limit)
-    return f"{said} Beyond chance that is Krippendorff's α = {alpha['value']:.2f}{interval(alpha, two_digits)}: {strength}."
+    beyond = f"{alpha['value']:.2f}{interval(alpha, two_digits)}"
+    return f"{sentence} Beyond chance that is Krippendorff's α = {beyond}: {strength}."
 
 
 def interval(estimate: EstimateResult, written: Callable[[float], str]) -> str:
@@ -134,19 +167,19 @@ def robustness_sentence(robustness: RobustnessResult, labels: Mapping[str, str])
     first = robustness["first"]
     if not first:
         return ""
-    said = []
+    clauses = []
     holds = robustness["first_holds_without_any_judge"]
     if holds is not None:
         name = label(first, labels)
         stays = f"{name} stays first whichever one judge is left out"
-        said.append(stays if holds else f"Leaving out one judge can take the first place from {name}")
+        clauses.append(stays if holds else f"Leaving out one judge can take the first place from {name}")
     if few := robustness["fewest_votes"]:
         votes = counted(few["votes"], "vote")
-        leaving = "leaving" if said else "Leaving"
-        said.append(
+        leaving = "leaving" if clauses else "Leaving"
+        clauses.append(
             f"{leaving} out {votes} ({percent(few['share'], 1)}) would put {label(few['instead'], labels)} first"
         )
-    return f"{'; '.join(said)}." if said else ""
+    return f"{'; '.join(clauses)}." if clauses else ""
 
 
 def best_sentence(rows: Sequence[StandingRow], labels: Mapping[str, str]) -> str:
@@ -155,10 +188,10 @@ def best_sentence(rows: Sequence[StandingRow], labels: Mapping[str, str]) -> str
     if len(rows) < 2 or len(chances) < len(rows):
         return ""
     likely = sorted((entry for entry in chances if entry[0] >= 0.01), key=lambda entry: -entry[0])
-    said = ", ".join(f"{name} {chance(share)}" for share, name in likely[:LISTED])
+    listed = ", ".join(f"{name} {chance(share)}" for share, name in likely[:LISTED])
     rest = len(rows) - min(len(likely), LISTED)
     more = "; one other has the rest" if rest == 1 else f"; {rest} others share the rest"
-    return f"Chance of being the best of all: {said}{more if rest else ''}."
+    return f"Chance of being the best of all: {listed}{more if rest else ''}."
 
 
 def ties_sentence(ties: TiesResult) -> str:
@@ -166,7 +199,7 @@ def ties_sentence(ties: TiesResult) -> str:
     nu = ties["nu"]
     if not nu:
         return ""
-    return f"Two equally good entrants would be called even in {percent(nu / (2 + nu))} of votes (Davidson's ν = {nu:.2f})."
+    return f"Two equals would be called even in {percent(nu / (2 + nu))} of votes (Davidson's ν = {nu:.2f})."
 
 
 def side_sentence(bias: SideBiasResult) -> str:
@@ -174,8 +207,8 @@ def side_sentence(bias: SideBiasResult) -> str:
         return ""
     apart = bias["low"] > 0 or bias["high"] < 0
     side = "left" if bias["logit"] > 0 else "right"
-    said = f"Being shown left is worth {bias['logit']:+.2f} log-odds ({bias['low']:+.2f} to {bias['high']:+.2f})"
-    return f"{said}: judges favour the {side}." if apart else f"{said}: no side is favoured."
+    worth = f"Being shown left is worth {bias['logit']:+.2f} log-odds ({bias['low']:+.2f} to {bias['high']:+.2f})"
+    return f"{worth}: judges favour the {side}." if apart else f"{worth}: no side is favoured."
 
 
 def tie_bands(rows: Sequence[StandingRow]) -> list[tuple[int, int]]:
@@ -195,3 +228,26 @@ def tie_bands(rows: Sequence[StandingRow]) -> list[tuple[int, int]]:
 
 def two_digits(value: float) -> str:
     return f"{value:.2f}"
+
+
+def camps_sentence(judges: Mapping[str, JudgeResult]) -> str:
+    """How many judges share a taste that is the reverse of the others'; a camp, not a fault."""
+    camp = [judge for judge in judges.values() if judge.get("opposite_taste")]
+    if not camp:
+        return ""
+    votes, whole = sum(j["votes"] for j in camp), sum(j["votes"] for j in judges.values())
+    who = "1 judge prefers" if len(camp) == 1 else f"{len(camp)} of {len(judges)} judges prefer"
+    return (
+        f"{who} steadily what the others do not ({percent(votes / whole)} of the votes): another taste, not careless "
+        "judging. The common rating lies between the two camps."
+    )
+
+
+def scale_sentence(checks: ModelFitResult) -> str:
+    """Separation and split-half reliability, where they are known."""
+    separation, halves = checks["separation_reliability"], checks.get("split_half_reliability")
+    known = [f"separation reliability {separation:.2f}"] if separation is not None else []
+    known += [f"split-half reliability {halves:.2f}"] if halves is not None else []
+    if not known:
+        return ""
+    return f"The scale as a whole: {' and '.join(known)} (1 is perfect; papers on comparative judgement ask for 0.8)."

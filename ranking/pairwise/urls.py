@@ -9,6 +9,7 @@ from ranking.pairwise import views
 urlpatterns = [
     path("runs/<slug:code>/leaderboard/judges/", views.judges, name="judges"),
     path("runs/<slug:code>/leaderboard/history/", views.history, name="history"),
+    path("runs/<slug:code>/leaderboard/votes/", views.votes, name="votes"),
     path("runs/<slug:code>/leaderboard/versus/", views.versus, name="versus"),
     path("runs/<slug:code>/leaderboard/charts/<slug:name>.<str:form>", views.chart, name="chart"),
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
@@ -13,21 +14,24 @@ from django.views.decorators.http import require_GET, require_http_methods
 from benchsite.lib.json_pages import page_or_json
 from generation.models import Run
 from judging.pairs import NAME
+from ranking.charts.markers import marker_sign
 from ranking.fitting import queue_past_fit
-from ranking.models import Fit
-from ranking.pairwise.chart_files import chart_file
+from ranking.models import Fit, Publication
+from ranking.pairwise.chart_files import chart_file, history_of, history_svg
 from ranking.pairwise.entrant_pages import versus_context
-from ranking.pairwise.history_page import history_context
 from ranking.pairwise.judges_page import judges_context
-from ranking.pairwise.result import category_tabs
+from ranking.pairwise.prompt_page import votes_context
+from ranking.pairwise.result import category_tabs, result_of
+from ranking.pairwise.sentences import stability_sentence
 from ranking.people import is_closed_to, judge_labels
 from ranking.views import page_json
 from ranking.views.forms import PastForm
 from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, tabs_of
+from ranking.words import labels_of, named, numbers_of
 
 
-def _tabs(request: HttpRequest, fit: Fit) -> dict[str, Any]:
-    return {**tabs_of(request, fit), "categories": category_tabs(fit)}
+def _tabs(request: HttpRequest, fit: Fit, here: str) -> dict[str, Any]:
+    return {**tabs_of(request, fit, here=f"ranking:{here}"), "categories": category_tabs(fit)}
 
 
 @require_GET
@@ -49,7 +53,43 @@ def judges(request: HttpRequest, run: Run) -> HttpResponse:
     if fit is None:
         return nothing_yet(request, run)
     context = judges_context(fit, labels=judge_labels(run, curator=request.user.is_staff))
-    return page_or_json(request, "ranking/judges.html", {**_tabs(request, fit), **context}, page_json.judges)
+    return page_or_json(request, "ranking/judges.html", {**_tabs(request, fit, "judges"), **context}, page_json.judges)
+
+
+BANDS = 4  # intervals drawn at once; more would hide each other
+
+
+def history_context(fit: Fit, *, chosen: Sequence[str] = ()) -> dict[str, Any]:
+    """`chosen` are codes of entrants whose intervals are drawn as bands; without any, the first two."""
+    entrants = list(fit.run.entrants.all())
+    labels, overall = labels_of(entrants), result_of(fit)["overall"]
+    by_code = {entrant.code: entrant.name for entrant in entrants}
+    banded = [by_code[code] for code in chosen if code in by_code][:BANDS]
+    banded = banded or [row["entrant"] for row in overall[:2]]
+    points = history_of(fit)
+    numbers = numbers_of(entrants)
+    return {
+        "chart": history_svg(fit, labels, banded=banded) if points else "",
+        "sentence": stability_sentence(result_of(fit)) or "How the ratings moved as the votes came in.",
+        "choices": [
+            {"entrant": entrant, "sign": marker_sign(numbers[entrant.name]), "chosen": entrant.name in banded}
+            for row in overall
+            for entrant in entrants
+            if entrant.name == row["entrant"]
+        ],
+        "bands": BANDS,
+        "heads": [named(row, labels) for row in overall],
+        "points": [
+            {
+                "votes": point["votes"],
+                "at": datetime.fromtimestamp(point["at"], UTC),
+                "ratings": [point["ratings"].get(row["entrant"]) for row in overall],
+            }
+            for point in points[::-1]
+        ],
+        "past": Fit.objects.filter(run=fit.run, protocol=fit.protocol).exclude(until=None).defer("result")[:20],
+        "publications": Publication.objects.filter(fit__run=fit.run).order_by("-fit", "-at"),
+    }
 
 
 @require_http_methods(["GET", "POST"])
@@ -63,7 +103,11 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
         return redirect("ranking:history", run.code)
     if fit is None:
         return nothing_yet(request, run)
-    context = {**_tabs(request, fit), "form": form, **history_context(fit)}
+    context = {
+        **_tabs(request, fit, "history"),
+        "form": form,
+        **history_context(fit, chosen=request.GET.getlist("band")),
+    }
     return page_or_json(request, "ranking/history.html", context, page_json.history)
 
 
@@ -71,10 +115,25 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
 @ranking_page
 def versus(request: HttpRequest, run: Run) -> HttpResponse:
     fit = newest_fit(request, run, NAME)
-    context = versus_context(fit, request.GET.get("a", ""), request.GET.get("b", "")) if fit else None
-    if fit is None or context is None:
+    if fit is None or len(result_of(fit)["overall"]) < 2:
+        return nothing_yet(request, run)
+    context = versus_context(fit, request.GET.get("a", ""), request.GET.get("b", ""))
+    if context is None:
         raise Http404
-    context |= _tabs(request, fit)
+    context |= _tabs(request, fit, "versus")
     if not context["drawings_open"]:
         context["drawings"] = []
     return page_or_json(request, "ranking/versus.html", context, page_json.versus)
+
+
+@require_GET
+@ranking_page
+def votes(request: HttpRequest, run: Run) -> HttpResponse:
+    """Every vote with both drawings and their names: only where nobody can judge them blind any more."""
+    fit = newest_fit(request, run, NAME)
+    if fit is None:
+        return nothing_yet(request, run)
+    context = _tabs(request, fit, "votes")
+    if context["drawings_open"]:
+        context |= votes_context(run, request.GET, curator=request.user.is_staff)
+    return page_or_json(request, "ranking/votes.html", context, page_json.votes)

@@ -22,6 +22,7 @@ GRADE = fields_of(
     graded_at=("time", "when"),
     kept_out=("flag-", "in no score, because the judge could know the names"),
     imported=("flag", "came from a file"),
+    unconfirmed=("flag-", "after a curator's link set the judge's password, which the judge has not confirmed"),
     withdrawn_at=("time?", "when it was taken back or replaced; null while it counts"),
 )
 

@@ -16,6 +16,7 @@ from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text, csv_text, markdown_cell
 from generation.suites.suite import Rubric, Suite
 from ranking.statistics.agreement.coefficients import Estimate
+from ranking.words import gap_lines
 
 if TYPE_CHECKING:
     from ranking.rubric.scores import RubricBoard
@@ -100,7 +101,9 @@ def _short(value: Any) -> str:
 
 
 def board_json(board: RubricBoard, rubric: Rubric) -> str:
-    record = {key: value for key, value in vars(board).items() if key != "items"}
+    record = {key: value for key, value in vars(board).items() if key not in ("items", "differences")}
+    record["verdicts"] = board.differences[""].table
+    record["category_verdicts"] = {key: value.table for key, value in board.differences.items() if key}
     record["scores"] = [asdict(score) for score in board.scores]
     record["judges"] = [asdict(judge) for judge in board.judges]
     record["stages"] = {stage.key: {"label": stage.label, "weight": stage.weight} for stage in rubric.stages}
@@ -111,11 +114,11 @@ def board_json(board: RubricBoard, rubric: Rubric) -> str:
 def board_csv(board: RubricBoard, rubric: Rubric) -> str:
     stages = [stage.key for stage in rubric.stages]
     rows: list[list[object]] = [
-        ["rank", "entrant", "total", "low", "high", *stages, "drawings", "graded", "missing", "pending", "sd"]
+        ["rank", "entrant", "total", "low", "high", *stages, "drawings", "graded", "invalid", "pending", "sd"]
     ]
     for score in board.scores:
         numbers = [score.total.value, score.total.low, score.total.high, *(score.stages[key].value for key in stages)]
-        counts = [score.drawings, score.graded, score.missing, score.pending, score.consistency.sd]
+        counts = [score.drawings, score.graded, score.invalid, score.pending, score.consistency.sd]
         rows.append([score.rank, score.entrant, *numbers, *counts])
     return csv_text(rows)
 
@@ -124,15 +127,16 @@ def board_markdown(board: RubricBoard, rubric: Rubric) -> str:
     stages = [stage.key for stage in rubric.stages]
     labels = " | ".join(markdown_cell(stage.label) for stage in rubric.stages)
     lines = [
-        f"| Rank | Entrant | Total | 95% interval | {labels} | Graded | Missing | SD across attempts |",
+        f"| Rank | Entrant | Total | 95% interval | {labels} | Graded | Invalid | SD across attempts |",
         f"|---:|---|---:|---|{'---:|' * len(stages)}---:|---:|---:|",
     ]
     for score in board.scores:
         cells = " | ".join(_number(score.stages[stage].value) for stage in stages)
         lines.append(
             f"| {score.rank or '–'} | {markdown_cell(score.entrant)} | {_number(score.total.value)} | {_range(score.total)} "
-            f"| {cells} | {score.graded} | {score.missing} | {_number(score.consistency.sd)} |"
+            f"| {cells} | {score.graded} | {score.invalid} | {_number(score.consistency.sd)} |"
         )
+    lines += ["", *gap_lines(board.differences[""].table, [score.entrant for score in board.scores], digits=1)]
     lines += ["", "| Judge | Drawings | Mean | Offset from others |", "|---|---:|---:|---:|"]
     for judge in board.judges:
         offset = "–" if judge.offset is None else f"{judge.offset:+.2f}"

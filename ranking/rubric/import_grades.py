@@ -19,6 +19,7 @@ from generation.models import Event, Run
 from generation.runs.errors import refuse_frozen
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Suite
+from judging.marks import import_reason, refuse_judged
 from judging.models import Grade, Seat
 from ranking.rubric.files import read_grades, standing_rows
 
@@ -27,13 +28,15 @@ LONGEST_NAME = 100
 
 
 @transaction.atomic
-def import_grades(*, path: Path, run: Run, by: User | None = None, progress: Progress = unwatched) -> int:
+def import_grades(*, path: Path, run: Run, reason: str, by: User | None = None, progress: Progress = unwatched) -> int:
     """Let the file's grades stand beside the run's own, and say how many are new; a bad line refuses the whole file.
 
     A judge of the file gets a seat without an account; only in the run that the file came from a seat of that name is the same
     judge. A grade that stands already is passed over, and one that contradicts it is refused.
     """
     refuse_frozen(run)
+    refuse_judged(run)
+    reason = import_reason(reason)
     suite = Suite.from_dict(run.config)
     if suite.rubric is None:
         raise FileError(path.name, 0, "", f"run {run.code} has no rubric.")
@@ -56,8 +59,10 @@ def import_grades(*, path: Path, run: Run, by: User | None = None, progress: Pro
         elif stands != row.value:
             raise FileError(*where, "value", f"{seat} has given {stands:g} for {row.dimension} here already.")
     Grade.objects.bulk_create(made, batch_size=BATCH)
-    facts = {"verb": Event.Verb.IMPORT_GRADES, "subject": f"{len(made)} grades", "reason": clean_text(path.name)[0]}
-    Event.objects.create(run=run, actor=by, **facts)
+    facts = {"file": clean_text(path.name)[0], "grades": len(made)}
+    Event.objects.create(
+        run=run, actor=by, verb=Event.Verb.IMPORT_GRADES, subject=f"{len(made)} grades", reason=reason, facts=facts
+    )
     mark_stale(run.pk)
     return len(made)
 

@@ -46,7 +46,7 @@ def mean_interval(graded: GradedItems, weights: Array, *, within: tuple[float, f
         return Estimate(None)
     share = np.where(counts, weights[graded.stage] / np.maximum(sizes[graded.stage], 1), 0.0)
     value = float(share @ np.where(counts, graded.score, 0.0))
-    parts = _judgement_parts(graded, share, len(weights))
+    parts = judgement_parts(graded, share, len(weights))
     ways = [way for way in (_by_subject(graded, share, counts, sizes), _by_judge(graded, parts, share)) if way]
     if not ways:
         return Estimate(value)
@@ -73,7 +73,7 @@ def _by_subject(graded: GradedItems, share: Array, counts: Array, sizes: Array) 
     return float((squares * subjects / np.maximum(subjects - 1, 1)).sum()), int((subjects - (subjects > 0)).sum())
 
 
-def _judgement_parts(graded: GradedItems, share: Array, stages: int) -> Array:
+def judgement_parts(graded: GradedItems, share: Array, stages: int) -> Array:
     """Each judgement's part in the value, measured from the mean of its stage's judgements."""
     judges = np.bincount(graded.item, minlength=len(share))
     own = share[graded.item] / judges[graded.item] if len(graded.item) else np.zeros(0)

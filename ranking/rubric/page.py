@@ -16,8 +16,8 @@ from ranking.charts.quadrants import Dot, medians, quadrant_chart, quadrant_of
 from ranking.models import Fit
 from ranking.people import judge_labels
 from ranking.results import EstimateResult, ScoreRow
-from ranking.rubric.result import RubricResult, result_of
-from ranking.words import ALPHA_WORDS, label, labels_of, named, number_word, rank_words
+from ranking.rubric.result import EntrantResult, RubricResult, result_of
+from ranking.words import ALPHA_WORDS, label, labels_of, named, number_word, numbers_of, rank_words, with_missing
 
 ICC_WORDS = ((0.9, "excellent"), (0.75, "good"), (0.5, "moderate"), (-10.0, "poor"))  # Koo and Li 2016
 
@@ -32,12 +32,17 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     known = {row["entrant"] for row in listed}
     return {
         "rubric": rubric,
+        "scope": scope,
+        "categories": [(stage.key, stage.label) for stage in rubric.stages],
         "stage": rubric.stage(scope) if scope else None,
-        "sentence": leading_words(listed, labels, top=rubric.high if scope else 100, where=scope),
+        "sentence": with_missing(
+            leading_words(listed, labels, top=rubric.high if scope else 100, where=scope), result.get("answers")
+        ),
         "rows": [make_row(row, result, entrants, scale, digits=2 if scope else 1) for row in listed],
         "axis": interval_axis(scale),
         "unscored": [entrant for name, entrant in entrants.items() if name not in known],
         "agreement": agreement_words(result),
+        "steadiness": steadiness(result, labels),
         "judges": judge_rows(fit),
         "simulated": result["run"].get("simulated", 0),
         "gallery": drawings_are_open(fit.run),
@@ -54,7 +59,8 @@ def make_row(
     name = entrant.label if entrant else row["entrant"]
     known = row["low"] is not None
     reach = f"{row['low']:.{digits}f}–{row['high']:.{digits}f}" if known else "no interval"
-    title = f"{name}: {row['score']:.{digits}f} ({reach})"
+    title, number = f"{name}: {row['score']:.{digits}f} ({reach})", numbers_of(entrants.values()).get(row["entrant"])
+    interval = Interval(name, row["score"], row["low"], row["high"], title=title, number=number)
     return {
         "entrant": entrant,
         "label": name,
@@ -62,22 +68,28 @@ def make_row(
         "ranks": rank_words(row["rank_low"], row["rank_high"]),
         "value": f"{row['score']:.{digits}f}",
         "reach": reach,
-        "interval": interval_row(Interval(name, row["score"], row["low"], row["high"], title=title), scale),
+        "interval": interval_row(interval, scale),
         "score": score,
         "stages": list(score["stages"].items()),
-        "valid": score["drawings"] - score["missing"],
+        "valid": score["drawings"] - invalid_of(score),
     }
+
+
+def invalid_of(score: EntrantResult) -> int:
+    """Answers without a drawing; fits of earlier releases have them among the missing."""
+    earlier: Mapping[str, Any] = score
+    return earlier["invalid"] if "invalid" in earlier else earlier["missing"]
 
 
 def leading_sentence(result: RubricResult, labels: Mapping[str, str]) -> str:
     """What the list of leaderboards says about this one."""
-    return leading_words(result["overall"], labels, top=100, where="")
+    return with_missing(leading_words(result["overall"], labels, top=100, where=""), result.get("answers"))
 
 
 def leading_words(rows: list[ScoreRow], labels: Mapping[str, str], *, top: float, where: str) -> str:
-    """The first thing the page says; entrants whose intervals overlap the leader's are not separated from it."""
+    """The first thing the page says; those that it is not ahead of are not separated from it."""
     if not rows:
-        nothing = "No entrant has a graded drawing in every stage yet, so there is no total to rank by."
+        nothing = "Nobody has a graded drawing in every stage yet, so there is no total to rank by."
         return "There are no grades here yet, so nothing is ranked." if where else nothing
     first = rows[0]
     name = named(first, labels)
@@ -90,8 +102,17 @@ def leading_words(rows: list[ScoreRow], labels: Mapping[str, str], *, top: float
         gap = first["score"] - second["score"]
         return f"{name} leads with {out_of} points, {gap:.1f} ahead of {named(second, labels)}."
     if len(close) == len(rows) > 2:
-        return f"{name} has the most points ({out_of}), but the intervals of all {len(rows)} entrants overlap."
-    return f"{number_word(len(close)).capitalize()} are not statistically separated at the top; {name} has the most points ({out_of})."
+        return f"{name} has the most points ({out_of}), but is not separated from the others yet."
+    return f"{number_word(len(close)).capitalize()} are not separated at the top yet; {name} has the most points ({out_of})."
+
+
+def steadiness(result: RubricResult, labels: Mapping[str, str]) -> str:
+    """Who is steadiest, as far as attempts differ at all; empty where every variance would read 0.00."""
+    rows = [(row["consistency"]["variance"], label(row["entrant"], labels)) for row in result["scores"]]
+    known = [(variance, name) for variance, name in rows if variance is not None]
+    if not known or round(max(known)[0], 2) == 0:
+        return ""
+    return f"{min(known)[1]} is steadiest" if len(known) > 1 else "How much attempts at one subject differ"
 
 
 def agreement_words(result: RubricResult) -> list[str]:

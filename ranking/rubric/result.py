@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 from ranking.models import Fit
-from ranking.results import ConsistencyResult, EntrantRow, EstimateResult, RunFacts, ScoreRow
+from ranking.results import (
+    AnswersResult,
+    ConsistencyResult,
+    EntrantRow,
+    EstimateResult,
+    RunFacts,
+    ScoreRow,
+    VerdictsResult,
+)
 
 
 class EntrantResult(EntrantRow):
@@ -17,7 +25,7 @@ class EntrantResult(EntrantRow):
     dimensions: dict[str, dict[str, float | None]]
     drawings: int
     graded: int
-    missing: int
+    invalid: int
     pending: int
     judges: int
     consistency: ConsistencyResult
@@ -81,6 +89,8 @@ class RubricDocument(TypedDict):
     unfinished: int
     notes: list[str]
     stages: dict[str, StageResult]
+    verdicts: NotRequired[VerdictsResult]  # fits of earlier releases lack these
+    category_verdicts: NotRequired[dict[str, VerdictsResult]]
 
 
 class RubricResult(RubricDocument):
@@ -89,6 +99,7 @@ class RubricResult(RubricDocument):
     overall: list[ScoreRow]
     categories: dict[str, list[ScoreRow]]
     votes: int
+    answers: NotRequired[AnswersResult]  # fits of earlier releases lack it
     run: RubricFacts
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from statistics import fmean
@@ -13,16 +14,19 @@ from django.db.models import Q
 
 from benchsite.lib.text import markdown_cell
 from benchsite.lib.times import parse_time
-from generation.models import UNFINISHED, Measurement, Run, Sample
+from generation.models import Measurement, Run, Sample
 from judging.grades.sheets import rubric_of
 from judging.models import Grade, Seat
+from ranking.answers import count_answers
 from ranking.results import ScoreRow
+from ranking.rubric.differences import Differences
 from ranking.rubric.files import COLUMNS, board_csv, board_json, board_markdown
 from ranking.rubric.result import DrawingPoint, RubricResult
 from ranking.rubric.scores import ITEM, EntrantScore, RubricBoard, score_rubric
 from ranking.statistics.agreement.coefficients import Estimate
-from ranking.statistics.ranks import interval_ranks, shared_ranks
+from ranking.statistics.ranks import shared_ranks
 from ranking.statistics.rounding import rounded
+from ranking.words import missing_sentence
 
 STRUCTURE = ("bytes", "tags", "advanced_share", "anchors_path", "anchors_all")
 
@@ -31,19 +35,29 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> RubricResul
     """The document that `analyse` makes of a grades file, standings, and under `run` what only a database knows."""
     rubric = rubric_of(run.code)
     grades = grades_of(run, weights=options.get("weights", {}), until=options.get("until"))
+    grades = in_part(grades, options.get("parts", {}))
     board = score_rubric(grades, rubric=rubric, expected=expected_of(run))
     stages = {stage.key: [(score, score.stages[stage.key]) for score in board.scores] for stage in rubric.stages}
+    answers = count_answers(run)
+    missing = missing_sentence(answers)
+    structure = structure_of(run, board, high=rubric.high)
+    tables = [
+        board_markdown(board, rubric),
+        *notes_markdown(run),
+        *structure_markdown(structure.get("structure", {})),
+    ]
     facts = {
-        "md": f"# {markdown_cell(str(run))}\n\n{board_markdown(board, rubric)}",
+        "md": "\n\n".join(part for part in (f"# {markdown_cell(str(run))}", missing, "\n".join(tables)) if part),
         "csv": board_csv(board, rubric),
         "simulated": Seat.objects.filter(run=run, is_simulated=True, grades__isnull=False).distinct().count(),
         "waiting": run.samples.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING]).count(),
-        **structure_of(run, board, high=rubric.high),
+        **structure,
     }
     return json.loads(board_json(board, rubric)) | {
-        "overall": standings([(score, score.total) for score in board.scores]),
-        "categories": {key: standings(rows) for key, rows in stages.items()},
+        "overall": standings([(score, score.total) for score in board.scores], board.differences[""]),
+        "categories": {key: standings(rows, board.differences[key]) for key, rows in stages.items()},
         "votes": board.grades,
+        "answers": answers,
         "run": rounded(facts),
     }
 
@@ -69,12 +83,21 @@ def grades_of(run: Run, *, weights: Mapping[str, float] | None = None, until: st
     return pd.DataFrame(rows, columns=COLUMNS).astype({"attempt": int, "value": float})
 
 
+def in_part(grades: pd.DataFrame, parts: Mapping[str, float]) -> pd.DataFrame:
+    """Of the drawings that some judges graded only so large a part, chosen anew each time."""
+    left_out = []
+    for judge, part in parts.items():
+        own = grades[grades["judge"] == judge]
+        drawings = list(own.groupby(ITEM, sort=False).groups.values())
+        count = len(drawings) - int(part * len(drawings) + 1e-9)
+        left_out += [row for rows in random.SystemRandom().sample(drawings, count) for row in rows]
+    return grades.drop(index=left_out).reset_index(drop=True) if left_out else grades
+
+
 def expected_of(run: Run) -> pd.DataFrame:
-    """Every drawing that counts: `valid`, or not there for good. What is still to be drawn, or a curator withheld, is not listed."""
-    ended = Q(state__in=[Sample.State.DRAWN, Sample.State.FAILED, Sample.State.CANCELLED])
+    """Every answer that counts, `valid` or not. What is missing, still to be drawn, or withheld by a curator is not listed."""
     stages = [stage.key for stage in rubric_of(run.code).stages]
-    samples = run.samples.filter(ended, held=False, excluded_reason="", entrant__disqualified="")
-    samples = samples.exclude(state=Sample.State.CANCELLED, reason=UNFINISHED)
+    samples = run.samples.filter(state=Sample.State.DRAWN, held=False, excluded_reason="", entrant__disqualified="")
     samples = samples.filter(prompt__category__in=stages, entrant__approved=True).in_order()
     names = ("entrant__name", "prompt__category", "prompt__subject", "prompt__key", "attempt", "verdict")
     rows = [
@@ -84,8 +107,8 @@ def expected_of(run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*ITEM, "valid"]).astype({"attempt": int, "valid": bool})
 
 
-def standings(rows: Iterable[tuple[EntrantScore, Estimate]]) -> list[ScoreRow]:
-    """Best first, those without a score left out."""
+def standings(rows: Iterable[tuple[EntrantScore, Estimate]], differences: Differences) -> list[ScoreRow]:
+    """Best first, those without a score left out; ranges of ranks follow from differences."""
     known = [
         (score.entrant, score.graded, estimate, estimate.value)
         for score, estimate in rows
@@ -93,7 +116,7 @@ def standings(rows: Iterable[tuple[EntrantScore, Estimate]]) -> list[ScoreRow]:
     ]
     known.sort(key=lambda row: (-row[3], row[0]))
     ranks = shared_ranks([value for *_, value in known])
-    ranges = interval_ranks([(estimate.low, estimate.high) for _, _, estimate, _ in known])
+    ranges = [differences.ranges[entrant] for entrant, *_ in known]
     return [
         {
             "entrant": entrant,
@@ -101,12 +124,36 @@ def standings(rows: Iterable[tuple[EntrantScore, Estimate]]) -> list[ScoreRow]:
             "low": estimate.low,
             "high": estimate.high,
             "rank": rank,
-            "rank_low": best,
-            "rank_high": worst,
+            "rank_low": min(best, rank),
+            "rank_high": max(worst, rank),
             "n": graded,
         }
         for (entrant, graded, estimate, value), rank, (best, worst) in zip(known, ranks, ranges, strict=True)
     ]
+
+
+def notes_markdown(run: Run) -> list[str]:
+    notes = run.entrants.exclude(note="").order_by("id").values_list("name", "note")
+    lines = [f"- {markdown_cell(name)}: {markdown_cell(note)}" for name, note in notes]
+    return ["## Notes", "", *lines, ""] if lines else []
+
+
+def structure_markdown(structure: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Means over valid drawings, counted on the code as the model wrote it."""
+    if not structure:
+        return []
+    head = [
+        "## SVG structure",
+        "",
+        "| Entrant | Visual score | Bytes | Tags | Anchors | in paths | Drawings |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    rows = [
+        f"| {markdown_cell(name)} | {'–' if row['visual'] is None else format(row['visual'], '.1f')} | {row['bytes']:.0f} "
+        f"| {row['tags']:.1f} | {row['anchors_all']:.1f} | {row['anchors_path']:.1f} | {row['drawings']} |"
+        for name, row in structure.items()
+    ]
+    return [*head, *rows, ""]
 
 
 def structure_of(run: Run, board: RubricBoard, *, high: float) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 - A judge's grades of one drawing, weighed by the stage's dimensions, are that judge's score of it (0 to the scale's top).
 - A drawing's score is the mean of its judges; a stage's the mean of its drawings; the total weighs the stages:
   `Σ S·w · 100 / (high · Σ w)`. The number of drawings cancels.
-- A drawing that is missing or invalid scores 0 (`missing: zero`) or is left out (`missing: skip`). One that can be graded
-  and has not been yet is left out either way, and counted as pending.
+- An invalid answer scores 0 (`missing: zero`) or is left out (`missing: skip`). A drawing that can be graded and has not
+  been yet is left out either way, and counted as pending. An answer that was lost on the way is in none of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pandas as pd
 
 from benchsite.lib.file_errors import FileError
 from generation.suites.suite import Rubric, Suite
+from ranking.rubric.differences import Differences, compare_entrants
 from ranking.rubric.files import OUTPUTS, read_grades
 from ranking.rubric.intervals import GradedItems, mean_interval
 from ranking.statistics.agreement.coefficients import Estimate, icc, icc_interval, interval_delta, krippendorff
@@ -38,7 +40,7 @@ class EntrantScore:
     dimensions: dict[str, dict[str, float | None]]  # stage -> dimension -> mean
     drawings: int  # expected of this entrant
     graded: int
-    missing: int  # absent or invalid
+    invalid: int  # answers without a drawing
     pending: int  # valid, but graded by nobody yet
     judges: int
     consistency: Consistency  # of drawings' scores across attempts
@@ -71,6 +73,7 @@ class RubricBoard:
     grades: int
     unfinished: int  # judgements left out because a dimension has no grade
     notes: tuple[str, ...] = ()
+    differences: Mapping[str, Differences] = field(default_factory=dict, compare=False)  # by stage; "" is the total
     items: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)  # ITEM, score, judges, state
 
 
@@ -94,13 +97,13 @@ def score_judgements(grades: pd.DataFrame, rubric: Rubric) -> tuple[pd.DataFrame
 def score_items(judgements: pd.DataFrame, expected: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     """Every expected drawing with `score` (mean of judges, 0, or NaN where it does not count), `judges` and `state`.
 
-    `expected` has the columns of ITEM and `valid`; a drawing that was never made is listed with `valid` False.
+    `expected` has the columns of ITEM and `valid`, False for an answer without a drawing.
     """
     means = judgements.groupby(ITEM, as_index=False).agg(score=("score", "mean"), judges=("judge", "nunique"))
     items = expected[[*ITEM, "valid"]].merge(means, on=ITEM, how="left")
     items["judges"] = items["judges"].fillna(0).astype(int)
     valid = items["valid"].astype(bool)
-    items["state"] = np.select([~valid, items["judges"] > 0], ["missing", "graded"], "pending")
+    items["state"] = np.select([~valid, items["judges"] > 0], ["invalid", "graded"], "pending")
     items.loc[~valid, "judges"] = 0
     items.loc[~valid, "score"] = 0.0 if rubric.missing == "zero" else np.nan
     return items.drop(columns="valid")
@@ -109,7 +112,7 @@ def score_items(judgements: pd.DataFrame, expected: pd.DataFrame, rubric: Rubric
 def expected_from(grades: pd.DataFrame) -> pd.DataFrame:
     """What a bare file of grades lets us expect: each drawing that any entrant has, from every entrant.
 
-    A drawing without a grade counts as missing, as a file cannot say that one is still waiting.
+    A drawing without a grade counts as invalid, as a file cannot say that one is still waiting.
     """
     made = grades[["stage", "subject", "attempt"]].drop_duplicates()
     expected = grades[["entrant"]].drop_duplicates().merge(made, how="cross")
@@ -126,16 +129,48 @@ def score_rubric(grades: pd.DataFrame, *, rubric: Rubric, expected: pd.DataFrame
     items = score_items(judgements, expected, rubric)
     dimensions = _dimension_means(grades.merge(wanted, on=ITEM), items, rubric)
     scores = [_entrant_score(name, judgements, items, dimensions, rubric) for name in sorted(items["entrant"].unique())]
+    ranked = _ranked(scores)
     return RubricBoard(
-        scores=_ranked(scores),
+        scores=ranked,
         judges=judge_severity(judgements),
         **_agreement(judgements),
         missing=rubric.missing,
         grades=len(grades),
         unfinished=unfinished,
         notes=_notes(judgements),
+        differences=_differences(ranked, items, judgements, rubric),
         items=items,
     )
+
+
+def _differences(
+    scores: Sequence[EntrantScore], items: pd.DataFrame, judgements: pd.DataFrame, rubric: Rubric
+) -> dict[str, Differences]:
+    """Of the total and of each stage, between the entrants that have it."""
+    subjects = {
+        key: place for place, key in enumerate(dict.fromkeys(zip(items["stage"], items["subject"], strict=True)))
+    }
+    judges = {name: place for place, name in enumerate(sorted(judgements["judge"].unique()))}
+    graded = {}
+    for score in scores:
+        mine = items[items["entrant"] == score.entrant].reset_index(drop=True)
+        own = judgements[judgements["entrant"] == score.entrant]
+        columns = _columns(mine, own, rubric)
+        graded[score.entrant] = replace(
+            columns,
+            subject=np.array([subjects[key] for key in zip(mine["stage"], mine["subject"], strict=True)], int),
+            judge=np.array([judges[name] for name in own["judge"]], int),
+        )
+    size = {"subjects": len(subjects), "judges": len(judges)}
+    total = [score.entrant for score in scores if score.total.value is not None]
+    weights = np.array([*weights_to_hundred(rubric).values()])
+    result = {"": compare_entrants(graded, total, weights, top=100.0, **size)}
+    for place, stage in enumerate(rubric.stages):
+        known = [(value, s.entrant) for s in scores if (value := s.stages[stage.key].value) is not None]
+        order = [name for _, name in sorted(known, key=lambda pair: (-pair[0], pair[1]))]
+        alone = np.eye(len(rubric.stages))[place]
+        result[stage.key] = compare_entrants(graded, order, alone, top=float(rubric.high), **size)
+    return result
 
 
 def analyse_file(path: Path, *, suite: Suite, out_format: str = "json") -> str:
@@ -219,7 +254,7 @@ def _entrant_score(
         },
         drawings=len(mine),
         graded=int((state == "graded").sum()),
-        missing=int((state == "missing").sum()),
+        invalid=int((state == "invalid").sum()),
         pending=int((state == "pending").sum()),
         judges=len(np.unique(graded.judge)),
         consistency=score_consistency(_by_attempt(graded)),
@@ -255,11 +290,11 @@ def _by_attempt(graded: GradedItems) -> np.ndarray:
 
 
 def _dimension_means(grades: pd.DataFrame, items: pd.DataFrame, rubric: Rubric) -> dict[tuple[str, ...], float]:
-    """Mean of each dimension by (entrant, stage, dimension): judges first, then drawings; missing ones as in scores."""
+    """Mean of each dimension by (entrant, stage, dimension): judges first, then drawings; invalid ones as in scores."""
     by_item = grades.groupby([*ITEM, "dimension"], as_index=False)["value"].mean()
-    missing = items.loc[(items["state"] == "missing") & items["score"].notna(), ITEM]
+    invalid = items.loc[(items["state"] == "invalid") & items["score"].notna(), ITEM]
     names = pd.DataFrame([(s.key, d.key) for s in rubric.stages for d in s.dimensions], columns=["stage", "dimension"])
-    zeros = missing.merge(names, on="stage").assign(value=0.0)
+    zeros = invalid.merge(names, on="stage").assign(value=0.0)
     together = pd.concat([by_item, zeros]) if len(zeros) else by_item
     means = together.groupby(["entrant", "stage", "dimension"], as_index=False)["value"].mean()
     keys = zip(means["entrant"], means["stage"], means["dimension"], strict=True)

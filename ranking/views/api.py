@@ -16,7 +16,7 @@ from benchsite.version import stamped
 from generation.models import Run, Sample
 from generation.protocols import protocols_of
 from judging.disclosure import drawings_are_open
-from ranking.archive.lines import Rows, entrant_rows, prompt_rows, sample_rows
+from ranking.archive.lines import Rows, entrant_rows, model_rows, prompt_rows, sample_rows
 from ranking.archive.members import counts_of
 from ranking.archive.writing import dumped, run_document
 from ranking.models import Fit, Standing
@@ -61,8 +61,8 @@ def endpoint(view: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
             error = ApiError(429, "limit", f"Too many requests; go on in {wait} seconds.")
             return _said(error, **{"Retry-After": str(wait)})
         try:
-            found = view(request, **path)
-            return found if isinstance(found, HttpResponseBase) else _json(found)
+            answer = view(request, **path)
+            return answer if isinstance(answer, HttpResponseBase) else _json(answer)
         except ApiError as error:
             return _said(error)
 
@@ -98,11 +98,11 @@ def _after(request: HttpRequest) -> int:
         raise ApiError(400, "cursor", "This cursor is not one of ours; start again without it.") from None
 
 
-def _page(request: HttpRequest, found: QuerySet[Any], rows: Callable[[QuerySet[Any]], Rows]) -> dict[str, Any]:
+def _page(request: HttpRequest, queryset: QuerySet[Any], rows: Callable[[QuerySet[Any]], Rows]) -> dict[str, Any]:
     """One page by primary key, so that a million rows cost no more than the first hundred."""
     limit, after = _limit(request), _after(request)
-    keys = list(found.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[: limit + 1])
-    page = found.filter(pk__in=keys[:limit]).order_by("pk")
+    keys = list(queryset.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[: limit + 1])
+    page = queryset.filter(pk__in=keys[:limit]).order_by("pk")
     more = None
     if len(keys) > limit:
         query = urlencode({"limit": limit, "cursor": CURSOR.sign(str(keys[limit - 1]))})
@@ -118,18 +118,19 @@ def index(request: HttpRequest) -> dict[str, Any]:
 
 @endpoint
 def runs(request: HttpRequest) -> dict[str, Any]:
-    return _page(request, Run.objects.all(), lambda found: (run_document(run) for run in found))
+    return _page(request, Run.objects.all(), lambda page: (run_document(run) for run in page))
 
 
 @endpoint
 def run(request: HttpRequest, code: str) -> dict[str, Any]:
-    found = _run(code)
+    shown = _run(code)
     return {
-        **run_document(found),
-        "counts": counts_of(found),
-        "entrants": list(entrant_rows(found)),
-        "prompts": list(prompt_rows(found)),
-        "suite_config": found.config,
+        **run_document(shown),
+        "counts": counts_of(shown),
+        "models": list(model_rows(shown)),
+        "entrants": list(entrant_rows(shown)),
+        "prompts": list(prompt_rows(shown)),
+        "suite_config": shown.config,
     }
 
 
@@ -144,8 +145,8 @@ def archive(request: HttpRequest, code: str) -> HttpResponseBase:
 def listing_of(table: type[Model], rows: Callable[..., Rows], **only: Any) -> Callable[..., HttpResponseBase]:
     @endpoint
     def listing(request: HttpRequest, code: str) -> dict[str, Any]:
-        found = _open_run(code)
-        return _page(request, table._default_manager.filter(run=found, **only), lambda page: rows(found, page))
+        shown = _open_run(code)
+        return _page(request, table._default_manager.filter(run=shown, **only), lambda page: rows(shown, page))
 
     return listing
 
@@ -154,12 +155,12 @@ samples = listing_of(Sample, sample_rows, state=Sample.State.DRAWN)
 
 
 def _fit(request: HttpRequest, code: str) -> Fit:
-    found = _open_run(code)
-    known = list(protocols_of(found))
+    shown = _open_run(code)
+    known = list(protocols_of(shown))
     protocol = request.GET.get("protocol", known[0] if known else "")
     if protocol not in known:
         raise ApiError(404, "protocol", f"This run is scored by {', '.join(known) or 'nothing yet'}.")
-    fit = Fit.objects.newest(found, protocol)
+    fit = Fit.objects.newest(shown, protocol)
     if fit is None:
         raise ApiError(404, "no_fit", "Nothing is fitted yet; ask again in a minute.")
     return fit
@@ -182,7 +183,8 @@ def standings(request: HttpRequest, code: str) -> dict[str, Any]:
 def leaderboard(request: HttpRequest, code: str) -> dict[str, Any]:
     fit = _fit(request, code)
     result = {key: value for key, value in fit.result.items() if key != "run"}
-    return {"fit": _about(fit), "leaderboard": stamped(result)}
+    effort = fit.result.get("run", {}).get("effort", {})
+    return {"fit": _about(fit), "leaderboard": stamped(result), "effort": effort}
 
 
 def nothing(request: HttpRequest, **path: str) -> HttpResponse:

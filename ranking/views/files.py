@@ -39,7 +39,9 @@ def import_archive(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             with kept(form.cleaned_data["file"]) as path:
-                run = import_run(path, copy=form.cleaned_data["copy"], by=request.user)
+                run = import_run(
+                    path, copy=form.cleaned_data["copy"], reason=form.cleaned_data["reason"], by=request.user
+                )
         except FileError as error:
             form.add_error("file", f"Nothing was imported. {error}")
         else:
@@ -66,7 +68,7 @@ def import_grade_file(request: UserRequest, code: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             with kept(form.cleaned_data["file"]) as path:
-                count = import_grades(path=path, run=run, by=request.user)
+                count = import_grades(path=path, run=run, reason=form.cleaned_data["reason"], by=request.user)
         except (FileError, RunError) as refused:
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
         else:

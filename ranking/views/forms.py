@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django import forms
 
+from judging.views.forms import import_reason_field
 from ranking.models import Counting
 
 
@@ -34,6 +35,7 @@ class ArchiveForm(forms.Form):
     copy = forms.BooleanField(
         required=False, label="As a copy", help_text="Where this site has that run already: import a second one."
     )
+    reason = import_reason_field()
 
 
 class GradesForm(forms.Form):
@@ -43,6 +45,7 @@ class GradesForm(forms.Form):
         help_text="JSON Lines, an object a line with judge, entrant, stage, subject, attempt, dimension and value.",
         widget=forms.FileInput(attrs={"accept": ".jsonl"}),
     )
+    reason = import_reason_field()
 
 
 class PastForm(forms.Form):

@@ -5,30 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.files import attachment
 from benchsite.lib.json_pages import page_or_json
 from benchsite.lib.text import visible
-from generation.models import Run, Sample
+from generation.models import Sample
 from generation.pictures import picture_response
 from generation.protocols import protocols_of
 from judging.disclosure import may_see_drawings
+from ranking.boards.rows import describe_entrants
+from ranking.charts.share_picture import draw_drawing_picture
 from ranking.competition.level_files import level_name, zip_levels
 from ranking.models import Fit
 from ranking.views import gallery_page as drawings
 from ranking.views import page_json
+from ranking.views.pages import board_tabs, open_run
+from ranking.views.share import png
 
 MAX_AGE = 600  # seconds a browser keeps a gallery's picture
-
-
-def _run(request: HttpRequest, code: str) -> tuple[Run, HttpResponse | None]:
-    """The run, and the page to show instead of it where the visitor must wait."""
-    run = get_object_or_404(Run.objects.visible_to(request.user), code=code)
-    if may_see_drawings(run, request.user):
-        return run, None
-    return run, render(request, "ranking/gallery_hidden.html", {"run": run}, status=403)
 
 
 def _sample(request: HttpRequest, code: str) -> Sample:
@@ -40,7 +36,7 @@ def _sample(request: HttpRequest, code: str) -> Sample:
 
 @require_GET
 def gallery(request: HttpRequest, code: str) -> HttpResponse:
-    run, instead = _run(request, code)
+    run, instead = open_run(request, code)
     if instead:
         return instead
     offered = drawings.choices(run)
@@ -51,9 +47,16 @@ def gallery(request: HttpRequest, code: str) -> HttpResponse:
         "category": request.GET.get("category", ""),
     }
     page = drawings.gallery_page(run, **chosen, page=request.GET.get("page"))
+    describe_entrants(run, page["entrants"], fit=None)
     query = request.GET.copy()
     query.pop("page", None)
-    context = {"run": run, **offered, **chosen, **page, "query": query.urlencode()}
+    context = {
+        **board_tabs(request, run, here="gallery:gallery"),
+        **offered,
+        **chosen,
+        **page,
+        "query": query.urlencode(),
+    }
     return page_or_json(request, "ranking/gallery.html", context, page_json.gallery)
 
 
@@ -75,6 +78,7 @@ def sample(request: HttpRequest, code: str) -> HttpResponse:
         "sample": attempt,
         "answer": visible(answer, newlines=True),
         "why": drawings.explain(attempt),
+        **drawings.around(attempt),
     }
     return page_or_json(request, "ranking/sample.html", context, page_json.sample)
 
@@ -84,6 +88,34 @@ def picture(request: HttpRequest, code: str) -> HttpResponse:
     """The same sandboxed picture as everywhere; here names are known, so a browser may keep it for a while."""
     response = picture_response(_sample(request, code), variant=request.GET.get("variant", ""))
     response["Cache-Control"] = f"private, max-age={MAX_AGE}"
+    return response
+
+
+@require_GET
+def share_picture(request: HttpRequest, code: str) -> HttpResponse:
+    """What a link to a drawing brings along: the drawing where it is a text, the prompt, and who drew it."""
+    attempt = _sample(request, code)
+    prompt = attempt.prompt.subject or attempt.prompt.text
+    text = attempt.drawing if attempt.run.drawing_format.shown_as == "text" else None
+    about = f"{attempt.run}, attempt {attempt.attempt}"
+    label = "demo player" if attempt.run.is_demo else ""
+    return png(draw_drawing_picture(prompt, attempt.entrant.label, about, text, label=label))
+
+
+@require_GET
+def file(request: HttpRequest, code: str) -> HttpResponse:
+    """The drawing as a file of its own: its text or its picture."""
+    attempt = _sample(request, code)
+    if not attempt.drawing:
+        raise Http404
+    name = f"{attempt.run.suite}-{attempt.prompt.key}-{attempt.entrant.code}-{attempt.attempt}"
+    if attempt.run.drawing_format.shown_as == "text":
+        response = HttpResponse(attempt.drawing, content_type="text/plain; charset=utf-8")
+        response["Content-Disposition"] = attachment(f"{name}.txt")
+        return response
+    response = picture_response(attempt)
+    ending = response["Content-Type"].partition(";")[0].rpartition("/")[2].partition("+")[0]
+    response["Content-Disposition"] = attachment(f"{name}.{ending}")
     return response
 
 
@@ -101,7 +133,7 @@ def level(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_GET
 def program(request: HttpRequest, code: str, entrant: str) -> HttpResponse:
-    run, instead = _run(request, code)
+    run, instead = open_run(request, code)
     if instead:
         return instead
     competitor = get_object_or_404(run.entrants.filter(model=None), code=entrant)
@@ -123,7 +155,7 @@ def program(request: HttpRequest, code: str, entrant: str) -> HttpResponse:
 
 @require_GET
 def program_zip(request: HttpRequest, code: str, entrant: str) -> HttpResponse | StreamingHttpResponse:
-    run, instead = _run(request, code)
+    run, instead = open_run(request, code)
     if instead:
         return instead
     competitor = get_object_or_404(run.entrants.filter(model=None), code=entrant)

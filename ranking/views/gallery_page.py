@@ -68,6 +68,17 @@ def lay_out(
     return [(prompt, [(entrant, cells.get((prompt.pk, entrant.pk))) for entrant in entrants]) for prompt in prompts]
 
 
+def around(sample: Sample) -> dict[str, str | None]:
+    """The codes of the drawings before and after this one of the same prompt, in the gallery's order."""
+    shown = shown_samples(sample.run).filter(prompt=sample.prompt).order_by("entrant_id", "model_id", "attempt")
+    codes = list(shown.values_list("code", flat=True))
+    place = codes.index(sample.code)
+    return {
+        "previous": codes[place - 1] if place else None,
+        "next": codes[place + 1] if place + 1 < len(codes) else None,
+    }
+
+
 def explain(sample: Sample) -> Explanation | None:
     """Why this answer has the score it has, by its format."""
     extraction = Extraction(

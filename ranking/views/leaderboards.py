@@ -7,31 +7,45 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.templatetags.static import static
 from django.views.decorators.http import require_GET, require_POST
 
 from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.json_pages import page_or_json
 from benchsite.version import signed, stamped
-from generation.models import Run, Sample
+from generation.models import Entrant, Run, Sample
 from generation.pictures import picture_response
 from generation.protocols import load, protocol_of, protocols_of
 from generation.runs.errors import RunError
 from judging.disclosure import may_see_drawings
+from ranking.boards.entrant_scores import scores_of
+from ranking.boards.rows import board_context, describe_entrants
 from ranking.fitting import publish_fit, set_counting
 from ranking.models import Counting, Fit, Publication
 from ranking.people import is_closed_to, is_hidden_from, judge_labels
 from ranking.views import page_json
-from ranking.views.entrant_scores import scores_of
 from ranking.views.forms import CountingForm, PublishForm
-from ranking.views.overview import overview
+from ranking.views.overview import STATES, overview
 from ranking.views.pages import as_file, check_open, newest_fit, nothing_yet, ranking_page, tabs_of
+
+SHOWN = 12  # drawings on an entrant's page
 
 
 @require_GET
 def leaderboards(request: HttpRequest) -> HttpResponse:
-    runs = Run.objects.visible_to(request.user).exclude(visibility=Run.Visibility.ARCHIVED)
-    lines = overview(runs, request.user)
-    return page_or_json(request, "ranking/leaderboards.html", {"lines": lines}, page_json.boards)
+    """Every leaderboard that the visitor may see, or those of one suite or state."""
+    runs = list(Run.objects.visible_to(request.user).exclude(visibility=Run.Visibility.ARCHIVED))
+    chosen = {name: request.GET.get(name, "") for name in ("suite", "state")}
+    lines = overview([run for run in runs if chosen["suite"] in ("", run.suite)], request.user)
+    about = "Which model draws best, by suite: ratings with their intervals, and what they rest on."
+    context = {
+        "lines": [line for line in lines if chosen["state"] in ("", line["state_key"])],
+        "chosen": chosen,
+        "suites": sorted({run.suite: run.config.get("title", run.suite) for run in runs}.items()),
+        "states": list(STATES.items()) if runs else [],
+        "share": {"title": "Leaderboards", "description": about, "picture": static("share/home.png")},
+    }
+    return page_or_json(request, "ranking/leaderboards.html", context, page_json.boards)
 
 
 @require_GET
@@ -54,13 +68,16 @@ def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
     if scope and scope not in fit.result.get("categories", {}):
         raise Http404
     context = {
-        **tabs_of(request, fit),
+        **tabs_of(request, fit, here="board"),
         "result": fit.result,
         "scope": scope,
-        "protocol": fit.protocol,
         **(load(entry.page)(fit, scope=scope) if entry.page else {}),
         **more,
     }
+    if rows := context.get("rows"):
+        # A frozen leaderboard is for whoever has its link, and its run's drawings may not be.
+        open_here = context["drawings_open"] and "publication" not in more
+        context |= board_context(fit, rows, request.GET, drawings_open=open_here)
     if request.user.is_staff:
         context["publish"] = PublishForm(initial={"title": str(fit.run)})
         if entry.has_ties:
@@ -71,20 +88,20 @@ def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
 @require_GET
 @ranking_page
 def past(request: HttpRequest, run: Run, fit: str) -> HttpResponse:
-    found = get_object_or_404(Fit, run=run, code=fit)
-    check_open(request, run, found.protocol)
-    return _show(request, found, frozen=True)
+    stored = get_object_or_404(Fit, run=run, code=fit)
+    check_open(request, run, stored.protocol)
+    return _show(request, stored, frozen=True)
 
 
 @require_GET
 def publication(request: HttpRequest, code: str) -> HttpResponse:
     """A frozen leaderboard: whoever has the link may see it, unless people judge the run again."""
-    found = get_object_or_404(Publication.objects.select_related("fit__run"), code=code)
-    run = found.fit.run
+    published = get_object_or_404(Publication.objects.select_related("fit__run"), code=code)
+    run = published.fit.run
     shown = Run.objects.visible_to(request.user).filter(pk=run.pk).exists() and not is_hidden_from(run, request.user)
-    if is_closed_to(request.user, run, found.fit.protocol):
-        return render(request, "ranking/publication_closed.html", {"publication": found})
-    return _show(request, found.fit, publication=found, frozen=True, run_hidden=not shown)
+    if is_closed_to(request.user, run, published.fit.protocol):
+        return render(request, "ranking/publication_closed.html", {"publication": published})
+    return _show(request, published.fit, publication=published, frozen=True, run_hidden=not shown)
 
 
 @require_GET
@@ -109,35 +126,54 @@ def download(request: HttpRequest, run: Run, form: str) -> HttpResponse:
 def _document(request: HttpRequest, fit: Fit, shown: dict[str, Any]) -> dict[str, Any]:
     """The whole analysis, its judges by number. A frozen leaderboard's page says nothing of single judges, nor does this."""
     about = {"code": fit.code, "kind": fit.kind, "protocol": fit.protocol, "read_at": fit.read_at.isoformat()}
-    found = {
+    document = {
         **page_json.analysis(fit, judge_labels(fit.run, curator=request.user.is_staff)),
         "run": fit.run.code,
         "suite": fit.run.suite,
         "demo": fit.run.is_demo,
         "simulated_judges": fit.result.get("run", {}).get("simulated", 0),
-        "kept_out": fit.result.get("run", {}).get("kept_out", 0),
+        **{mark: fit.result.get("run", {}).get(mark, 0) for mark in ("kept_out", "imported", "unconfirmed")},
+        "import_reasons": fit.result.get("run", {}).get("import_reasons", []),
+        "effort": fit.result.get("run", {}).get("effort", {}),
         "fit": about,
     }
     if not shown.get("publication"):
-        return found
+        return document
     title = {"title": shown["publication"].title, "frozen_at": shown["publication"].at.isoformat()}
-    return page_json.without_judges(found) | title
+    return page_json.without_judges(document) | title
 
 
 @require_GET
 @ranking_page
 def entrant(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
-    found = get_object_or_404(run.entrants.select_related("model"), code=entrant)
+    shown = get_object_or_404(run.entrants.select_related("model"), code=entrant)
     name, entry = next(((name, e) for name, e in protocols_of(run).items() if e.entrant_page), ("", None))
     judged = is_closed_to(request.user, run, name)
     fit = Fit.objects.newest(run, name) if entry and not judged else None
-    context = load(entry.entrant_page)(fit, found) if entry and fit else {}
-    context |= {"run": run, "fit": fit, "entrant": found, "scores": scores_of(run, found, user=request.user)}
+    context = load(entry.entrant_page)(fit, shown) if entry and fit else {}
+    context |= {"run": run, "fit": fit, "entrant": shown, "scores": scores_of(run, shown, user=request.user)}
     context |= {"awaited": entry.rests_on if entry else "", "judged": judged}
     context["drawings_open"] = may_see_drawings(run, request.user)
     if not context["drawings_open"]:
         context |= {"best": [], "worst": []}
+    elif not context.get("best"):
+        context["drawings"] = drawings_of(run, shown)
+    describe_entrants(run, [shown], fit=fit or open_fit(request, run))
+    context["about"] = shown.about  # type: ignore[attr-defined]
     return page_or_json(request, "ranking/entrant.html", context, page_json.entrant)
+
+
+def open_fit(request: HttpRequest, run: Run) -> Fit | None:
+    """The newest fit of the first protocol that the visitor may see."""
+    fits = Fit.objects.newest_of([run])
+    names = (name for name in protocols_of(run) if not is_closed_to(request.user, run, name))
+    return next((fit for name in names if (fit := fits.get((run.pk, name)))), None)
+
+
+def drawings_of(run: Run, entrant: Entrant) -> list[Sample]:
+    """The first valid drawings of an entrant, for a page without a better order."""
+    drawn = run.samples.judgeable().filter(entrant=entrant).order_by("attempt", "prompt__position")
+    return list(drawn.select_related("prompt", "run", "entrant").defer("raw", "answer", "earlier_answers")[:SHOWN])
 
 
 @require_GET
@@ -146,8 +182,8 @@ def drawing(request: HttpRequest, run: Run, sample: str) -> HttpResponse:
     """A drawing on a page that names who drew it: not before judging is over, and never one withheld from judges."""
     if not may_see_drawings(run, request.user):
         raise Http404
-    found = get_object_or_404(Sample.objects.judgeable().select_related("run"), run=run, code=sample)
-    return picture_response(found)
+    drawn = get_object_or_404(Sample.objects.judgeable().select_related("run"), run=run, code=sample)
+    return picture_response(drawn)
 
 
 @curator_required

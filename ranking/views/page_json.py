@@ -65,10 +65,12 @@ def board(line: Context) -> dict[str, Any]:
     return {
         **about_run(line["run"]),
         "protocol": line["protocol"],
-        "says": line["said"],
+        "says": line["sentence"],
         "state": line["state"],
         "rests_on": fit.votes if fit else None,
         "as_of": fit.read_at.isoformat() if fit else None,
+        "top": [{"label": row.label, "rank": row.rank, "score": row.score} for row in line["top"]],
+        "drawings": [sample_line(sample) for sample in line["drawings"]],
         "page": reverse("ranking:protocol", args=[line["run"].code, line["protocol"]]),
     }
 
@@ -83,6 +85,7 @@ def public_state(context: Context) -> dict[str, Any]:
         "says": context["sentence"],
         "votes": state.votes if state else None,
         "simulated_judges": state.simulated if state else 0,
+        "imported": state.imported if state else 0,
         "as_of": state.read_at.isoformat() if state else None,
         "overall": state.standings if state else [],
     }
@@ -121,12 +124,77 @@ def versus(context: Context) -> dict[str, Any]:
         "other": about_entrant(context["other"]),
         "standings": context["standings"],
         "direct": context["cell"],
-        "by_category": context["by_category"],
+        "gap": context["gap"],
+        "answers_gap": context["answers_gap"],
+        "by_category": [{key: n for key, n in line.items() if key != "bar"} for line in context["by_category"]],
         "drawings": [
             {"prompt": pair["prompt"].text} | {side: about_sample(pair[side]) for side in ("one", "other")}
             for pair in context["drawings"]
         ],
     }
+
+
+def differences(context: Context) -> dict[str, Any]:
+    return {
+        **about_run(context["run"]),
+        "protocol": context["protocol"],
+        "one": about_entrant(context["one"]),
+        "other": about_entrant(context["other"]),
+        **{name: context[name] for name in ("sentence", "pair", "by_category", "pairs")},
+    }
+
+
+def frontier(context: Context) -> dict[str, Any]:
+    rows = [
+        {
+            "entrant": row.entrant.name,
+            context["by"]: row.value,
+            "quality": row.quality,
+            "low": row.low,
+            "high": row.high,
+            "on_frontier": row.on,
+            "chance_on_frontier": row.chance,
+        }
+        for row in context["rows"]
+    ]
+    return {**about_run(context["run"]), "protocol": context["protocol"], "by": context["by"], "points": rows}
+
+
+def votes(context: Context) -> dict[str, Any]:
+    page = context.get("page")
+    lines = [
+        {
+            "prompt": line["prompt"].text if line["prompt"] else None,
+            "outcome": line["vote"].outcome,
+            "judge": line["judge"],
+            "at": line["vote"].voted_at.isoformat(),
+            **{
+                side: about_entrant(shown["entrant"]) | {"drawing": shown["sample"].code if shown["sample"] else None}
+                for side, shown in zip(("left", "right"), line["sides"], strict=True)
+            },
+        }
+        for line in context.get("lines", [])
+    ]
+    places = {"page": page.number, "pages": page.paginator.num_pages, "count": page.paginator.count} if page else {}
+    return {**about_run(context["run"]), **places, "votes": lines}
+
+
+def prompts(context: Context) -> dict[str, Any]:
+    rows = [{**about_prompt(line["prompt"]), "code": line["prompt"].code} for line in context["lines"]]
+    return {**about_run(context["run"]), "prompts": rows}
+
+
+def prompt(context: Context) -> dict[str, Any]:
+    cells = [
+        {
+            **about_entrant(cell["entrant"]),
+            "points": cell["points"],
+            "votes": cell["votes"],
+            "drawings": [about_sample(one["sample"]) for one in cell["attempts"]],
+        }
+        for cell in context["cells"]
+    ]
+    return {**about_run(context["run"]), "prompt": about_prompt(context["prompt"]), "entrants": cells}
 
 
 def history(context: Context) -> dict[str, Any]:
@@ -149,18 +217,18 @@ def _cell(who: Entrant, cell: Context) -> dict[str, Any]:
 
 
 def sample(context: Context) -> dict[str, Any]:
-    found: Sample = context["sample"]
+    shown: Sample = context["sample"]
     return {
         **about_run(context["run"]),
-        **about_sample(found),
-        "entrant": found.entrant.name,
-        "model": found.model.model_id,
-        "prompt": about_prompt(found.prompt),
-        "detail": found.detail,
-        "flags": found.flags,
-        "facts": found.facts,
+        **about_sample(shown),
+        "entrant": shown.entrant.name,
+        "model": shown.model.model_id,
+        "prompt": about_prompt(shown.prompt),
+        "detail": shown.detail,
+        "flags": shown.flags,
+        "facts": shown.facts,
         "why": plain(dict(context["why"].data)) if context["why"] else {},
-        "drawing": found.drawing,
+        "drawing": shown.drawing,
         "answer": context["answer"],
     }
 
@@ -198,8 +266,8 @@ def _place(label: str, cell: Context | None) -> dict[str, Any]:
 
 
 def program(context: Context) -> dict[str, Any]:
-    found: Entrant = context["entrant"]
-    told = {"team": found.team, "baseline": found.baseline, "disqualified": found.disqualified, "turns": found.turns}
+    shown: Entrant = context["entrant"]
+    details = {"team": shown.team, "baseline": shown.baseline, "disqualified": shown.disqualified, "turns": shown.turns}
     levels = [
         {"letter": prompt.subject or prompt.key, **about_sample(trial["sample"]), "says": trial["words"]}
         for prompt, trials in context["levels"]
@@ -207,7 +275,7 @@ def program(context: Context) -> dict[str, Any]:
     ]
     return {
         **about_run(context["run"]),
-        "program": about_entrant(found) | told,
+        "program": about_entrant(shown) | details,
         "model": context["model"] and context["model"].model_id,
         "standing": context["standing"],
         "levels": levels,
@@ -219,9 +287,9 @@ def analysis(fit: Fit, labels: dict[str, str]) -> dict[str, Any]:
     return with_labels({key: value for key, value in fit.result.items() if key != "run"}, labels)
 
 
-def without_judges(found: dict[str, Any]) -> dict[str, Any]:
+def without_judges(document: dict[str, Any]) -> dict[str, Any]:
     """The same document, with nothing that tells one judge from another."""
-    kept = {key: value for key, value in found.items() if key != "judges"}
+    kept = {key: value for key, value in document.items() if key != "judges"}
     hidden = {"settings": "weights", "agreement": "cohen", "robustness": "leave_one_judge_out"}
     for part, single in hidden.items():
         if part in kept:

@@ -14,6 +14,7 @@ from benchsite.lib.json_pages import page_or_json
 from generation.models import Run
 from generation.protocols import protocol_of, protocols_of
 from judging.disclosure import may_see_drawings
+from ranking.boards.rows import tabs_for
 from ranking.models import Fit
 from ranking.people import is_closed_to, is_hidden_from
 from ranking.public_states import newest_state, public_sentence
@@ -76,13 +77,36 @@ def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> H
     return page_or_json(request, "ranking/public_state.html", context, page_json.public_state)
 
 
-def tabs_of(request: HttpRequest, fit: Fit) -> dict[str, Any]:
+def tabs_of(request: HttpRequest, fit: Fit, *, here: str) -> dict[str, Any]:
+    """What the top of every page of a board needs; `here` is the name of the page."""
+    drawings_open = may_see_drawings(fit.run, request.user)
     return {
         "run": fit.run,
-        "drawings_open": may_see_drawings(fit.run, request.user),
+        "drawings_open": drawings_open,
         "fit": fit,
+        "protocol": fit.protocol,
         "protocols": protocols_of(fit.run),
+        "tabs": tabs_for(fit, here=here, drawings_open=drawings_open),
     }
+
+
+def open_run(request: HttpRequest, code: str) -> tuple[Run, HttpResponse | None]:
+    """The run, and the page to show instead of it where the visitor must wait."""
+    run = get_object_or_404(Run.objects.visible_to(request.user), code=code)
+    if may_see_drawings(run, request.user):
+        return run, None
+    context = {"run": run, "judged": run.judging_state != Run.Judging.NOT_OPEN, "protocols": protocols_of(run)}
+    return run, render(request, "ranking/gallery_hidden.html", context, status=403)
+
+
+def board_tabs(request: HttpRequest, run: Run, *, here: str) -> dict[str, Any]:
+    """The tabs of the run's first board, where there is one that the visitor may see."""
+    for name in protocols_of(run):
+        if not is_closed_to(request.user, run, name) and not is_hidden_from(run, request.user):
+            fit = Fit.objects.newest(run, name)
+            if fit is not None:
+                return tabs_of(request, fit, here=here)
+    return {"run": run}
 
 
 def nothing_yet(request: HttpRequest, run: Run) -> HttpResponse:

@@ -1,17 +1,23 @@
-"""The picture of a leaderboard for those who link to it: the numbers that the linked page shows."""
+"""What a leaderboard gives to other sites: a picture for those who link to it, and a card for those who embed it."""
 
 from __future__ import annotations
 
+from csp.decorators import csp_replace
+from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
+from benchsite.lib.json_pages import page_or_json
 from generation.models import Run
 from generation.protocols import load, protocol_of, protocols_of
 from ranking.charts.share_picture import SharedRow, draw_share_picture
 from ranking.models import Fit, Publication
 from ranking.people import is_closed_to
 from ranking.public_states import newest_state, public_sentence
+from ranking.views import page_json
+from ranking.views.overview import overview
 from ranking.views.pages import ranking_page
 from ranking.words import labels_of, named
 
@@ -33,10 +39,27 @@ def share_picture(request: HttpRequest, run: Run) -> HttpResponse:
 @require_safe
 def publication_picture(request: HttpRequest, code: str) -> HttpResponse:
     """A frozen leaderboard's: whoever has the link may see it."""
-    found = get_object_or_404(Publication.objects.select_related("fit__run"), code=code)
-    if is_closed_to(request.user, found.fit.run, found.fit.protocol):
-        return _png(draw_share_picture(found.title, "Shown again once judging is closed.", []))
-    return _picture(found.fit, found.title)
+    published = get_object_or_404(Publication.objects.select_related("fit__run"), code=code)
+    if is_closed_to(request.user, published.fit.run, published.fit.protocol):
+        return png(draw_share_picture(published.title, "Shown again once judging is closed.", []))
+    return _picture(published.fit, published.title)
+
+
+@require_safe
+@xframe_options_exempt
+@csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # its types know no view with arguments
+def embed(request: HttpRequest, code: str) -> HttpResponse:
+    """A published board as a card that any site may put in a frame: what strangers see, whoever looks."""
+    run = get_object_or_404(Run, code=code, visibility=Run.Visibility.PUBLISHED)
+    lines = overview([run], AnonymousUser())
+    asked = request.GET.get("protocol", "")
+    line = next((line for line in lines if asked in ("", line["protocol"])), None)
+    if line is None:
+        raise Http404
+    context = {"line": line, "run": run}
+    response = page_or_json(request, "ranking/embed.html", context, lambda shown: page_json.board(shown["line"]))
+    response["Cache-Control"] = "public, max-age=300"
+    return response
 
 
 def _public_picture(run: Run, protocol: str, title: str) -> HttpResponse:
@@ -46,7 +69,7 @@ def _public_picture(run: Run, protocol: str, title: str) -> HttpResponse:
         for row in (state.standings if state else [])
     ]
     label = _label(run, state.simulated if state else 0)
-    return _png(draw_share_picture(title, public_sentence(state, labels), rows, label=label))
+    return png(draw_share_picture(title, public_sentence(state, labels), rows, label=label))
 
 
 def _picture(fit: Fit, title: str) -> HttpResponse:
@@ -56,14 +79,14 @@ def _picture(fit: Fit, title: str) -> HttpResponse:
     standings = fit.standings.filter(scope="overall", score__isnull=False).select_related("entrant").order_by("-score")
     rows = [SharedRow(row.entrant.label, row.score, row.low, row.high) for row in standings if row.score is not None]
     simulated = fit.result.get("run", {}).get("simulated", 0)
-    return _png(draw_share_picture(title, sentence, rows, label=_label(run, simulated)))
+    return png(draw_share_picture(title, sentence, rows, label=_label(run, simulated)))
 
 
 def _label(run: Run, simulated: int) -> str:
     return " · ".join(word for word, true in (("demo players", run.is_demo), ("simulated judges", simulated)) if true)
 
 
-def _png(picture: bytes) -> HttpResponse:
+def png(picture: bytes) -> HttpResponse:
     response = HttpResponse(picture, content_type="image/png")
     response["Cache-Control"] = "private, max-age=300"
     return response

@@ -48,6 +48,7 @@ def public_answers(client, run, fit, link):
     pages = [
         ("home",),
         ("ranking:leaderboards",),
+        ("ranking:embed", code),
         ("ranking:leaderboard", code),
         ("ranking:protocol", code, "pairwise"),
         ("ranking:judges", code),

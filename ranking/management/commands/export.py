@@ -1,4 +1,4 @@
-"""`manage.py export KIND RUN`: a run's samples, votes or grades as files that anything can read, or all as a zip."""
+"""`manage.py export KIND RUN`: a run's samples, votes, skips or grades as files that anything can read, or all as a zip."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from benchsite.lib.progress_bar import Bar, Progress
 from generation.files.export_samples import write_samples
 from generation.management.run_commands import find_run
 from generation.models import Run
+from judging.files.exports import write_skips
 from ranking.archive.members import listed_members
 from ranking.archive.writing import write_archive
 
@@ -29,7 +30,8 @@ def _samples(run: Run, stream: TextIO, *, format: str, names: bool, progress: Pr
 
 def writers() -> dict[str, Writer]:
     """Who writes each kind of rows."""
-    return {"samples": _samples, **{kind: member.export for kind, member in listed_members().items()}}
+    listed = {kind: member.export for kind, member in listed_members().items()}
+    return {"samples": _samples, **listed, "skips": write_skips}
 
 
 @contextmanager
@@ -45,7 +47,7 @@ def quiet_pipe() -> Iterator[None]:
 class Command(BaseCommand):
     """Writes dumps of a run."""
 
-    help = "Export a run's samples (database.jsonl), votes or grades (jsonl, csv), or everything (a zip)."
+    help = "Export a run's samples (database.jsonl), votes, skips or grades (jsonl, csv), or everything (a zip)."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("kind", choices=[*writers(), "all"])

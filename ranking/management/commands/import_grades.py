@@ -12,6 +12,7 @@ from benchsite.lib.progress_bar import Bar
 from benchsite.lib.text import visible
 from generation.management.run_commands import find_run
 from generation.runs.errors import RunError
+from judging.marks import REASON
 from ranking.rubric.import_grades import import_grades
 
 
@@ -25,12 +26,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--run", required=True, help="the run with these drawings: its code, or a suite (its newest run)"
         )
+        parser.add_argument("--reason", required=True, help=REASON)
 
-    def handle(self, *args: Any, file: Path, run: str, **options: Any) -> None:
+    def handle(self, *args: Any, file: Path, run: str, reason: str, **options: Any) -> None:
         into = find_run(run)
         try:
             with Bar(self.stderr, "Importing") as bar:
-                count = import_grades(path=file, run=into, progress=bar.to)
+                count = import_grades(path=file, run=into, reason=reason, progress=bar.to)
         except (FileError, RunError) as refused:
             raise CommandError(visible(f"Nothing was imported. {refused}")) from None
         self.stdout.write(f"{count} grades imported into run {into.code}.")

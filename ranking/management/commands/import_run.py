@@ -9,6 +9,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchsite.lib.file_errors import FileError
 from benchsite.lib.progress_bar import Bar
+from generation.runs.errors import RunError
+from judging.marks import REASON
 from ranking.archive.importing import import_run
 
 
@@ -20,12 +22,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--copy", action="store_true", help="import it again where this site has that run already")
+        parser.add_argument("--reason", required=True, help=REASON)
 
-    def handle(self, *args: Any, file: Path, copy: bool, **options: Any) -> None:
+    def handle(self, *args: Any, file: Path, copy: bool, reason: str, **options: Any) -> None:
         try:
             with Bar(self.stderr, "Importing") as bar:
-                run = import_run(file, copy=copy, progress=bar.to)
-        except FileError as error:
+                run = import_run(file, copy=copy, reason=reason, progress=bar.to)
+        except (FileError, RunError) as error:
             raise CommandError(f"Nothing was imported. {error}") from None
         counts = f"{run.samples.count()} samples, {run.votes.count()} votes"
         self.stdout.write(f"Run {run.code} ({run}): {counts}.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchsite.lib.text import clean_text
 from generation.files.sample_lines import SampleRow, read_file
 from judging.files.vote_lines import name_fault
 from ranking.statistics.samples import SampleRate, sample_rate
@@ -16,6 +17,14 @@ class _Counts:
     samples: int = 0
     valid: int = 0
     measures: list[dict[str, Any]] = field(default_factory=list)
+    by_prompt: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, row: SampleRow, *, valid: bool) -> None:
+        self.samples, self.valid = self.samples + 1, self.valid + valid
+        if (prompt := row.optional_text("prompt_text")) is not None:
+            key = (clean_text(row.optional_text("category") or "")[0], clean_text(prompt)[0])
+            answers, good = self.by_prompt.get(key, (0, 0))
+            self.by_prompt[key] = (answers + 1, good + valid)
 
 
 def read_samples(path: Path) -> dict[str, SampleRate]:
@@ -23,14 +32,16 @@ def read_samples(path: Path) -> dict[str, SampleRate]:
     seen: dict[str, _Counts] = {}
     for row in read_file(path):
         counts = seen.setdefault(_entrant(row), _Counts())
-        counts.samples += 1
-        if _is_valid(row):
-            counts.valid += 1
+        valid = _is_valid(row)
+        counts.add(row, valid=valid)
+        if valid:
             measures = row.fields.get("measures")
             if measures and isinstance(measures, dict):
                 counts.measures.append(measures)
     return {
-        name: sample_rate(samples=counts.samples, valid=counts.valid, measures=counts.measures)
+        name: sample_rate(
+            samples=counts.samples, valid=counts.valid, measures=counts.measures, by_prompt=counts.by_prompt
+        )
         for name, counts in sorted(seen.items())
     }
 

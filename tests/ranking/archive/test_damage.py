@@ -43,7 +43,7 @@ def file(whole, tmp_path):
 def assert_refused(path, *words):
     before = (Run.objects.count(), Event.objects.count(), User.objects.count())
     with pytest.raises(FileError) as found:
-        import_run(path, copy=True)
+        import_run(path, copy=True, reason="a test")
     assert all(word in str(found.value) for word in words), str(found.value)
     assert (Run.objects.count(), Event.objects.count(), User.objects.count()) == before
 
@@ -247,7 +247,7 @@ def test_control_characters_of_an_archive_reach_no_terminal(file):
 
 def test_undamaged_one_is_taken_after_all_that(file):
     edit(file, "votes.jsonl", 1, response_ms=12)
-    assert import_run(file, copy=True).votes.count() == len(lines(file, "votes.jsonl"))
+    assert import_run(file, copy=True, reason="a test").votes.count() == len(lines(file, "votes.jsonl"))
 
 
 SCRIPT = "<script>alert(1)</script>"
@@ -258,7 +258,7 @@ def test_a_drawing_is_what_our_reader_makes_of_the_answer(file):
     edit(file, "database.jsonl", 1, sanitized_output=SCRIPT, flags=["identity_leak", 3, {}], held=False)
     edit(file, "database.jsonl", 2, raw_output="")
 
-    copy = import_run(file, copy=True)
+    copy = import_run(file, copy=True, reason="a test")
 
     marked = list(copy.samples.filter(flags__icontains=ARCHIVE_DIFFERS).order_by("id"))
     assert [sample.drawing for sample in marked] == [rows[0]["sanitized_output"], ""]
@@ -275,7 +275,7 @@ def test_a_drawing_that_signs_itself_is_held_whatever_the_archive_says(file):
     signed = "```\n/\\\\_/\\\\\n by Demo Third\n```"
     edit(file, "database.jsonl", 1, raw_output=signed, held=False, flags=["identity_leak"])
 
-    copy = import_run(file, copy=True)
+    copy = import_run(file, copy=True, reason="a test")
 
     assert copy.samples.order_by("id").first().held
 
@@ -285,7 +285,7 @@ def test_measures_of_an_automatic_score_are_measured_anew(tmp_path):
     before = lines(tmp_path / "run.zip", "measures.jsonl")[0]
     edit(tmp_path / "run.zip", "measures.jsonl", 1, values={"score": 1.0, "stage": 7})
 
-    copy = import_run(tmp_path / "run.zip", copy=True)
+    copy = import_run(tmp_path / "run.zip", copy=True, reason="a test")
 
     values = [measure.values for measure in Measurement.objects.filter(sample__run=copy).order_by("id")]
     assert values[0] == before["values"]
@@ -301,7 +301,7 @@ def test_a_name_that_reaches_headers_is_checked(file, suite):
 
 
 def test_an_imported_run_is_judged_only_if_it_was_read_here(file):
-    run, curator = import_run(file, copy=True), make_curator()
+    run, curator = import_run(file, copy=True, reason="a test"), make_curator()
     set_judging(run=run, verb="open", by=curator)
     set_judging(run=run, verb="close", by=curator)
     run.events.filter(verb="import_run").update(facts={"run": run.code})  # as an earlier release imported it

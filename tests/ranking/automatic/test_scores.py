@@ -80,13 +80,15 @@ def test_clustered_mean_covers_at_its_level():
     assert 0.935 < hits / 2_000 < 0.965
 
 
-def test_overlapping_intervals_share_a_separated_rank():
+def test_models_that_are_not_separated_share_a_range_of_ranks():
     scores = score_samples(
         make_samples({"a": [[0.9], [0.88], [0.92]], "b": [[0.89], [0.9], [0.9]], "c": [[0.1], [0.12], [0.1]]})
     )
 
     assert scores.models["rank"].tolist() == [1, 2, 3]
-    assert scores.models["separated_rank"].tolist() == [1, 1, 3]
+    assert scores.models["rank_low"].tolist() == [1, 1, 3]
+    assert scores.models["rank_high"].tolist() == [2, 2, 3]
+    assert [pair["state"] for pair in scores.verdicts["pairs"]] == ["undecided", "ahead", "ahead"]
 
 
 def test_categories_are_scored_on_their_own_prompts():
@@ -160,7 +162,7 @@ def test_analyse_file_needs_four_fields_only(tmp_path):
 
     assert [(row["model"], row["score"]) for row in found["models"]] == [("good", 1.0), ("bad", 0.5)]
     assert {row["category"] for row in found["categories"]} == {"character", "nature"}
-    assert found["reasons"] == [{"model": "bad", "reason": "no_json", "samples": 1}]
+    assert found["reasons"] == [{"model": "bad", "reason": "no_content", "samples": 1}]
 
 
 def test_analyse_command_touches_no_database(tmp_path, capsys):
@@ -200,7 +202,7 @@ def test_analyse_file_as_markdown_escapes_names(tmp_path):
 def test_analyse_file_as_csv_neutralises_formulas(tmp_path):
     text = analyse_file(write(tmp_path / "a.jsonl", [line("=1+1")]), suite=SUITE, out_format="csv")
 
-    assert text.splitlines()[1].startswith("'=1+1,1,1,1.0,,,1.0,1.0,1.0,1,1,1.0,")
+    assert text.splitlines()[1].startswith("'=1+1,1,1,1,1.0,,,1.0,1.0,1.0,1,1,1.0,")
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,12 @@ def test_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     write_archive(run, tmp_path / "run.zip")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.S)
-    assert len(blocks) == 7
+    assert len(blocks) == 10
     space: dict = {}
     for number, block in enumerate(blocks, start=1):
         exec(compile(block, f"docs/analysis.md, block {number}", "exec"), space)
     said = capsys.readouterr().out
     assert f"{run.votes.count()} votes" in said and "demo/master" in said and "invalid_utf8" in said
+    assert "answers are missing" in said and "state" in said
     assert (tmp_path / "votes.jsonl").exists()
     assert len(space["ratings"]) == 3

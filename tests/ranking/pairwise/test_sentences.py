@@ -176,11 +176,11 @@ def test_chances_of_being_best_name_the_likely_and_count_the_rest():
     assert said == "Chance of being the best of all: Beta 70%, Alpha 30%; one other has the rest."
     assert best_sentence(rows[:1], LABELS) == ""
     sure = [rows[0] | {"p_best": 0.998}, rows[1] | {"p_best": 0.002}]
-    assert "Alpha > 99%" in best_sentence(sure, LABELS)
+    assert "Alpha >99%" in best_sentence(sure, LABELS)
 
 
 def test_ties_between_equals_follow_from_nu():
-    assert ties_sentence({"nu": 0.5}).startswith("Two equally good entrants would be called even in 20% of votes")
+    assert ties_sentence({"nu": 0.5}).startswith("Two equals would be called even in 20% of votes")
     assert ties_sentence({"nu": None}) == ties_sentence({"nu": 0}) == ""
 
 

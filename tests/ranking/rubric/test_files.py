@@ -68,7 +68,7 @@ def test_markdown_holds_no_markup_of_entrants_and_judges(tmp_path):
 def test_csv_has_a_row_for_each_entrant_and_no_formula(tmp_path):
     lines = analyse_file(write(tmp_path, *all_grades("=m", 8)), suite=SUITE, out_format="csv").splitlines()
 
-    assert lines[0] == "rank,entrant,total,low,high,s1,s2,s3,drawings,graded,missing,pending,sd"
+    assert lines[0] == "rank,entrant,total,low,high,s1,s2,s3,drawings,graded,invalid,pending,sd"
     assert lines[1].startswith("1,'=m,80.0")
     assert len(lines) == 2
 

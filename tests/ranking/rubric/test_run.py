@@ -6,6 +6,7 @@ import io
 import json
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
@@ -14,11 +15,15 @@ from judging.files.exports import write_grades
 from judging.grades.sheets import next_item
 from judging.models import Grade, Seat
 from ranking.fitting import fit_run, publish_fit, stale_fits
-from ranking.rubric.run import expected_of
+from ranking.public_states import take_public_states
+from ranking.rubric import run as rubric_run
+from ranking.rubric.run import expected_of, grades_of, in_part
+from ranking.rubric.scores import ITEM
 from ranking.simulated.grades import simulate_grades
+from ranking.statistics.blurring import bounded_parts
 from tests.benchsite.lib.test_progress_bar import Screen
 from tests.judging.graded import grade, grade_all, make_rubric_run, seat_with_list
-from tests.judging.make import make_curator, make_judge
+from tests.judging.make import close_judging, make_curator, make_judge
 from tests.ranking.alike import assert_alike
 from tests.ranking.graded_run import make_graded_run
 
@@ -46,7 +51,7 @@ def test_the_database_and_the_file_say_the_same(tmp_path):
     assert of_file.pop("benchsite_version")
     assert_alike({key: fit.result[key] for key in of_file}, of_file)
     assert fit.votes == run.grades.count() == 3 * 35 * 3  # judges, drawings, dimensions
-    assert [s["missing"] for s in of_file["scores"]].count(1) == 1
+    assert [s["invalid"] for s in of_file["scores"]].count(1) == 1
 
 
 def test_standings_are_kept_for_the_total_and_each_stage():
@@ -77,19 +82,19 @@ def test_a_grade_makes_the_fit_stale_and_a_judge_set_aside_is_left_out(django_ca
     assert with_everyone.votes - without.votes == 3
 
 
-def test_what_counts_as_missing_and_what_is_left_out():
+def test_only_answers_count_and_the_missing_are_left_out():
     run = make_rubric_run(entrants=1, subjects=2, attempts=2)
-    states = [("failed", "", False), ("cancelled", "", False), ("pending", "", None), ("drawn", "invalid", False)]
+    states = [("failed", ""), ("cancelled", ""), ("pending", ""), ("drawn", "invalid")]
     samples = list(run.samples.order_by("id"))
-    for sample, (state, verdict, _) in zip(samples, states, strict=False):
+    for sample, (state, verdict) in zip(samples, states, strict=False):
         Sample.objects.filter(pk=sample.pk).update(state=state, verdict=verdict)
     Sample.objects.filter(pk=samples[4].pk).update(held=True)
     Sample.objects.filter(pk=samples[5].pk).update(excluded_reason="offensive")
 
     expected = expected_of(run)
 
-    assert len(expected) == 12 - 3
-    assert int((~expected["valid"]).sum()) == 3
+    assert len(expected) == 12 - 5
+    assert int((~expected["valid"]).sum()) == 1
 
 
 def test_a_run_without_grades_has_an_empty_leaderboard(client):
@@ -167,18 +172,31 @@ def test_downloads(client, form, start):
     assert answer.text.startswith(start)
 
 
+def test_the_markdown_has_notes_and_the_structure_of_drawings(client):
+    run = make_graded_run()
+    run.entrants.filter(pk=run.entrants.first().pk).update(note="effort: medium")
+
+    text = fit_run(run).result["run"]["md"]
+
+    assert "## Notes" in text and "effort: medium" in text
+    assert "## SVG structure" in text and "| Entrant | Visual score |" in text
+
+
 def lines(path):
-    return [{k: v for k, v in json.loads(line).items() if k not in ("run",)} for line in path.read_text().splitlines()]
+    return [
+        {k: v for k, v in json.loads(line).items() if k not in ("run", "imported")}
+        for line in path.read_text().splitlines()
+    ]
 
 
 def test_grades_survive_a_round_trip(tmp_path):
     run = make_graded_run()
-    before = exported(run, tmp_path / "before.jsonl")
+    before = exported(close_judging(run), tmp_path / "before.jsonl")
     Grade.objects.all().delete()
     Seat.objects.all().delete()
 
-    call_command("import_grades", str(before), "--run", run.code, stdout=io.StringIO())
-    call_command("import_grades", str(before), "--run", run.code, stdout=io.StringIO())
+    call_command("import_grades", str(before), "--run", run.code, "--reason", "a test", stdout=io.StringIO())
+    call_command("import_grades", str(before), "--run", run.code, "--reason", "a test", stdout=io.StringIO())
 
     assert lines(exported(run, tmp_path / "after.jsonl")) == lines(before)
     assert Seat.objects.filter(judge=None).count() == 3
@@ -188,10 +206,10 @@ def test_an_imported_name_is_not_taken_for_a_judge_of_this_run(tmp_path):
     run = make_rubric_run()
     seat = seat_with_list(run)
     grade(seat, next_item(seat), 4.0)
-    path = exported(run, tmp_path / "grades.jsonl")
+    path = exported(close_judging(run), tmp_path / "grades.jsonl")
     path.write_text(path.read_text().replace(run.code, "elsewhere").replace(": 4.0", ": 6.0"))
 
-    call_command("import_grades", str(path), "--run", run.code, stdout=io.StringIO())
+    call_command("import_grades", str(path), "--run", run.code, "--reason", "a test", stdout=io.StringIO())
 
     assert sorted({(g.seat.pseudonym, g.value) for g in Grade.objects.select_related("seat")}) == [
         ("judge alice", 4.0),
@@ -216,14 +234,14 @@ def test_a_bad_line_refuses_the_whole_file(tmp_path, change, said):
     run = make_rubric_run()
     seat = seat_with_list(run)
     grade(seat, next_item(seat))
-    path = exported(run, tmp_path / "grades.jsonl")
+    path = exported(close_judging(run), tmp_path / "grades.jsonl")
     Grade.objects.all().delete()
     rows = path.read_text().splitlines()
     rows[1] = json.dumps(json.loads(rows[1]) | change)
     path.write_text("\n".join(rows))
 
     with pytest.raises(CommandError, match=said.replace("(", r"\(")):
-        call_command("import_grades", str(path), "--run", run.code)
+        call_command("import_grades", str(path), "--run", run.code, "--reason", "a test")
 
     assert Grade.objects.count() == 0
 
@@ -232,7 +250,7 @@ def test_damaged_files_are_refused_by_line(tmp_path):
     run = make_rubric_run()
     seat = seat_with_list(run)
     grade(seat, next_item(seat))
-    path = exported(run, tmp_path / "grades.jsonl")
+    path = exported(close_judging(run), tmp_path / "grades.jsonl")
     good = path.read_bytes()
     first = good.splitlines(keepends=True)[0]
     Grade.objects.all().delete()
@@ -246,12 +264,12 @@ def test_damaged_files_are_refused_by_line(tmp_path):
     ):
         path.write_bytes(data)
         with pytest.raises(CommandError) as refused:
-            call_command("import_grades", str(path), "--run", run.code)
+            call_command("import_grades", str(path), "--run", run.code, "--reason", "a test")
         assert str(refused.value) == f"Nothing was imported. {said}"
         assert not Grade.objects.exists()
 
     path.write_bytes(b"\xef\xbb\xbf" + good.replace(b"\n", b"\r\n"))
-    call_command("import_grades", str(path), "--run", run.code, stdout=io.StringIO())
+    call_command("import_grades", str(path), "--run", run.code, "--reason", "a test", stdout=io.StringIO())
     assert Grade.objects.count() == 3
 
 
@@ -259,8 +277,10 @@ def test_grading_commands_show_how_far_they_are(eager, tmp_path):
     run, screen = make_rubric_run(entrants=2, subjects=1), Screen()
 
     call_command("simulate_grades", run.code, "--judges", "1", stdout=io.StringIO(), stderr=screen)
-    path = exported(run, tmp_path / "grades.jsonl")
-    call_command("import_grades", str(path), "--run", run.code, stdout=io.StringIO(), stderr=screen)
+    path = exported(close_judging(run), tmp_path / "grades.jsonl")
+    call_command(
+        "import_grades", str(path), "--run", run.code, "--reason", "a test", stdout=io.StringIO(), stderr=screen
+    )
 
     assert "\rGrading 1, 0 s" in screen.getvalue() and "\rImporting 1, 0 s" in screen.getvalue()
 
@@ -269,11 +289,11 @@ def test_a_contradiction_is_refused(tmp_path):
     run = make_rubric_run()
     seat = seat_with_list(run)
     grade(seat, next_item(seat), 4.0)
-    path = exported(run, tmp_path / "grades.jsonl")
+    path = exported(close_judging(run), tmp_path / "grades.jsonl")
     path.write_text(path.read_text().replace(": 4.0", ": 6.0"))
 
     with pytest.raises(CommandError, match="has given 4 for"):
-        call_command("import_grades", str(path), "--run", run.code)
+        call_command("import_grades", str(path), "--run", run.code, "--reason", "a test")
 
 
 def test_csv_neutralises_formulas(tmp_path):
@@ -327,3 +347,28 @@ def test_the_total_is_the_seeds_formula():
     fit = fit_run(run)
 
     assert fit.result["overall"][0]["score"] == pytest.approx(72.6667, abs=1e-3)
+
+
+def test_a_part_of_a_judges_grades_is_whole_drawings_and_no_more():
+    run = make_graded_run(subjects=2)
+    grades = grades_of(run)
+    busy = grades["judge"].iloc[0]
+    drawings = grades[grades["judge"] == busy].groupby(ITEM).ngroups
+
+    kept = in_part(grades, {busy: 0.5})
+
+    assert kept[kept["judge"] == busy].groupby(ITEM).ngroups == drawings // 2
+    assert (kept["judge"] != busy).sum() == (grades["judge"] != busy).sum()
+    assert set(kept[kept["judge"] == busy].groupby(ITEM).size()) <= set(grades.groupby([*ITEM, "judge"]).size())
+
+
+def test_a_public_state_counts_a_part_of_the_busiest_graders(monkeypatch):
+    run, given = make_graded_run(entrants=4, subjects=8), []
+    Run.objects.filter(pk=run.pk).update(visibility="published")
+    monkeypatch.setattr(rubric_run, "in_part", lambda grades, parts: given.append(parts) or in_part(grades, parts))
+
+    assert take_public_states() == 1
+
+    counts = grades_of(run).groupby("judge").apply(lambda own: own.groupby(ITEM).ngroups, include_groups=False)
+    assert given == [bounded_parts(counts.to_dict(), share=settings.PUBLIC_STATE_SHARE)]
+    assert len(given[0]) == 3 and max(given[0].values()) < 0.2

@@ -81,7 +81,7 @@ def test_it_works():
     assert [found.stages[key].value for key in ("s1", "s2", "s3")] == pytest.approx([7.0, 6.0, 4.0])
     assert found.total.value == pytest.approx(51.0)
     assert found.dimensions["s1"] == {"geometry": 8.0, "color": 5.0, "impression": 7.0}
-    assert (found.rank, found.drawings, found.graded, found.missing, found.judges) == (1, 3, 3, 0, 1)
+    assert (found.rank, found.drawings, found.graded, found.invalid, found.judges) == (1, 3, 3, 0, 1)
 
 
 def test_seed_formula_with_ten_drawings_a_stage():
@@ -135,7 +135,7 @@ def test_missing_drawing_scores_zero_or_is_left_out(missing, stage):
 
     assert found.stages["s3"].value == pytest.approx(stage)
     assert found.dimensions["s3"]["detail"] == pytest.approx(stage)
-    assert (found.drawings, found.graded, found.missing) == (6, 5, 1)
+    assert (found.drawings, found.graded, found.invalid) == (6, 5, 1)
 
 
 def test_invalid_drawing_scores_zero_even_if_someone_graded_it():
@@ -146,7 +146,7 @@ def test_invalid_drawing_scores_zero_even_if_someone_graded_it():
     found = score(score_rubric(grades, rubric=make_rubric(), expected=expected))
 
     assert found.stages["s1"].value == pytest.approx(4.0)
-    assert (found.graded, found.missing) == (5, 1)
+    assert (found.graded, found.invalid) == (5, 1)
 
 
 def test_drawing_that_waits_for_a_judge_is_pending_not_zero():
@@ -174,7 +174,7 @@ def test_run_without_any_grade_has_a_board_of_zeros_and_blanks():
     board = score_rubric(frame(), rubric=make_rubric(), expected=expected)
 
     assert (score(board).total.value, score(board).stages["s1"].value) == (None, 0.0)
-    assert (score(board).missing, score(board).pending, board.judges, board.alpha.value) == (2, 4, (), None)
+    assert (score(board).invalid, score(board).pending, board.judges, board.alpha.value) == (2, 4, (), None)
 
 
 def test_unfinished_judgement_is_left_out_and_counted():
@@ -318,7 +318,7 @@ def test_scores_stay_on_their_scale(cells, missing):
     board = score_rubric(grades, rubric=make_rubric(missing))
 
     for found in board.scores:
-        assert found.graded + found.missing + found.pending == found.drawings
+        assert found.graded + found.invalid + found.pending == found.drawings
         for estimate, top in [(found.total, 100), *((stage, 10) for stage in found.stages.values())]:
             assert estimate.value is None or -1e-9 <= estimate.value <= top + 1e-9
             assert estimate.low is None or estimate.low <= estimate.value + 1e-9 <= estimate.high + 2e-9

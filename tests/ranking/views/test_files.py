@@ -13,6 +13,7 @@ from django.urls import reverse
 from generation.models import Event, Run
 from judging.models import Grade, Seat
 from ranking.archive.writing import archive_chunks
+from tests.judging.make import close_judging
 from tests.ranking.archive_run import leaderboard, make_judged_run, rewrite
 from tests.ranking.graded_run import make_graded_run
 
@@ -33,7 +34,7 @@ def file(run, tmp_path):
 
 
 def upload(client, url: str, data: bytes, name: str, **more):
-    return client.post(url, {"file": SimpleUploadedFile(name, data), **more}, follow=True)
+    return client.post(url, {"file": SimpleUploadedFile(name, data), "reason": "a pilot", **more}, follow=True)
 
 
 def test_a_curator_uploads_a_whole_run(client, curator, run, file):
@@ -96,7 +97,7 @@ def graded(tmp_path):
     call_command("export", "grades", run.code, out=path, stdout=io.StringIO())
     Grade.objects.all().delete()
     Seat.objects.all().delete()
-    return run, path.read_text()
+    return close_judging(run), path.read_text()
 
 
 def send(client, run, text):

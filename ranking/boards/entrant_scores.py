@@ -16,7 +16,7 @@ def scores_of(run: Run, entrant: Entrant, *, user: Any) -> list[dict[str, Any]]:
     """A line for each protocol that has scored this entrant and has no part of its own on the page, with its categories."""
     fits = Fit.objects.newest_of([run])
     rules = rules_of(run.code)
-    found = []
+    scores = []
     for name, entry in protocols_of(run).items():
         fit = None if is_closed_to(user, run, name) else fits.get((run.pk, name))
         if fit is None or entry.entrant_page:
@@ -25,7 +25,7 @@ def scores_of(run: Run, entrant: Entrant, *, user: Any) -> list[dict[str, Any]]:
         if row is None or row.get("score") is None:
             continue
         scopes = [(rules.label(key), _row_of(rows, entrant)) for key, rows in _categories(fit).items()]
-        found.append(
+        scores.append(
             {
                 "protocol": name,
                 "label": entry.label,
@@ -35,12 +35,12 @@ def scores_of(run: Run, entrant: Entrant, *, user: Any) -> list[dict[str, Any]]:
                 "scopes": [(label, scope) for label, scope in scopes if scope and scope.get("score") is not None],
             }
         )
-    return found
+    return scores
 
 
 def _categories(fit: Fit) -> dict[str, list[dict[str, Any]]]:
-    found = fit.result.get("categories", {})
-    return found if isinstance(found, dict) else {}
+    categories = fit.result.get("categories", {})
+    return categories if isinstance(categories, dict) else {}
 
 
 def _row_of(rows: list[dict[str, Any]], entrant: Entrant) -> dict[str, Any] | None:

@@ -1,0 +1,122 @@
+"""Numbers to SVG: quality against what an answer takes, with the frontier as a step line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from xml.sax.saxutils import escape
+
+from ranking.charts.intervals import Interval, Scale, interval_scale, padded, scale_ticks, ticks
+from ranking.charts.markers import marker
+from ranking.charts.plots import place_labels
+from ranking.charts.svg import ACCENT, INK, LINE, Svg, line, picture, tag, text
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 500, 76, 836, 20, 436
+STRONG = "#8f8a80"
+SHORT = 28  # letters of a name
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """One entrant: what an answer takes, its quality with the 95% interval, and whether it is on the frontier."""
+
+    label: str
+    number: int
+    x: float
+    y: float
+    low: float | None
+    high: float | None
+    on: bool
+    tip: str = ""  # lines of the tip, with a bar between them
+
+
+def frontier_chart(points: Sequence[FrontierPoint], *, label: str, x_label: str, y_label: str) -> Svg:
+    """Each entrant with its marker, name and interval; a log scale where what answers take spreads tenfold and more."""
+    positive = [p.x for p in points if p.x > 0]
+    logarithmic = len(positive) == len(points) > 0 and max(positive) >= 10 * min(positive)
+    across = [math.log10(p.x) if logarithmic else p.x for p in points]
+    xs = Scale(*padded(across, share=0.08), LEFT, RIGHT)
+    ys = interval_scale([Interval(p.label, p.y, p.low, p.high) for p in points], start=BOTTOM, end=TOP)
+    places = [(xs.at(at), ys.at(point.y)) for point, at in zip(points, across, strict=True)]
+    reaches = [
+        (ys.at(ys.low if p.low is None else p.low), ys.at(ys.high if p.high is None else p.high)) for p in points
+    ]
+    parts = [axes(xs, ys, x_label, y_label, logarithmic=logarithmic), steps(points, places)]
+    whiskers = [(x - 2, high, x + 2, low) for (x, _), (low, high) in zip(places, reaches, strict=True)]
+    names = [short(point.label) for point in points]
+    put = place_labels(names, places, (LEFT, TOP - 12, WIDTH - 4, BOTTOM), avoid=whiskers)
+    for point, (x, y), (low, high), name, at in zip(points, places, reaches, names, put, strict=True):
+        whisker = line(x, low, x, high, kind="reach", colour=INK, width=1.5)
+        words = text(at[0], at[1], name, anchor=at[2]) if at else ""
+        spoken = tag("title", escape(point.tip.replace("|", ", ") or point.label))
+        parts.append(
+            tag(
+                "g",
+                spoken + whisker + marker(point.number, x, y, size=6.5) + words,
+                class_="point on" if point.on else "point",
+                tabindex=0,
+                role="img",
+                aria_label=point.tip.replace("|", ", "),
+                data_tip=point.tip,
+                data_x=x,
+                data_y=y,
+            )
+        )
+    return picture(WIDTH, HEIGHT, label, "".join(parts), role="group")
+
+
+def short(name: str) -> str:
+    return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
+
+
+def axes(xs: Scale, ys: Scale, x_label: str, y_label: str, *, logarithmic: bool) -> str:
+    parts: list[str] = [line(LEFT, BOTTOM, RIGHT, BOTTOM, kind="axis", colour=STRONG)]
+    for t in scale_ticks(ys):
+        parts.append(line(LEFT, ys.at(t), RIGHT, ys.at(t), kind="grid", colour=LINE))
+        parts.append(text(LEFT - 8, ys.at(t) + 4, f"{t:,.6g}", anchor="end", soft=True, size=12))
+    for value in x_ticks(xs, logarithmic=logarithmic):
+        place = xs.at(math.log10(value) if logarithmic else value)
+        parts.append(line(place, BOTTOM, place, BOTTOM + 5, kind="axis", colour=STRONG))
+        parts.append(text(place, BOTTOM + 20, written(value), anchor="middle", soft=True, size=12))
+    scale = "log scale; " if logarithmic else ""
+    parts.append(text((LEFT + RIGHT) / 2, BOTTOM + 46, f"{x_label} ({scale}left is less)", anchor="middle"))
+    middle = (TOP + BOTTOM) / 2
+    turned = tag(
+        "text",
+        escape(y_label),
+        x=18,
+        y=middle,
+        transform=f"rotate(-90 18 {middle:g})",
+        text_anchor="middle",
+        font_size=13,
+        fill=INK,
+        class_="ink",
+    )
+    return "".join([*parts, turned])
+
+
+def written(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:g}"
+
+
+def x_ticks(scale: Scale, *, logarithmic: bool) -> list[float]:
+    if not logarithmic:
+        return [t for t in ticks(scale.low, scale.high) if t >= 0]
+    powers = range(math.floor(scale.low), math.ceil(scale.high) + 1)
+    return [v for p in powers for v in (10.0**p, 3 * 10.0**p) if scale.low <= math.log10(v) <= scale.high]
+
+
+def steps(points: Sequence[FrontierPoint], places: Sequence[tuple[float, float]]) -> str:
+    """From the cheapest to the best, each step where a little more brings something better."""
+    corners = sorted(place for point, place in zip(points, places, strict=True) if point.on)
+    if not corners:
+        return ""
+    path = [corners[0]]
+    for (_, before), (x, y) in pairwise(corners):
+        path += [(x, before), (x, y)]
+    path.append((RIGHT, corners[-1][1]))
+    drawn = " ".join(f"{x:g},{y:g}" for x, y in path)
+    name = text(RIGHT, corners[-1][1] - 6, "frontier", anchor="end", size=12)
+    return tag("polyline", points=drawn, fill="none", stroke=ACCENT, stroke_width=2, class_="frontier") + name

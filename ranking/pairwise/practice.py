@@ -1,0 +1,60 @@
+"""Pairs for practice: what many judges of a run were shown, and what they chose. Only of runs whose drawings are open."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from django.db.models import Count
+
+from generation.models import Run, Sample
+from judging.disclosure import drawings_are_open
+from judging.models import Kind, Matchup, Vote
+from ranking.best import PracticePair
+
+JUDGES, PAIRS = 100, 24  # at most so many judges are asked about so many pairs, however many votes there are
+
+
+def practice_pairs(run: Run, *, most: int) -> list[PracticePair]:
+    """The pairs that most judges have voted on, each of another prompt as far as possible."""
+    if run.visibility != Run.Visibility.PUBLISHED or not drawings_are_open(run):
+        return []
+    seats = [
+        seat.pk for seat in run.seats.filter(weight__gt=0, voted__gt=0).order_by("-voted", "pk").only("pk")[:JUDGES]
+    ]
+    if not seats:
+        return []
+    # Pairs that every judge gets come first; a run without them has those of its busiest judge.
+    shown = Matchup.objects.filter(seat=seats[0], state=Matchup.State.VOTED).exclude(kind=Kind.REPEAT).exclude(key="")
+    keys = list(shown.order_by("-kind", "order").values_list("key", flat=True)[:PAIRS])
+    cast = Vote.objects.rated().without_repeats().filter(matchup__seat__in=seats, matchup__key__in=keys)
+    sides = "matchup__left_sample", "matchup__right_sample"
+    chosen: dict[frozenset[int], Counter[tuple[str, int | None]]] = {}
+    simulated = set()
+    for row in cast.values(*sides, "outcome", "seat__is_simulated").annotate(votes=Count("pk")):
+        left, right = (row[side] for side in sides)
+        pair = frozenset((left, right))
+        picked = {"left": left, "right": right}.get(row["outcome"])
+        chosen.setdefault(pair, Counter())[(row["outcome"] if picked is None else "side", picked)] += row["votes"]
+        if row["seat__is_simulated"]:
+            simulated.add(pair)
+    ranked = sorted(chosen, key=lambda pair: -chosen[pair].total())
+    samples = _samples(run, ranked)
+    pairs = [_pair(chosen[pair], samples, pair, pair in simulated) for pair in ranked if pair <= samples.keys()]
+    prompts = [one.left.prompt_id for one in pairs]
+    again = [prompt in prompts[:place] for place, prompt in enumerate(prompts)]
+    return [one for _, one in sorted(zip(again, pairs, strict=True), key=lambda item: item[0])][:most]
+
+
+def _samples(run: Run, pairs: list[frozenset[int]]) -> dict[int, Sample]:
+    rows = run.samples.judgeable().filter(pk__in={pk for pair in pairs for pk in pair})
+    return {sample.pk: sample for sample in rows.select_related("prompt", "entrant", "run").defer("raw", "answer")}
+
+
+def _pair(
+    counts: Counter[tuple[str, int | None]], samples: dict[int, Sample], pair: frozenset[int], simulated: bool
+) -> PracticePair:
+    """Sides by the drawings' codes, which know nothing of who is better."""
+    left, right = sorted((samples[pk] for pk in pair), key=lambda sample: sample.code)
+    votes = Counter(left=counts["side", left.pk], right=counts["side", right.pk])
+    votes.update(tie=counts["tie", None], fail=counts["fail", None])
+    return PracticePair(left, right, votes, simulated)

@@ -1,0 +1,97 @@
+"""Head to head on a scored board: the difference of any two entrants with its interval and verdict, overall and by category."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from benchsite.lib.json_pages import page_or_json
+from generation.models import Entrant, Run
+from judging.rules import rules_of
+from ranking.models import Fit
+from ranking.results import VerdictResult, VerdictsResult
+from ranking.views import page_json
+from ranking.views.pages import newest_fit, nothing_yet, ranking_page, tabs_of
+from ranking.words import GAP_WORDS, labels_of, pair_of, verdict_words
+
+
+@require_GET
+@ranking_page
+def differences(request: HttpRequest, run: Run, protocol: str) -> HttpResponse:
+    fit = newest_fit(request, run, protocol)
+    if fit is None:
+        return nothing_yet(request, run)
+    context = differences_context(fit, request.GET.get("a", ""), request.GET.get("b", ""))
+    if context is None:
+        raise Http404
+    return page_or_json(
+        request,
+        "ranking/differences.html",
+        {**tabs_of(request, fit, here="differences"), **context},
+        page_json.differences,
+    )
+
+
+def differences_context(fit: Fit, first: str, second: str) -> dict[str, Any] | None:
+    """Two entrants by their codes; by default the two at the top. None where the board compares nobody."""
+    verdicts: VerdictsResult | None = fit.result.get("verdicts")
+    entrants = {entrant.code: entrant for entrant in fit.run.entrants.all()}
+    by_name = {entrant.name: entrant for entrant in entrants.values()}
+    compared = {name for pair in verdicts["pairs"] for name in (pair["upper"], pair["lower"])} if verdicts else set()
+    top = [by_name[row["entrant"]] for row in fit.result["overall"] if row["entrant"] in compared & {*by_name}]
+    if verdicts is None or len(top) < 2 or first not in {"", *entrants} or second not in {"", *entrants}:
+        return None
+    one = entrants.get(first) or next(e for e in top if e.code != second)
+    other = entrants.get(second) or next(e for e in top if e != one)
+    labels, digits = labels_of(entrants.values()), digits_of(fit)
+    pair = pair_of(verdicts, one.name, other.name)
+    return {
+        "protocol": fit.protocol,
+        "one": one,
+        "other": other,
+        "entrants": sorted(top, key=lambda entrant: entrant.label),
+        "pair": pair,
+        "sentence": verdict_words(pair, labels, digits=digits) if pair else "",
+        "digits": digits,
+        "by_category": category_rows(fit, one, other),
+        "pairs": [row_of(entry, labels) for entry in verdicts["pairs"]],
+    }
+
+
+def digits_of(fit: Fit) -> int:
+    """Decimals that say something: scores from 0 to 1 need more than scores out of 100."""
+    scores = [abs(row.get("score") or row.get("rating") or 0) for row in fit.result["overall"]]
+    return 3 if max(scores, default=0) <= 1 else 1
+
+
+def row_of(pair: VerdictResult, labels: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        **pair,
+        "upper": labels.get(pair["upper"], pair["upper"]),
+        "lower": labels.get(pair["lower"], pair["lower"]),
+        "words": GAP_WORDS[pair["state"]],
+    }
+
+
+def category_rows(fit: Fit, one: Entrant, other: Entrant) -> list[dict[str, Any]]:
+    """The difference in each category, from the first of the two to the second."""
+    rows = []
+    for key, name in rules_of(fit.run.code).in_order(fit.result.get("category_verdicts", {})):
+        pair = pair_of(fit.result["category_verdicts"][key], one.name, other.name)
+        if pair is not None:
+            turned = pair["upper"] != one.name
+            low, high = pair["low"], pair["high"]
+            rows.append(
+                {
+                    "category": name,
+                    "gap": -pair["gap"] if turned else pair["gap"],
+                    "low": -high if turned and high is not None else low,
+                    "high": -low if turned and low is not None else high,
+                    "state": pair["state"],
+                    "words": GAP_WORDS[pair["state"]],
+                }
+            )
+    return rows

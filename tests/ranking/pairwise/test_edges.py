@@ -1,0 +1,157 @@
+"""Votes at the edge of what can be ranked: page, Markdown and JSON say something true about each."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from tests.ranking.edge_runs import EDGES, make_edge
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+ALPHA, BETA, GAMMA = "acme/alpha-1", "bestco/beta-mini", "corp/gamma-xl"
+EVEN = "Every vote so far was a tie or a fail, so nobody is ahead"
+NOBODY_FIRST = (
+    "stays first",
+    "can take the first place",
+    "would put",
+    "share first place",
+    f"{ALPHA} leads",
+    f"{ALPHA} label leads",
+)
+# What page and Markdown both say, and what neither may say.
+SAID = {
+    "no votes": (["0 votes by 0 judges on 0 prompts"], ["Chance of being the best", *NOBODY_FIRST]),
+    "all ties": ([EVEN, "24 votes by 4 judges on 6 prompts"], ["clustered by", *NOBODY_FIRST]),
+    "all fails": ([EVEN, "24 votes by 4 judges on 6 prompts"], ["clustered by", *NOBODY_FIRST]),
+    "one vote": (
+        ["1 vote by 1 judge on 1 prompt", "It cannot be said yet how many votes would settle their order"],
+        [
+            "clustered by",
+            "will not settle",
+            "1 votes",
+            "worth less than their number",
+            f"{ALPHA} leads",
+            f"{ALPHA} label leads",
+        ],
+    ),
+    "one entrant": (["0 votes by 0 judges on 0 prompts"], ["Chance of being the best", *NOBODY_FIRST]),
+    "a perfect cycle": (
+        ["These ratings do not describe the votes well", f"{ALPHA} beats {BETA} in 100% instead of 50%"],
+        [*NOBODY_FIRST],
+    ),
+    "islands": (
+        ["There are 2 groups that never met", "nothing is compared across them"],
+        ["Chance of being the best of all", *NOBODY_FIRST],
+    ),
+    "undefeated": ([f"Won every comparison, so the rating has no limit upwards: {ALPHA}"], ["Lost every comparison"]),
+    "nearly certain": ([f"{ALPHA} label stays first", "192 votes by 4 judges on 6 prompts"], []),
+}
+
+
+def text_of(response) -> str:
+    """What stands between the tags of a page's own part."""
+    assert response.status_code == 200
+    page = response.content.decode().partition("<main")[2].partition("</main")[0]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+@pytest.fixture
+def edge(request):
+    return make_edge(request.param)
+
+
+@pytest.mark.parametrize(("edge", "name"), [(name, name) for name in EDGES], indirect=["edge"], ids=list(EDGES))
+def test_page_markdown_and_json_say_what_is_true(client, edge, name):
+    page = text_of(client.get(f"/runs/{edge.code}/leaderboard/"))
+    markdown = " ".join(client.get(f"/runs/{edge.code}/leaderboard.md").content.decode().split())
+    document = client.get(f"/runs/{edge.code}/leaderboard.json").json()
+
+    said, never = SAID[name]
+    assert [words for words in said if words not in page] == []
+    assert [words for words in said if words.replace(" label", "") not in markdown] == []
+    assert [words for words in never if words in page or words in markdown] == []
+    assert "nan" not in markdown.lower().split() and "inf" not in markdown.lower().split()
+    assert len(EDGES[name][1]) == document["votes"]
+    assert not any(row["p_best"] in (0, 1) for row in document["overall"])
+
+
+@pytest.mark.parametrize("edge", ["one entrant"], indirect=True)
+def test_one_entrant_is_told_that_nothing_will_come(client, edge):
+    page = text_of(client.get(f"/runs/{edge.code}/leaderboard/"))
+
+    assert f"{ALPHA} label is alone here" in page and "within seconds of the first votes" not in page
+
+
+@pytest.mark.parametrize("edge", ["no votes", "one entrant"], indirect=True)
+def test_head_to_head_waits_for_two_with_votes(client, edge):
+    assert "There is no leaderboard yet" in text_of(client.get(f"/runs/{edge.code}/leaderboard/versus/"))
+    assert client.get(f"/runs/{edge.code}/leaderboard/versus/?format=json").json()["overall"] == []
+
+
+@pytest.mark.parametrize("edge", ["all ties", "all fails", "a perfect cycle"], indirect=True)
+def test_nobody_is_first_where_all_are_equal(client, edge):
+    document = client.get(f"/runs/{edge.code}/leaderboard.json").json()
+
+    assert {row["rank"] for row in document["overall"]} == {1}
+    assert {row["rating"] for row in document["overall"]} == {1000.0}
+    assert document["robustness"]["first"] is None and document["robustness"]["leave_one_judge_out"] == []
+
+
+@pytest.mark.parametrize("edge", ["all ties", "all fails"], indirect=True)
+def test_votes_that_tell_no_difference_name_no_best_drawing(client, edge):
+    document = client.get(f"/runs/{edge.code}/leaderboard.json").json()
+    entrant = text_of(client.get(f"/runs/{edge.code}/entrants/{edge.entrants.first().code}/"))
+
+    assert all(row["low"] is None and row["high"] is None for row in document["overall"])
+    assert "Best drawings" not in entrant and "Weakest drawings" not in entrant
+
+
+@pytest.mark.parametrize("edge", ["islands"], indirect=True)
+def test_islands_are_not_compared(client, edge):
+    document = client.get(f"/runs/{edge.code}/leaderboard.json").json()
+    rows = client.get(f"/runs/{edge.code}/leaderboard/charts/wins.csv").content.decode().splitlines()[1:]
+
+    assert {frozenset(names) for names in document["connectivity"]["islands"]} == {
+        frozenset({ALPHA, BETA}),
+        frozenset({GAMMA, "delta/delta-pro"}),
+    }
+    assert sum(pair["state"] == "apart" for pair in document["verdicts"]["pairs"]) == 4
+    assert len(rows) == 4 and not any(ALPHA in row and GAMMA in row for row in rows)
+    assert document["robustness"]["first"] is None
+    assert {row["p_best"] for row in document["overall"]} == {None}
+
+
+@pytest.mark.parametrize("edge", ["islands"], indirect=True)
+def test_head_to_head_across_islands_has_no_chance(client, edge):
+    codes = {entrant.name: entrant.code for entrant in edge.entrants.all()}
+    page = text_of(client.get(f"/runs/{edge.code}/leaderboard/versus/?a={codes[ALPHA]}&b={codes[GAMMA]}"))
+
+    assert "The two have never been compared, not even through others." in page
+    assert "is preferred to" not in page and "no votes yet" not in page
+    assert "Chance of being best" not in text_of(client.get(f"/runs/{edge.code}/entrants/{codes[ALPHA]}/"))
+
+
+@pytest.mark.parametrize("edge", ["undefeated"], indirect=True)
+def test_the_undefeated_have_no_upper_limit_anywhere(client, edge):
+    document = client.get(f"/runs/{edge.code}/leaderboard.json").json()
+    history = client.get(f"/runs/{edge.code}/leaderboard/history/?format=json").json()
+
+    first = document["overall"][0]
+    assert (first["entrant"], first["high"], first["unbounded"]) == (ALPHA, None, True)
+    assert history["points"][0]["ratings"][0][2] is None
+    gaps = {(pair["upper"], pair["lower"]): pair for pair in document["verdicts"]["pairs"]}
+    assert all(gaps[ALPHA, other]["high"] is None and gaps[ALPHA, other]["low"] is not None for other in (BETA, GAMMA))
+    assert None not in (gaps[BETA, GAMMA]["low"], gaps[BETA, GAMMA]["high"])
+    assert "or more)" in text_of(client.get(f"/runs/{edge.code}/leaderboard/versus/"))
+
+
+@pytest.mark.parametrize("edge", ["nearly certain"], indirect=True)
+def test_nearly_certain_is_not_certain(client, edge):
+    page = text_of(client.get(f"/runs/{edge.code}/leaderboard/"))
+    document = client.get(f"/runs/{edge.code}/leaderboard.json").json()
+
+    assert 0.99 < document["overall"][0]["p_best"] < 1
+    assert f"Chance of being the best of all: {ALPHA} label >99%" in page
