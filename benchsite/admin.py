@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
 
 from benchsite.lib.fact_admin import FactAdmin
+from judging.curating.reset_links import note_new_password
 
 admin.site.site_title = "Benchsite"
 admin.site.index_title = "Curation"
@@ -19,6 +23,14 @@ admin.site.unregister(User)
 @admin.register(User)
 class PersonAdmin(UserAdmin):
     readonly_fields = ("last_login", "date_joined")  # written by the site
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        """Somebody else's new password: the judge is told, as of a curator's link."""
+        response = super().user_change_password(request, id, form_url)
+        person = User.objects.filter(pk=id).first()
+        if request.method == "POST" and response.status_code == 302 and person and person != request.user:
+            note_new_password(judge=person, by=cast(User, request.user))
+        return response
 
 
 @admin.register(LogEntry)

@@ -51,7 +51,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "benchsite.sessions.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -88,6 +88,9 @@ elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     # A worker that is stopped in the middle of a transaction must not keep its locks for ever.
     _options = DATABASES["default"].setdefault("OPTIONS", {})
     _options.setdefault("options", f"-c idle_in_transaction_session_timeout={env_int('IDLE_TRANSACTION_SECONDS', 30)}s")
+    # Only statements that ask for it are prepared (benchsite/lib/prepared.py); Django's own never repeat to the letter.
+    # A pooler between this site and PostgreSQL may not know them: then none is.
+    _options.setdefault("prepare_threshold", 10**9 if env_bool("PREPARED_STATEMENTS", True) else None)
 
 REDIS_URL = left_behind("REDIS_URL", VAR_DIR / "redis_url", "redis://127.0.0.1:6379/0")
 _QUEUE = {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 1800, "SERIALIZER": "rq.serializers.JSONSerializer"}
@@ -149,6 +152,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 X_FRAME_OPTIONS = "DENY"
+SESSION_ENGINE = "benchsite.sessions"
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"

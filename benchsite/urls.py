@@ -13,6 +13,8 @@ from ranking.urls import gallery_urls
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("drawings/", views.drawings, name="drawings"),
+    path("suites/", views.suites, name="suites"),
     path("suites/<slug:slug>/", views.suite, name="suite"),
     path("runs/<slug:code>/suite/", views.run_suite, name="run_suite"),
     path("about/numbers/", views.numbers, name="numbers"),

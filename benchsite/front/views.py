@@ -13,23 +13,28 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 from django_rq import get_connection
 from redis.exceptions import RedisError
 
-from benchsite.front.best import best_of
+from benchsite.front.practice import practice_of
 from benchsite.front.published import demo_runs_are_coming, live_numbers, shown_runs
 from benchsite.lib.json_pages import page_or_json
 from generation.models import Run
+from generation.protocols import protocols_of
 from generation.suites.loading import load_suites
 from generation.suites.suite import Category, PromptEntry, Suite
+from judging.disclosure import may_see_drawings
 from ranking.pairwise.judges_page import FLAGS
 from ranking.people import hidden_from
 from ranking.views import page_json
 from ranking.views.overview import overview
 from ranking.words import ALPHA_WORDS
 
-SHOWN = 12  # runs on the home page; the rest are under Leaderboards
+SHOWN = 6  # runs on the home page; the rest are under Leaderboards
+LEDE = "Language models draw, people compare the drawings blind, and every ranking says how sure it is."
+BROWSED, TILES = 12, 12  # runs on the page of drawings, and drawings of each
 
 
 def good_suites() -> list[Suite]:
@@ -46,21 +51,55 @@ def _read_suites(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> list
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     runs = list(shown_runs(request.user)[:SHOWN])
-    lines = overview(runs, request.user)
     context = {
-        "lines": lines,
+        "practice": practice_of(request.GET),
+        "lines": overview(runs, request.user),
         "demo_runs": not runs and demo_runs_are_coming(),
         "numbers": live_numbers(),
-        "best": best_of(lines),
-        "suites": good_suites(),
+        "share": {"title": "Which model draws best? You be the judge.", "description": LEDE, "picture": _picture()},
     }
     return page_or_json(request, "site/home.html", context, _home_document)
 
 
+def _picture() -> str:
+    """For pages without a picture of their own: two drawings of the shipped practice set."""
+    return static("share/home.png")
+
+
 def _home_document(context: dict[str, Any]) -> dict[str, Any]:
-    best = [{"says": best.words} | page_json.sample_line(best.sample) for best in context["best"]]
-    suites = [{name: getattr(suite, name) for name in ("slug", "title", "description")} for suite in context["suites"]]
-    return {"numbers": asdict(context["numbers"]), **page_json.boards(context), "best": best, "suites": suites}
+    return {"numbers": asdict(context["numbers"]), **page_json.boards(context)}
+
+
+@require_safe
+def drawings(request: HttpRequest) -> HttpResponse:
+    """Drawings of the leaders, from runs that nobody judges blind any more."""
+    runs = [run for run in shown_runs(request.user)[: 4 * BROWSED] if may_see_drawings(run, request.user)][:BROWSED]
+    lines = {line["run"].pk: line for line in reversed(overview(runs, request.user, drawings=TILES))}
+    shown = [lines[run.pk] for run in runs if run.pk in lines and lines[run.pk]["drawings"]]
+    about = "Drawings by the leading models, from runs whose judging is closed or automatic."
+    share = {"title": "Drawings by language models", "description": about, "picture": _picture()}
+    return page_or_json(request, "site/drawings.html", {"lines": shown, "share": share}, _drawings_document)
+
+
+def _drawings_document(context: dict[str, Any]) -> dict[str, Any]:
+    return {"drawings": [page_json.sample_line(sample) for line in context["lines"] for sample in line["drawings"]]}
+
+
+@require_safe
+def suites(request: HttpRequest) -> HttpResponse:
+    about = "What models are asked to draw, and how their drawings are scored."
+    listed = good_suites()
+    context = {
+        "suites": listed,
+        "scored": [(suite, [entry.label.lower() for entry in protocols_of(suite).values()]) for suite in listed],
+        "share": {"title": "Suites of drawing prompts", "description": about, "picture": _picture()},
+    }
+    return page_or_json(request, "site/suites.html", context, _suites_document)
+
+
+def _suites_document(context: dict[str, Any]) -> dict[str, Any]:
+    fields = ("slug", "title", "description")
+    return {"suites": [{name: getattr(suite, name) for name in fields} for suite in context["suites"]]}
 
 
 @require_safe
@@ -87,6 +126,7 @@ def _suite_page(request: HttpRequest, suite: Suite, runs: QuerySet[Run]) -> Http
         "suite": suite,
         "groups": groups or [(None, suite.prompts)],
         "runs": [(run, run.pk in hidden) for run in runs],
+        "share": {"title": suite.title, "description": suite.description, "picture": _picture()},
     }
     return page_or_json(request, "site/suite.html", context, _suite_document)
 
@@ -105,7 +145,11 @@ def _suite_document(context: dict[str, Any]) -> dict[str, Any]:
 
 @require_safe
 def numbers(request: HttpRequest) -> HttpResponse:
-    return page_or_json(request, "site/numbers.html", {}, _numbers_document)
+    share = {
+        "title": "About the numbers",
+        "description": "What ratings, intervals and ranks mean, and how they are made.",
+    }
+    return page_or_json(request, "site/numbers.html", {"share": share}, _numbers_document)
 
 
 def _numbers_document(context: dict[str, Any]) -> dict[str, Any]:

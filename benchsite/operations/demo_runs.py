@@ -11,6 +11,7 @@ from generation.models import Event, Run
 from generation.protocols import load, protocols_of
 from generation.runs.lifecycle import start_run
 from generation.runs.publishing import publish_runs
+from generation.suites.demo_sizes import load_demo
 from generation.suites.loading import load_suites
 from generation.suites.suite import Suite
 from judging.curating.invitations import seat_judge
@@ -18,6 +19,7 @@ from judging.curating.runs import set_judging
 from ranking.fitting import fit_run
 
 REASON = "A demo run, shown to everybody from the first start."
+FINISHED = "The simulated judges are done; its drawings are shown with names from the first start."
 
 
 def start_demo_runs() -> list[Run]:
@@ -41,9 +43,16 @@ def show_demo_run(run: Run) -> bool:
         for entry in run.judged_by:
             if entry.judge_demo:
                 load(entry.judge_demo)(run)
-        for judge in first_judges():
-            seat_judge(run=run, judge=judge)
+        if _is_finished(run):
+            set_judging(run=run, verb="close", by=None, reason=FINISHED)
+        else:
+            for judge in first_judges():
+                seat_judge(run=run, judge=judge)
     for protocol in protocols_of(run):
         fit_run(run, protocol=protocol)
     publish_runs([run], by=None, reason=REASON)
     return True
+
+
+def _is_finished(run: Run) -> bool:
+    return load_demo(settings.SUITES_DIR / "demo.yaml").size_of(run.suite).finished

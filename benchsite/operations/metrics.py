@@ -20,7 +20,8 @@ from redis.exceptions import RedisError
 from rq import Worker
 
 from benchsite.version import VERSION
-from generation.models import NANO, Notice, ProviderCall, Run, Sample
+from generation.models import Notice, ProviderCall, Run, Sample
+from generation.money import NANO
 from generation.queue import queue_connection, seconds_since_beat
 from judging.models import JudgeTally
 from ranking.fitting import stale_fits

@@ -35,7 +35,8 @@ from benchsite.operations.backups import (
     read_manifest,
     run_tool,
 )
-from generation.models import NANO, ProviderCall, Run
+from generation.models import ProviderCall, Run
+from generation.money import NANO
 from judging.models import Vote
 
 TRIES = 30

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -34,6 +35,22 @@ def named(key: str, labels: Mapping[str, str]) -> str:
 
 
 @register.filter
+def score(value: float | None) -> str:
+    """1,223 for a rating, 80.2 for points, 0.96 for a share of one."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) > 1 else f"{value:.2f}"
+
+
+@register.filter
+def text_size(drawing: str) -> str:
+    """The classes by which a text drawing fills its tile; see static/css/drawings.css."""
+    lines = drawing.expandtabs().splitlines() or [""]
+    columns, rows = max(map(len, lines)), len(lines)
+    return f"cols-{min(max(-(-columns // 4) * 4, 4), 240)} rows-{min(max(-(-rows // 2) * 2, 2), 120)}"
+
+
+@register.filter
 def dollars(nano: int | None) -> str:
     """US$8.47 from nano-dollars, with enough digits to tell a cheap call from none."""
     if nano is None:
@@ -44,16 +61,75 @@ def dollars(nano: int | None) -> str:
 
 
 @register.filter
+def small_dollars(nano: float | None) -> str:
+    """0.0038: dollars of one answer, in two significant digits and without the sign, for a column that has it in its head."""
+    if not isinstance(nano, int | float):  # templates give "" where a number is not there
+        return "–"
+    usd = nano / 1e9
+    digits = 2 if usd >= 0.1 or usd == 0 else min(7, 1 - math.floor(math.log10(usd)))
+    return f"{usd:,.{digits}f}"
+
+
+@register.filter
+def price(usd: float | None) -> str:
+    """2.50 or 0.075: dollars for a million tokens."""
+    if not isinstance(usd, int | float):  # templates give "" where a number is not there
+        return "–"
+    return f"{usd:,.2f}" if round(usd, 2) == usd else f"{usd:,.4g}"
+
+
+@register.filter
+def seconds(value: float | None) -> str:
+    """0.15 s, 4.2 s, 75 s."""
+    if not isinstance(value, int | float):  # templates give "" where a number is not there
+        return "–"
+    return f"{value:,.{2 if value < 1 else 1 if value < 100 else 0}f}{THIN_SPACE}s"
+
+
+@register.filter
 def percent(share: float | None, digits: int = 0) -> str:
-    return "–" if share is None else f"{100 * share:.{digits}f}%"
+    """33%; what is not quite none or all of it is never rounded to that: <1%, >99%."""
+    if share is None:
+        return "–"
+    text = f"{100 * share:.{digits}f}"
+    least = 10.0**-digits
+    if share > 0 and float(text) == 0:
+        return f"<{least:.{digits}f}%"
+    if share < 1 and float(text) == 100:
+        return f">{100 - least:.{digits}f}%"
+    return f"{text}%"
 
 
 @register.filter
 def chance(share: float | None) -> str:
     """A probability, which is never called certain or impossible."""
     if share is not None and share > 0.99:
-        return "> 99%"
-    return "< 1%" if share is not None and share < 0.01 else percent(share)
+        return ">99%"
+    return "<1%" if share is not None and share < 0.01 else percent(share)
+
+
+REASONS = {
+    "invalid_json": "not valid JSON",
+    "no_json": "no JSON in the answer",
+    "empty": "an empty answer",
+    "empty_answer": "an empty answer",
+    "no_svg": "no SVG in the answer",
+    "too_slow": "took too long to read",
+}
+
+
+@register.filter
+def reason_words(code: str) -> str:
+    """Why an answer has no drawing, as people say it; codes such as `invalid_json` are for files."""
+    return REASONS.get(code, code.replace("_", " "))
+
+
+@register.filter
+def art_size(text: str) -> str:
+    """The classes that tell a tile how many columns and rows a text has, so that it fills the tile; see drawings.css."""
+    lines = text.expandtabs(8).splitlines() or [""]
+    columns, rows = max(map(len, lines)), len(lines)
+    return f"cols-{min(240, max(4, -(-columns // 4) * 4))} rows-{min(120, max(2, -(-rows // 2) * 2))}"
 
 
 @register.filter

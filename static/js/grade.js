@@ -35,7 +35,7 @@ function paint(row) {
   const whole = rows.every((one) => one.field.value !== "");
   const total = rows.reduce((sum, one) => sum + one.weight, 0);
   const score = rows.reduce((sum, one) => sum + one.weight * Number(one.field.value), 0) / total;
-  at("score").textContent = whole ? `${score.toFixed(2)} of ${HIGH}` : "once all are graded";
+  at("score").textContent = whole ? `${score.toFixed(2)} of ${HIGH}` : "No score yet: it appears when all are graded.";
 }
 
 function set(row, value) {
@@ -117,7 +117,15 @@ function toggleScore() {
   sessionStorage.setItem("show-score", shown ? "1" : "");
 }
 
+function toggleKeys() {
+  at("keys-box").open = !at("keys-box").open;
+  if (!at("keys-box").open) return;
+  at("keys-box").scrollIntoView({ block: "nearest" });
+  at("keys-box").querySelector("summary").focus();
+}
+
 const actions = {
+  "?": toggleKeys,
   p: () => at("previous") && leave(at("previous").href),
   n: () => leave(form.dataset.next),
   s: toggleScore,
@@ -136,7 +144,12 @@ for (const row of rows) {
   paint(row);
 }
 at("note").addEventListener("change", later);
-form.addEventListener("submit", (event) => { event.preventDefault(); leave(form.dataset.next); });
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (rows.some((row) => row.field.value !== "")) { leave(form.dataset.next); return; }
+  say("Nothing is graded yet. Grade this drawing, or choose Next to leave it for later.");
+  rows[0].slide.focus();
+});
 at("undo").addEventListener("submit", async (event) => {
   event.preventDefault();
   if (await save()) at("undo").submit();

@@ -2,13 +2,15 @@
 // Everything here presses what is already on the page; without it the forms work by themselves.
 import { keep, kept, resumeKept, send } from "./judge_send.js";
 import { listenForKeys } from "./judge_keys.js";
-import { scrollTogether, showMiddle, whenLoaded } from "./judge_view.js";
+import { listenForEnlarging } from "./judge_enlarge.js";
+import { frameChoice, isRevealing, reveal, takeBackChoice } from "./judge_reveal.js";
+import { scrollTogether, showMiddle, sided, whenLoaded } from "./judge_view.js";
 
 const at = (id) => document.getElementById(id);
 const stage = at("stage");
 const ballot = at("ballot");
 const undoForm = at("undo");
-const buttons = [...ballot.querySelectorAll("button[name=outcome]")];
+const buttons = [...ballot.elements].filter((field) => field.name === "outcome");
 const FACES = ['16px "Courier New"', '16px "Consolas"', '16px "Fira Code"', '16px "Bench Courier"', '16px "Bench DejaVu"', '16px "Bench Fira"'];
 const TOO_SOON_MS = 300; // nobody has looked at a pair by then, and the server would not take the vote
 const STREAK = 60;
@@ -55,7 +57,7 @@ function show(pair) {
     stage.replaceChildren(pair.nodes);
     ballot.code.value = pair.code;
     at("report").code.value = pair.code;
-    [...ballot.elements].filter((field) => field.type === "checkbox").forEach((box) => { box.checked = false; });
+    showMarks();
     window.scrollTo(0, 0);
     unlockWhenDrawn();
   } else {
@@ -79,39 +81,44 @@ function showProgress({ words, value, max }) {
   at("bar").value = value || 0;
 }
 
+function showMarks(marks = {}) {
+  for (const box of [...ballot.elements].filter((field) => field.type === "checkbox")) {
+    box.checked = Boolean(marks[box.name.replace("_breaks", "")]?.includes(Number(box.value)));
+    if (box.checked) at("marks").open = true;
+  }
+}
+
 function showUndo(code, said) {
   undoForm.hidden = !code;
   undoForm.code.value = code || "";
-  at("said").textContent = said;
-}
-
-function showNames(names) {
-  at("revealed").hidden = !names;
-  if (names) at("revealed").textContent = `The last pair: left was ${names.left}, right was ${names.right}.`;
+  at("said").textContent = sided(said);
 }
 
 // What the server says is on the screen. While other votes are still under way, only the pair behind is taken from it.
-function take(line) {
+async function take(line) {
   showProgress(line.progress);
   showUndo(line.undo, line.said);
-  showNames(line.revealed);
+  if (isRevealing() && line.revealed) await reveal(line.revealed);
+  else if (isRevealing() && votesAhead === 0) { takeBackChoice(); unlock(); }
   if (votesAhead > 0) {
     next = parse(line.next) || next;
     if (!stage.querySelector(".pair") && next) { show(next); next = null; }
     return;
   }
-  if (!line.current) { window.location.assign(document.querySelector(".topline a").href); return; }
+  if (!line.current) { window.location.assign(stage.dataset.done); return; }
   const onScreen = stage.querySelector(".pair")?.dataset.code;
   if (line.current.code !== onScreen) {
-    if (line.current.html) show(parse(line.current));
-    else if (next?.code === line.current.code) { show(next); next = null; }
-    else { window.location.reload(); return; }
+    const pair = next?.code === line.current.code ? next : parse(line.current);
+    if (!pair) { window.location.reload(); return; }
+    if (pair === next) next = null;
+    show(pair);
+    if (line.marks) showMarks(line.marks); // of a vote that was undone
   }
-  next = parse(line.next) || (line.next?.code === next?.code ? next : null);
+  next = (line.next?.code === next?.code && next) || parse(line.next);
 }
 
-async function ask(form, fields) {
-  const answer = await send(form.action, fields, say);
+async function ask(url, fields) {
+  const answer = await send(url, fields, say);
   if (answer.ok) { say(""); return answer.body; }
   if (answer.body?.error === "recorded") { say(answer.body.sentence); return resync(); }
   if (answer.body?.error === "login") { say(answer.body.sentence); return null; }
@@ -128,7 +135,7 @@ async function resync() {
 }
 
 function inTurn(work) {
-  tail = tail.then(work).then((line) => { if (line) take(line); });
+  tail = tail.then(work).then((line) => line && take(line));
   return tail;
 }
 
@@ -153,35 +160,43 @@ function vote(button) {
   button.classList.add("pressed");
   setTimeout(() => button.classList.remove("pressed"), 120);
   votesAhead += 1;
-  keep(ballot.action, fields);
-  show(next);
-  next = null;
+  const url = button.value === "skip" ? button.formAction : ballot.action;
+  keep(url, fields);
+  if ("reveals" in stage.dataset && button.value !== "skip") {
+    lock();
+    frameChoice(button.value);
+  } else {
+    show(next);
+    next = null;
+  }
   remind();
   inTurn(() => {
-    const shown = stage.querySelector(".pair")?.dataset.code || "";
-    return ask(ballot, { ...fields, have: shown }).finally(() => { votesAhead -= 1; });
+    const have = isRevealing() ? next?.code : stage.querySelector(".pair")?.dataset.code;
+    return ask(url, { ...fields, have: have || "" }).finally(() => { votesAhead -= 1; });
   });
 }
 
 function undo() {
   if (undoForm.hidden) return;
-  inTurn(() => ask(undoForm, { code: undoForm.code.value }));
+  inTurn(() => ask(undoForm.action, { code: undoForm.code.value }));
 }
 
 ballot.addEventListener("submit", (event) => { event.preventDefault(); if (event.submitter) vote(event.submitter); });
 // The second click of a double click would fall on the next pair.
-ballot.addEventListener("click", (event) => { if (event.detail > 1) event.preventDefault(); });
+buttons.forEach((button) => button.addEventListener("click", (event) => { if (event.detail > 1) event.preventDefault(); }));
 undoForm.addEventListener("submit", (event) => { event.preventDefault(); undo(); });
 at("report").addEventListener("submit", (event) => {
   event.preventDefault();
   const { code, side, reason, note } = event.target;
   at("report-box").open = false;
-  inTurn(() => ask(event.target, { code: code.value, side: side.value, reason: reason.value, note: note.value }));
+  inTurn(() => ask(event.target.action, { code: code.value, side: side.value, reason: reason.value, note: note.value }));
 });
 window.addEventListener("pageshow", ({ persisted }) => { if (persisted) inTurn(resync); }); // back, to a page that stood still
 
 scrollTogether(stage);
-listenForKeys({ vote: (key) => buttons.find((button) => button.dataset.key === key)?.click(), undo });
+listenForEnlarging(stage);
+listenForKeys({ vote: (outcome) => { if (!isRevealing()) buttons.find((button) => button.value === outcome).click(); }, undo });
+at("said").textContent = sided(at("said").textContent);
 document.querySelector(".judge").classList.add("scripted");
 if (kept().length) show(null); // what the server still shows has a vote already
 else unlockWhenDrawn();

@@ -6,6 +6,7 @@ const at = (id) => document.getElementById(id);
 const ZOOMS = 3;
 const WITH_SHIFT = ["?", "+", "1", "2", "3"];
 let side = "left";
+let tabbed = false; // the focus was last moved with Tab
 let zoom = Number(sessionStorage.getItem("zoom") || 0);
 
 function setZoom(level) {
@@ -39,7 +40,7 @@ function keyOf({ key, code }) {
 
 export function listenForKeys({ vote, undo }) {
   const actions = {
-    a: () => vote("a"), d: () => vote("d"), s: () => vote("s"), f: () => vote("f"),
+    a: () => vote("left"), s: () => vote("tie"), d: () => vote("right"), f: () => vote("fail"), " ": () => vote("skip"),
     z: undo, x: () => toggle("report-box"), "?": () => toggle("keys-box"),
     "+": () => setZoom(zoom + 1), "-": () => setZoom(zoom - 1),
   };
@@ -54,11 +55,16 @@ export function listenForKeys({ vote, undo }) {
     if (event.shiftKey && !WITH_SHIFT.includes(event.key)) return;
     if (event.key === "Escape") { at("report-box").open = at("keys-box").open = false; document.activeElement?.blur(); return; }
     if (event.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
+    if (event.key === " " && tabbed && event.target.matches?.("a, button, summary, input")) return; // presses what was chosen
     const action = actions[keyOf(event)];
     if (!action) return;
     event.preventDefault();
     action();
   });
+  // A button that was clicked still has the focus, and Space would press it again; one that was reached by Tab is meant.
+  document.addEventListener("pointerdown", () => { tabbed = false; }, true);
+  document.addEventListener("keydown", ({ key }) => { tabbed ||= key === "Tab"; }, true);
+  document.addEventListener("keyup", (event) => { if (event.key === " " && !tabbed && event.target.matches?.("button")) event.preventDefault(); });
   for (const [id, step] of [["smaller", -1], ["larger", 1]]) at(id).addEventListener("click", () => setZoom(zoom + step));
   for (const [id, box] of [["open-report", "report-box"], ["open-keys", "keys-box"]]) {
     at(id).hidden = false;

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchsite.lib.progress_bar import Bar
 from benchsite.operations.backups import BackupError
 from benchsite.operations.restoring import Restored, restore
-from generation.models import NANO
+from generation.money import NANO
 
 
 class Command(BaseCommand):

@@ -87,7 +87,7 @@ def test_home_asks_the_database_a_fixed_number_of_times(client, count, django_as
         start_run(make_suite())
     Run.objects.update(visibility="published")
 
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         client.get("/")
 
 
@@ -128,8 +128,8 @@ def test_a_changed_suite_is_read_again(client, settings, tmp_path):
     shutil.copytree(settings.SUITES_DIR, folder)
     settings.SUITES_DIR = folder
     file = folder / "ascii" / "config.yaml"
-    assert "Changed title" not in client.get("/").content.decode()
+    assert "Changed title" not in client.get("/suites/").content.decode()
 
     file.write_text(file.read_text().replace("title: ASCII art", "title: Changed title"))
 
-    assert "Changed title" in client.get("/").content.decode()
+    assert "Changed title" in client.get("/suites/").content.decode()

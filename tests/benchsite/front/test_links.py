@@ -20,7 +20,7 @@ from tests.judging.make import make_seat
 from tests.ranking.answered_run import make_answered_run
 from tests.ranking.graded_run import make_graded_run
 from tests.ranking.voted_run import make_voted_run
-from tests.site.admin_rows import make_rows
+from tests.site.admin.rows import make_rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long, pytest.mark.once]
 EACH = 2  # links of one kind that are followed from pages of one kind; the next vote's page is made as this one's is

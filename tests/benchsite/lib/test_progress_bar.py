@@ -144,7 +144,7 @@ def test_commands_about_drawings_show_how_far_they_are(eager, run, tmp_path):
     assert "\rExporting [" in shown("export", "samples", run.code, "--out", file)
     assert "\rExporting [" in shown("export", "samples", run.code)
     assert "\rExporting [" in shown("export", "all", run.code, "--out", tmp_path / "run.zip")
-    assert "\rImporting [" in shown("import_run", tmp_path / "run.zip", "--copy")
+    assert "\rImporting [" in shown("import_run", tmp_path / "run.zip", "--copy", "--reason", "a test")
     assert "\rAdding [" in shown("extend_run", run.code, "--attempts", "3")
     assert "\rDrawing [" in shown("draw", run.code)
 
@@ -156,7 +156,7 @@ def test_commands_about_votes_show_how_far_they_are(eager, run, tmp_path):
     assert "\rComparing runs [" in shown("check_tallies")
     file = tmp_path / "votes.jsonl"
     assert "\rExporting [" in shown("export", "votes", run.code, "--out", file)
-    assert "\rImporting [" in shown("import_votes", file)
+    assert "\rImporting [" in shown("import_votes", file, "--reason", "a test")
     assert "\rReading [" in shown("analyse", file, "--format", "csv")
     assert "\rFitting [" in shown("refit")
 

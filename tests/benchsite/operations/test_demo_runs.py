@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
 
+from benchsite.front.practice import practice_of
 from benchsite.operations import demo_runs
 from benchsite.operations.accounts import create_first_logins
 from generation.runs.lifecycle import start_run
+from generation.suites.demo_sizes import load_demo
 from tests.generation.drawing_room import draw_some, make_suite
 
 pytestmark = pytest.mark.django_db
@@ -50,3 +53,17 @@ def test_it_happens_once_so_that_a_curators_changes_stay(run):
 
     run.refresh_from_db()
     assert run.visibility == "private"
+
+
+def test_a_run_that_is_meant_to_be_finished_shows_its_drawings_from_the_start(run, client):
+    assert load_demo(settings.SUITES_DIR / "demo.yaml").size_of("svg-arena").finished
+    run.suite = "svg-arena"
+    run.save(update_fields=["suite"])
+
+    demo_runs.show_demo_run(run)
+
+    run.refresh_from_db()
+    assert (run.visibility, run.judging_state) == ("published", "closed")
+    assert not run.seats.filter(is_simulated=False).exists(), "judges have nothing to do there"
+    assert client.get(f"/runs/{run.code}/gallery/").status_code == 200
+    assert practice_of({}).pair.run == run
