@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -20,21 +21,23 @@ from tests.services import chromium, free_port
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 PATIENCE = 900  # looks, a second apart
-DESK = {"viewport": {"width": 1280, "height": 900}}
-PHONE = {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}
-BOARD = re.compile(r"/runs/([a-z0-9]+)/leaderboard/pairwise/\">ASCII art")
+DESK = {"viewport": {"width": 1440, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
+RUNS = 5  # of the demo; the last are ready a while after the first
 
 
-def wait_for_board(site: str, log: Path) -> str:
-    """The code of the ASCII demo run, once the home page lists its leaderboard."""
+def wait_for_boards(site: str, log: Path) -> dict[str, str]:
+    """The codes of the demo runs by suite, once all of them are on the home page."""
     for _ in range(PATIENCE):
         try:
-            if found := BOARD.search(httpx.get(f"{site}/", trust_env=False, timeout=30).text):
-                return found[1]
-        except httpx.HTTPError:
+            document = httpx.get(f"{site}/?format=json", trust_env=False, timeout=30).json()
+            boards = {board["suite"]: board["run"] for board in document["leaderboards"]}
+            if len(boards) == RUNS:
+                return boards
+        except (httpx.HTTPError, ValueError):
             pass  # not up yet
         time.sleep(1)
-    sys.exit(f"{site} never listed the leaderboard of the demo run. The server said:\n{log.read_text()[-2000:]}")
+    sys.exit(f"{site} never listed the leaderboards of the demo runs. The server wrote:\n{log.read_text()[-2000:]}")
 
 
 def logins(folder: Path) -> dict[str, str]:
@@ -51,16 +54,16 @@ def enter(browser: Browser, site: str, name: str, password: str, look: dict[str,
     return page
 
 
-def photograph(browser: Browser, site: str, code: str, keys: dict[str, str]) -> None:
+def photograph(browser: Browser, site: str, runs: dict[str, str], keys: dict[str, str]) -> None:
+    code, finished = runs["ascii"], runs["svg-arena"]
     curator = enter(browser, site, "curator", keys["curator"], DESK)
     curator.goto(f"/runs/{code}/")
     curator.screenshot(path=IMAGES / "run.png")
     for look, ending in ((DESK, ""), (PHONE, "-phone")):
         reader = browser.new_context(base_url=site, **look).new_page()
-        reader.goto(f"/runs/{code}/leaderboard/pairwise/")
-        if look is PHONE:
-            reader.evaluate("document.querySelector('table.leaderboard caption').scrollIntoView()")
-        reader.screenshot(path=IMAGES / f"leaderboard{ending}.png")
+        for name, path in (("home", "/"), ("leaderboard", f"/runs/{finished}/leaderboard/")):
+            reader.goto(path, wait_until="networkidle")
+            reader.screenshot(path=IMAGES / f"{name}{ending}.png")
         judge = enter(browser, site, "judge1", keys["judge1"], look)
         show_pair(judge, code)
         judge.screenshot(path=IMAGES / f"judge{ending}.png")
@@ -75,23 +78,30 @@ def show_pair(judge: Page, code: str) -> None:
     judge.evaluate("document.fonts.ready")
 
 
-def main() -> None:
-    IMAGES.mkdir(parents=True, exist_ok=True)
+@contextmanager
+def demo_site() -> Iterator[tuple[str, Browser, dict[str, str], dict[str, str]]]:
+    """A fresh demo site in a folder of its own: its address, a browser, the runs' codes by suite, and the logins' passwords."""
     with tempfile.TemporaryDirectory(prefix="benchsite-photo-", ignore_cleanup_errors=True) as made:
         folder, port = Path(made), free_port()
-        site, log = f"http://127.0.0.1:{port}", Path(made, "said.txt")
+        site, log = f"http://127.0.0.1:{port}", Path(made, "server.txt")
         environment = {**os.environ, "VAR_DIR": made, "PORT": str(port)}
-        with log.open("w") as said:
-            server = subprocess.Popen([ROOT / "script" / "server"], env=environment, stdout=said, stderr=said)
+        with log.open("w") as output:
+            server = subprocess.Popen([ROOT / "script" / "server"], env=environment, stdout=output, stderr=output)
         try:
-            code = wait_for_board(site, log)
+            runs = wait_for_boards(site, log)
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS.split())
-                photograph(browser, site, code, logins(folder))
+                yield site, browser, runs, logins(folder)
                 browser.close()
         finally:
             server.send_signal(signal.SIGINT)
             server.wait(60)
+
+
+def main() -> None:
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with demo_site() as (site, browser, runs, keys):
+        photograph(browser, site, runs, keys)
 
 
 if __name__ == "__main__":

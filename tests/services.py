@@ -56,10 +56,12 @@ def as_postgres() -> list[str]:
 
 
 class Postgres:
-    """A throw-away cluster on a free port of this machine."""
+    """A throw-away cluster on a free port of this machine. `durable` writes every commit to the disk, as in production."""
 
-    def __init__(self, binaries: Path) -> None:
+    def __init__(self, binaries: Path, *, durable: bool = False) -> None:
         self.binaries = binaries
+        # Commits are never asynchronous: a server that is killed would lose what it had acknowledged.
+        self.settings = f"fsync={'on' if durable else 'off'} synchronous_commit=on"
         self.folder = Path(tempfile.mkdtemp(prefix="benchsite-pg-"))
         self.port = free_port()
         self.url = f"postgres://bench:bench@127.0.0.1:{self.port}/postgres"
@@ -81,7 +83,8 @@ class Postgres:
             raise RuntimeError(f"{program} failed: {done.stdout[-500:]}{done.stderr[-500:]}")
 
     def start(self) -> None:
-        options = f"-p {self.port} -h 127.0.0.1 -k {self.folder} -c fsync=off -c max_connections=200"
+        options = f"-p {self.port} -h 127.0.0.1 -k {self.folder} -c max_connections=200"
+        options += "".join(f" -c {setting}" for setting in self.settings.split())
         log = str(self.folder / "log")
         self._run("pg_ctl", "-D", self.data, "-w", "-t", "60", "-l", log, "-o", options, "start")
 
@@ -94,10 +97,10 @@ class Postgres:
 
 
 @contextmanager
-def postgres() -> Iterator[Postgres]:
+def postgres(*, durable: bool = False) -> Iterator[Postgres]:
     if find_postgres() is None:
         apt_install("postgresql", "PostgreSQL (initdb)")
-    server = Postgres(find_postgres() or Path())
+    server = Postgres(find_postgres() or Path(), durable=durable)
     server.start()
     try:
         yield server

@@ -34,6 +34,7 @@ generation.views
 generation.urls generation.jobs generation.admin generation.checks generation.management
 judging.models judging.rules judging.seats
 judging.disclosure
+judging.marks
 judging.pairs judging.grades
 judging.curating judging.files
 judging.views
@@ -41,11 +42,12 @@ judging.urls judging.account_urls judging.admin judging.management
 ranking.results
 ranking.statistics ranking.charts ranking.words
 ranking.models
-ranking.best ranking.people ranking.tokens
+ranking.answers ranking.best ranking.effort ranking.people ranking.tokens
 ranking.pairwise ranking.rubric
 ranking.automatic
 ranking.competition
 ranking.clock ranking.fitting
+ranking.boards
 ranking.public_states
 ranking.archive ranking.simulated
 ranking.views

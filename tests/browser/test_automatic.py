@@ -38,19 +38,19 @@ def test_pixel_art_pages(page, live_server, pixels, axe):
     expect(page.locator("svg.parts")).to_have_count(5)
     assert axe() == []
 
-    page.get_by_role("link", name="Gallery", exact=True).click()
-    expect(page.locator("table.gallery tbody tr")).to_have_count(7)
+    page.get_by_role("navigation", name="Leaderboard").get_by_role("link", name="Drawings", exact=True).click()
+    expect(page.locator("section.shelf")).to_have_count(7)
     load_pictures(page)
     assert axe() == []
 
-    page.locator("a.work").last.click()
+    page.locator("a.tile").last.click()
     expect(page.get_by_text("What it got and what it lost")).to_be_visible()
     assert axe() == []
 
 
 def test_a_competition_down_to_the_fall_of_a_level(page, live_server, birds, axe):
     page.goto(f"{live_server.url}/runs/{birds.code}/leaderboard/")
-    page.get_by_text("Weights by letter and model").click()
+    page.get_by_text("What each letter weighs").click()
     assert axe() == []
 
     page.get_by_role("link", name="rows-first").first.click()
@@ -79,7 +79,7 @@ def test_pages_are_accessible_and_keep_to_the_width(page, live_server, birds, pi
     for path in paths:
         page.goto(live_server.url + path)
         if path == "/":
-            expect(page.get_by_role("heading", name="Best of")).to_be_visible()
+            expect(page.get_by_role("link", name="Mario from Super Mario Bros by Demo Journeyman")).to_be_visible()
         assert look() == [], path
         page.set_viewport_size({"width": 1024, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= 1024, path

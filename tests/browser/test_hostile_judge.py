@@ -58,7 +58,7 @@ def test_on_the_judge_page_as_words(page, live_server, log_in, watch, no_waiting
 
 
 def judge_all(page, live_server, seat, look) -> None:
-    """Votes by key until the page goes home, looking at each pair once it is drawn."""
+    """Votes by key until all is judged, looking at each pair once it is drawn."""
     here = f"{live_server.url}/judge/{seat.run.code}/"
     page.goto(here)
     for _ in range(130):
@@ -72,4 +72,4 @@ def judge_all(page, live_server, seat, look) -> None:
         before = page.locator(".pair").get_attribute("data-code")
         page.keyboard.press("s")
         page.wait_for_function(NEXT, arg=before)
-    assert page.url == f"{live_server.url}/judge/"
+    assert page.url == f"{here}done/"

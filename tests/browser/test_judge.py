@@ -384,7 +384,7 @@ def test_keys_work_on_other_keyboards(page, judge_url, seat, key, code, shift, o
 
 def test_the_line_below_says_what_happened_and_which_vote_undo_takes_back(page, judge_url, seat):
     page.goto(judge_url)
-    said, back = page.locator("#said"), page.get_by_role("button", name="Undo the last vote")
+    said, back = page.locator("#said"), page.get_by_role("button", name="Undo the last answer")
     expect(said).to_be_empty()
     press(page, "a")
     expect(said).to_have_text("Voted left on the last pair.")
@@ -645,10 +645,10 @@ def test_a_vote_is_undone_from_the_list_whose_buttons_are_short_to_see_and_long_
     first, *_ = (press(page, "a"), press(page, "d"))
     settle(page, 2)
     page.get_by_role("link", name="My votes").click()
-    buttons = page.get_by_role("button", name="Undo the vote on Draw thing")
+    buttons = page.get_by_role("button", name="Change (Draw thing")
 
     assert buttons.count() == 2
-    assert all(button.bounding_box()["width"] < 60 for button in buttons.all())
+    assert all(button.bounding_box()["width"] < 120 for button in buttons.all())
     assert axe() == []
     buttons.last.click()
 

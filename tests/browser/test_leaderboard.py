@@ -14,7 +14,7 @@ from tests.ranking.graded_run import make_graded_run
 from tests.ranking.voted_run import make_voted_run
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
-PAGES = ("leaderboard", "judges", "history", "versus")
+PAGES = ("leaderboard", "judges", "history", "versus", "votes")
 LONG = "A model with a very long name indeed, of sixty letters or so"
 
 
@@ -40,9 +40,35 @@ def test_every_page_is_accessible_and_fits_the_screen(page, live_server, run, lo
         assert look() == [], name
         page.set_viewport_size({"width": 1024, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= 1024, name
+    entrant, prompt, sample = run.entrants.first(), run.prompts.first(), run.samples.first()
+    for path in (
+        reverse("ranking:entrant", args=[run.code, entrant.code]),
+        reverse("gallery:gallery", args=[run.code]),
+        reverse("gallery:prompts", args=[run.code]),
+        reverse("gallery:prompt", args=[run.code, prompt.code]),
+        reverse("gallery:sample", args=[sample.code]),
+    ):
+        page.goto(live_server.url + path)
+        assert look() == [], path
     Run.objects.update(judging_state=Run.Judging.OPEN)
     page.goto(address(live_server, "leaderboard", run))
     assert look() == [], "while people judge"
+
+
+def test_typing_narrows_the_table_and_choosing_sorts_it(page, live_server, run):
+    page.goto(address(live_server, "leaderboard", run))
+    names = page.locator(".leaderboard tbody tr:visible .name")
+
+    page.get_by_role("searchbox").fill("beta")
+    assert names.all_inner_texts() == ["bestco/beta-mini label"]
+    assert page.url.endswith("?q=beta")
+    assert not page.locator(".tie:visible").count()
+
+    page.get_by_role("searchbox").fill("")
+    page.get_by_label("Order").select_option("name")
+    assert [name.strip() for name in names.all_inner_texts()][:2] == [LONG, "bestco/beta-mini label"]
+    page.reload()
+    assert [name.strip() for name in names.all_inner_texts()][:2] == [LONG, "bestco/beta-mini label"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +106,7 @@ def test_a_printed_leaderboard_is_ink_on_paper_also_from_a_dark_screen(page, liv
 def test_the_intervals_are_drawn_in_their_rows(page, live_server, run):
     page.goto(address(live_server, "leaderboard", run))
 
-    boxes = [dot.bounding_box() for dot in page.locator(".leaderboard .dot").all()]
+    boxes = [dot.bounding_box() for dot in page.locator(".leaderboard td.plot .mark").all()]
     rows = [row.bounding_box() for row in page.locator(".leaderboard tbody tr").all()]
     assert len(boxes) == len(rows) == 4
     for dot, row in zip(boxes, rows, strict=True):

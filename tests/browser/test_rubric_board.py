@@ -20,6 +20,8 @@ def test_the_board_is_accessible_fits_a_phone_and_leads_to_pictures(page, live_s
     assert axe() == []
     expect(page.locator("svg.chart title").first).to_have_text("Anchors against visual score")
 
+    page.get_by_role("heading", name="Anchors against visual score").click()
+    assert axe() == []
     page.set_viewport_size({"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.set_viewport_size({"width": 1280, "height": 900})

@@ -56,6 +56,24 @@ def test_a_curator_starts_pauses_and_resumes(page, live_server, log_in, curator)
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
 
 
+def test_the_maximum_cost_follows_the_form(page, live_server, log_in, curator):
+    log_in(curator)
+    page.goto(f"{live_server.url}/suites/ascii/start/")
+    bound = page.locator("#bound")
+    page.get_by_label("Attempts").fill("1")
+    first = float(bound.text_content().split("US$")[1].split(". ")[0].rstrip(".").replace(",", ""))
+    page.get_by_label("Attempts").fill("10")
+    expect(bound).to_contain_text("10 attempts, the maximum cost is US$")
+    tenfold = float(bound.text_content().split("US$")[1].split(". ")[0].rstrip(".").replace(",", ""))
+    assert tenfold == pytest.approx(10 * first, rel=0.02)
+
+    page.get_by_label("Budget").fill("0.5")
+    expect(bound).to_contain_text("The budget ends the run at US$0.50.")
+    for box in page.locator("[name=models]").all():
+        box.uncheck()
+    expect(bound).to_have_text("Choose at least one model.")
+
+
 def test_a_hostile_answer_is_shown_as_text(page, live_server, log_in, curator, demo):
     demo(say=lambda *_: "```\n<script>document.title='owned'</script></pre><h1>x\n```")
     run = start_run(make_suite(prompts=1, attempts=1))

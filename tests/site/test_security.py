@@ -142,7 +142,7 @@ def test_a_new_password_ends_the_other_sessions(client, alice):
 def test_login_does_not_send_people_elsewhere(client, alice):
     answer = client.post("/login/?next=https://evil.example/", {"username": "alice", "password": PASSWORD})
 
-    assert answer["Location"] == "/"
+    assert answer["Location"] == "/judge/"
 
 
 def test_there_is_no_sign_up_without_an_invitation(client, db):

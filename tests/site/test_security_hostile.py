@@ -26,7 +26,7 @@ from judging.pairs.serving import take_seat
 from judging.pairs.voting import Ballot, cast_vote
 from ranking.archive.importing import import_run
 from ranking.archive.writing import write_archive
-from tests.generation.drawing.test_hostile_http import EXPECTED
+from tests.generation.drawing.test_hostile_http import expected_states
 from tests.hostile import FOLDER, all_cases, case_bytes
 from tests.hostile.runs import KINDS, Cast, hostile_run, worded_run, words_of, write_hostile_suites
 from tests.judging.make import make_seat
@@ -52,7 +52,7 @@ def at_the_parser(client, run: Run, cast: Cast, tmp_path) -> Iterator[str]:
                 found = error.reason
             right = found == (case["reason"] or "accept")
         elif case["kind"] == "http":
-            right = sample.state == EXPECTED[case["verdict"]][0]
+            right = sample.state == expected_states(case)[0]
         else:
             right = sample.verdict in READ_AS[case["verdict"]]
         if right:
@@ -118,7 +118,7 @@ def in_the_exports(client, run: Run, cast: Cast, tmp_path) -> Iterator[str]:
     """The same in JSON Lines, and in a copy made from the archive."""
     told = {(line["model_id"], line["prompt_text"]): line for line in map(json.loads, sample_lines(run))}
     write_archive(run, tmp_path / f"{run.code}.zip")
-    copy = import_run(tmp_path / f"{run.code}.zip", copy=True)
+    copy = import_run(tmp_path / f"{run.code}.zip", copy=True, reason="a test")
     copies = {(s.model.model_id, s.prompt.text): s for s in copy.samples.select_related("model", "prompt")}
     for name, sample in cast.items():
         key = (sample.model.model_id, sample.prompt.text)

@@ -19,6 +19,7 @@ CURATORS = "login 403 403 200 200"
 CURATORS_MOVED = "login 403 403 302 302"
 CURATORS_405 = "login 403 403 405 405"
 MEMBERS = "login 200 200 200 200"
+MEMBERS_MOVED = "login 302 302 302 302"
 MEMBERS_405 = "login 405 405 405 405"
 TOKEN = "401 401 401 401 401"
 PRIVATE = "404 404 404 200 200"
@@ -49,6 +50,8 @@ ADDRESSES = {
     "favicon.ico": Row(ALL.replace("200", "302"), ALL.replace("200", "302")),
     "metrics": Row(ALL.replace("200", "403"), NONE),  # by its token only; tests/benchsite/ has more
     "numbers": Row(ALL, NONE),
+    "drawings": Row(ALL, NONE),
+    "suites": Row(ALL, NONE),
     "suite": Row(ALL, NONE, ("ascii",)),
     "run_suite": Row(PRIVATE, NONE, ("@run",)),
     "run_suite (published)": Row(ALL, NONE, ("@published",)),
@@ -72,6 +75,8 @@ ADDRESSES = {
     "generation:picture": Row(CURATORS, CURATORS_405, ("@sample",)),
     # leaderboards: of a private run, of one that was published and that Bob still judges, and of one that he has judged
     "ranking:leaderboards": Row(ALL, NONE),
+    "ranking:embed": Row(ALL.replace("200", "404"), NONE, ("@run",)),
+    "ranking:embed (published)": Row(ALL, NONE, ("@published",)),
     "ranking:publication": Row(ALL, NONE, ("@publication",)),
     "ranking:publication_picture": Row(ALL, NONE, ("@publication",)),
     "ranking:leaderboard": Row(PRIVATE, NONE, ("@run",)),
@@ -79,12 +84,18 @@ ADDRESSES = {
     "ranking:leaderboard (closed)": Row(ALL, NONE, ("@closed",)),
     "ranking:protocol": Row(PRIVATE, NONE, ("@run", "pairwise")),
     "ranking:protocol (published)": Row(PUBLISHED, NONE, ("@published", "pairwise")),
+    "ranking:differences": Row(PRIVATE, NONE, ("@run", "pairwise")),
+    "ranking:differences (published)": Row(PUBLISHED, NONE, ("@published", "pairwise")),
     "ranking:download": Row(PRIVATE, NONE, ("@run", "json")),
     "ranking:download (published)": Row(PUBLISHED, NONE, ("@published", "json")),
     "ranking:judges": Row(PRIVATE, NONE, ("@run",)),
     "ranking:judges (published)": Row(PUBLISHED, NONE, ("@published",)),
     "ranking:history": Row(PRIVATE, PRIVATE, ("@run",)),
     "ranking:history (published)": Row(PUBLISHED, PUBLISHED, ("@published",)),
+    "ranking:votes": Row(PRIVATE, NONE, ("@run",)),
+    "ranking:votes (published)": Row(PUBLISHED, NONE, ("@published",)),
+    "ranking:frontier": Row(PRIVATE, NONE, ("@run", "pairwise")),
+    "ranking:frontier (published)": Row(PUBLISHED, NONE, ("@published", "pairwise")),
     "ranking:versus": Row(PRIVATE, NONE, ("@run",)),
     "ranking:versus (published)": Row(PUBLISHED, NONE, ("@published",)),
     "ranking:chart": Row(PRIVATE, NONE, ("@run", "ratings", "svg")),
@@ -115,9 +126,21 @@ ADDRESSES = {
     "gallery:sample": Row(PRIVATE, NONE, ("@sample",)),
     "gallery:sample (published)": Row(PRIVATE, NONE, ("@published_sample",)),
     "gallery:sample (closed)": Row(ALL, NONE, ("@closed_sample",)),
+    "gallery:share_picture": Row(PRIVATE, NONE, ("@sample",)),
+    "gallery:share_picture (published)": Row(PRIVATE, NONE, ("@published_sample",)),
+    "gallery:share_picture (closed)": Row(ALL, NONE, ("@closed_sample",)),
     "gallery:picture": Row(PRIVATE, NONE, ("@sample",)),
     "gallery:picture (published)": Row(PRIVATE, NONE, ("@published_sample",)),
     "gallery:picture (closed)": Row(ALL, NONE, ("@closed_sample",)),
+    "gallery:prompts": Row(PRIVATE, NONE, ("@run",)),
+    "gallery:prompts (published)": Row(GALLERY, NONE, ("@published",)),
+    "gallery:prompts (closed)": Row(ALL, NONE, ("@closed",)),
+    "gallery:prompt": Row(PRIVATE, NONE, ("@run", "@prompt")),
+    "gallery:prompt (published)": Row(GALLERY, NONE, ("@published", "@published_prompt")),
+    "gallery:prompt (closed)": Row(ALL, NONE, ("@closed", "@closed_prompt")),
+    "gallery:file": Row(PRIVATE, NONE, ("@sample",)),
+    "gallery:file (published)": Row(PRIVATE, NONE, ("@published_sample",)),
+    "gallery:file (closed)": Row(ALL, NONE, ("@closed_sample",)),
     "gallery:level": Row("404 404 404 404 404", NONE, ("@sample",)),
     "gallery:level (published)": Row(PRIVATE, NONE, ("@published_sample",)),
     "gallery:level (closed)": Row(ALL, NONE, ("@closed_sample",)),
@@ -132,6 +155,7 @@ ADDRESSES = {
     "ranking:api_standings": Row(TOKEN, TOKEN, ("@run",)),
     "ranking:api_leaderboard": Row(TOKEN, TOKEN, ("@run",)),
     "ranking:api_nothing": Row(TOKEN.replace("401", "404"), TOKEN.replace("401", "404"), ("nothing",)),
+    "ranking:plan": Row(CURATORS, CURATORS_405),
     "ranking:tokens": Row(CURATORS, CURATORS),
     "ranking:revoke_token": Row(CURATORS_405, CURATORS_MOVED, ("@analyst",)),
     # joining, logging in and out
@@ -141,16 +165,19 @@ ADDRESSES = {
     "password_change": Row(MEMBERS, MEMBERS),
     "password_done": Row(MEMBERS, MEMBERS_405),
     "password_reset_confirm": Row(ALL, ALL, ("x", "x")),  # a page that says the link is not valid
-    "password_reset_complete": Row(ALL, NONE),
+    "confirm_password": Row(MEMBERS_405, MEMBERS_MOVED),
     # /judge/
     "judging:home": Row(MEMBERS, MEMBERS_405),
     "judging:vote": Row(MEMBERS_405, JUDGE_MOVED, data={"code": "@matchup", "outcome": "left"}),
+    "judging:skip": Row(MEMBERS_405, JUDGE_MOVED, data={"code": "@matchup"}),
     "judging:undo": Row(MEMBERS_405, JUDGE_MOVED, data={"code": "@voted"}),
     "judging:report": Row(MEMBERS_405, JUDGE_MOVED, data={"code": "@matchup", "side": "left", "reason": "broken"}),
     "judging:picture": Row(JUDGE, MEMBERS_405, ("@matchup", "left")),
     "judging:judge": Row(JUDGE, MEMBERS_405, ("@run",)),
     "judging:start": Row(MEMBERS_405, JUDGE_MOVED, ("@run",)),
     "judging:history": Row(JUDGE, MEMBERS_405, ("@run",)),
+    "judging:done": Row(JUDGE, MEMBERS_405, ("@run",)),
+    "judging:card": Row(JUDGE, MEMBERS_405, ("@run",)),
     "judging:drawing": Row(JUDGE, MEMBERS_405, ("@item",)),
     "judging:drawing_picture": Row(JUDGE, MEMBERS_405, ("@item",)),
     "judging:save_grades": Row(MEMBERS_405, JUDGE_MOVED, ("@item",)),
@@ -165,6 +192,7 @@ ADDRESSES = {
     "judging:grade_overview": Row(CURATORS, CURATORS_405, ("@rubric",)),
     "judging:decide_item": Row(CURATORS_405, CURATORS_MOVED, ("@rubric", "@item")),
     "judging:overview": Row(CURATORS, CURATORS_405, ("@run",)),
+    "judging:download": Row(CURATORS, CURATORS_405, ("@run", "votes", "csv")),
     "judging:set_state": Row(CURATORS_405, CURATORS_MOVED, ("@run", "pause")),
     "judging:import_votes": Row(CURATORS, CURATORS, ("@run",)),
     "judging:import_run_of_votes": Row(CURATORS, CURATORS),

@@ -23,7 +23,7 @@ from ranking.fitting import fit_run
 from ranking.models import AnalystToken
 from tests.judging.graded import make_rubric_run, seat_with_list
 from tests.judging.make import make_run, make_seat
-from tests.site.admin_rows import make_rows
+from tests.site.admin.rows import make_rows
 from tests.site.url_roles import ADMIN, FACT_PAGES, ROLES, STAFF_MOVED, SUPERUSERS, UNNAMED, Row
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="3"/></svg>'
@@ -49,6 +49,7 @@ def parts_of(name: str, run: Run) -> dict[str, str]:
         f"{name}_fit": run.fits.first().code,
         f"{name}_program": run.entrants.get(model=None).code,
         f"{name}_sample": run.samples.first().code,
+        f"{name}_prompt": run.prompts.first().code,
     }
 
 
@@ -94,6 +95,7 @@ def make_world() -> dict[str, Any]:
         "publication": run.fits.first().publications.get().code,
         "entrant": run.entrants.first().code,
         "sample": run.samples.first().code,
+        "prompt": run.prompts.first().code,
         "token": run.invitations.get().token,
         "invitation": run.invitations.get().pk,
         "seat": seat.pk,

@@ -13,7 +13,7 @@ from benchsite.lib.fact_admin import FactAdmin
 from generation.models import Event, Run, Sample
 from generation.runs import curating
 from tests.judging.make import make_run
-from tests.site.admin_rows import make_rows
+from tests.site.admin.rows import make_rows
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from tests.site.admin_rows import make_rows
+from tests.site.admin.rows import make_rows
 
 pytestmark = pytest.mark.django_db
 

@@ -13,11 +13,11 @@ from django.utils.timezone import now
 from playwright.sync_api import expect
 
 from generation.models import Run
-from judging.curating.invitations import reset_path
+from judging.curating.reset_links import reset_path
 from judging.models import Invitation
 from tests.browser.conftest import DESK
 from tests.judging.make import make_run, make_seat
-from tests.site.admin_rows import make_rows
+from tests.site.admin.rows import make_rows
 from tests.site.url_roles import ADDRESSES
 from tests.site.url_world import address, admin_rows
 
@@ -30,6 +30,8 @@ NO_PAGE = (
     "chart",
     "archive",
     "csv",
+    "gallery:file",
+    "judging:card",
     "ranking:drawing",
     "levels",
     "level",

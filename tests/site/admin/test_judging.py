@@ -13,8 +13,8 @@ from judging.pairs.tallies import differences
 from judging.pairs.voting import Ballot, cast_vote
 from tests.judging.graded import make_rubric_run, seat_with_list
 from tests.judging.make import make_run, make_seat
-from tests.site.admin_rows import make_rows
-from tests.site.test_admin import act
+from tests.site.admin.rows import make_rows
+from tests.site.admin.test_actions import act
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.utils.timezone import now
 
 from generation.models import Event, Measurement, Notice, ProviderCall, Reading, Run
-from judging.models import Grade, GradeItem, GradeSheet, Invitation, Matchup, PublicState
+from judging.models import Grade, GradeItem, GradeSheet, Invitation, Matchup, PublicState, ResetLink
 from judging.pairs.serving import take_seat
 from judging.pairs.voting import Ballot, cast_vote, report_matchup
 from ranking.fitting import fit_run, publish_fit, set_counting
@@ -28,6 +28,7 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     ProviderCall.objects.create(sample=sample, run=run, token=uuid4(), lease_until=now())
     invitation = Invitation.objects.create(run=run, created_by=user, expires_at=now() + timedelta(days=1))
     seat = make_seat(run, f"judge-{run.pk}", invitation=invitation)
+    ResetLink.objects.create(judge=seat.judge, made_by=user)
     first = take_seat(seat.pk).current
     cast_vote(judge=seat.judge, code=first.code, ballot=Ballot("left", response_ms=900))
     second = Matchup.objects.get(seat=seat, state=Matchup.State.OPEN)
