@@ -17,7 +17,8 @@ from benchsite.lib.text import clean_text
 from generation.drawing import settling
 from generation.models import Event, LanguageModel, ProviderCall, Run, Sample
 from generation.money import nano, prompt_size, upper_bound_nano
-from generation.providers.client import Client, ModelInfo
+from generation.providers.catalogue import ModelInfo
+from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.providers.requests import Request
 from generation.runs.expansion import models_without_price

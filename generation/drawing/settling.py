@@ -102,6 +102,10 @@ def _close_call(item: Ended) -> bool:
             "generation_id": clean_text(reply.generation_id)[0],
             "served_model": clean_text(reply.served_model)[0],
             "served_by": clean_text(reply.served_provider)[0],
+            "reasoning_tokens": reply.reasoning_tokens,
+            "cached_tokens": reply.cached_tokens,
+            "own_key_nano": reply.own_key_nano,
+            "fingerprint": clean_text(reply.fingerprint)[0],
         }
     else:
         error = item.failure

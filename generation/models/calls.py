@@ -36,10 +36,16 @@ class ProviderCall(models.Model):
     cost_checks = models.PositiveIntegerField(default=0, help_text="How often the provider was asked for the cost.")
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    reasoning_tokens = models.PositiveIntegerField(null=True, blank=True, help_text="Part of completion_tokens.")
+    cached_tokens = models.PositiveIntegerField(null=True, blank=True, help_text="Part of prompt_tokens.")
+    own_key_nano = models.BigIntegerField(
+        null=True, blank=True, help_text="The part of cost_nano that was charged to our own key behind a router."
+    )
     latency_ms = models.PositiveIntegerField(null=True, blank=True)
     generation_id = models.CharField(max_length=200, blank=True)
     served_model = models.CharField(max_length=200, blank=True)
     served_by = models.CharField(max_length=200, blank=True)
+    fingerprint = models.CharField(max_length=100, blank=True, help_text="The provider's system_fingerprint.")
 
     class Meta:
         ordering = ["id"]

@@ -9,18 +9,16 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 
-from generation.money import MILLION, Price, decimal_of, nano, price_of
+from generation.money import nano
+from generation.providers.catalogue import KeyInfo, ModelInfo, listed_model
 from generation.providers.connections import OneConnectionPools
 from generation.providers.errors import Kind, ProviderError, classify, printable
-from generation.providers.replies import Exchange, Reply, parse_json, read_reply
+from generation.providers.replies import Exchange, Reply, own_key_nano, parse_json, read_reply, total_nano
 from generation.providers.requests import Request, headers_of, key_of, payload_of, url_of
-from generation.suites.model_facts import LARGEST_CONTEXT, LONGEST, ModelFacts
 
 if TYPE_CHECKING:
     from generation.suites.profiles import Profile
@@ -29,24 +27,6 @@ BODY_LIMIT = 8 * 2**20
 PIECE = 65536
 CONNECT_SECONDS = 10.0
 SHORT_CALL_SECONDS = 20.0
-
-
-@dataclass(frozen=True)
-class ModelInfo:
-    """A model a provider offers, with its price and what else the provider says of it."""
-
-    id: str
-    price: Price | None
-    facts: ModelFacts = field(default_factory=ModelFacts)
-
-
-@dataclass(frozen=True)
-class KeyInfo:
-    """What a provider says about our key; None where it does not say."""
-
-    label: str
-    limit_nano: int | None
-    usage_nano: int | None
 
 
 class Client:
@@ -97,7 +77,11 @@ class Client:
                 raise
             return None
         data = answer.get("data")
-        return nano(data.get("total_cost")) if isinstance(data, dict) else None
+        if not isinstance(data, dict):
+            return None
+        return total_nano(
+            data.get("total_cost"), own_key_nano(data.get("is_byok"), data.get("upstream_inference_cost"))
+        )
 
     async def list_models(self, profile: Profile) -> dict[str, ModelInfo]:
         answer = await self._get(profile, "/models")
@@ -105,7 +89,7 @@ class Client:
         if not isinstance(entries, list):
             raise ProviderError("retry", "bad_response", "The list of models has no data.")
         named = [e for e in entries if isinstance(e, dict) and isinstance(e.get("id"), str)]
-        return {e["id"]: ModelInfo(e["id"], _listed_price(profile, e), _listed_facts(e)) for e in named}
+        return {e["id"]: listed_model(profile.kind, e) for e in named}
 
     async def check_key(self, profile: Profile) -> KeyInfo:
         """Raises `ProviderError` (`bad_credentials`) where the key is missing or refused."""
@@ -259,30 +243,3 @@ def _inflater(encoding: str) -> Callable[[bytes], Iterable[bytes]]:
             raise ProviderError("retry", "bad_response", detail, cost_nano=None) from None
 
     return inflate
-
-
-def _listed_price(profile: Profile, entry: Mapping[str, Any]) -> Price | None:
-    if profile.kind == "ollama":
-        return price_of(0, 0)
-    pricing = entry.get("pricing")
-    if not isinstance(pricing, dict):
-        return None
-    into, out = decimal_of(pricing.get("prompt")), decimal_of(pricing.get("completion"))
-    if into is None or out is None:
-        return None
-    # Lists quote dollars per token; we speak of dollars per million.
-    return Price(into * MILLION, out * MILLION, request=decimal_of(pricing.get("request")) or Decimal(0))
-
-
-def _listed_facts(entry: Mapping[str, Any]) -> ModelFacts:
-    """What OpenRouter's list says: `Organisation: Model`, a link to the weights where they are open, a time, a length."""
-    organisation, colon, _ = printable(str(entry.get("name") or ""), LONGEST).partition(":")
-    created, context = entry.get("created"), entry.get("context_length")
-    is_time = isinstance(created, int) and 10**9 < created < 2**32
-    is_length = isinstance(context, int) and 0 < context <= LARGEST_CONTEXT
-    return ModelFacts(
-        organisation=organisation.strip() if colon else "",
-        weights="open" if entry.get("hugging_face_id") else "",
-        released=datetime.fromtimestamp(created, UTC).date().isoformat() if is_time and created else "",
-        context=context if is_length else None,
-    )

@@ -21,7 +21,7 @@ DATED = re.compile(r"-(\d{4}-\d\d-\d\d|\d{8}|\d{6}|\d{4}|\d{3}|latest)$")
 class Reply:
     """One answer that can be stored: its text, and what the provider says it used, served and charged.
 
-    - `cost_nano` is None where the cost is not known (then `flags` has `cost_unknown`).
+    - `cost_nano` is None where the cost is not known (then `flags` has `cost_unknown`); it has everything we pay, to whomever.
     - `text` never holds a lone surrogate, so it can always be encoded; `raw_bytes` is the body as it came.
     """
 
@@ -36,6 +36,10 @@ class Reply:
     flags: tuple[str, ...]
     latency_ms: int
     raw_bytes: bytes
+    reasoning_tokens: int | None = None  # the part of completion_tokens that nobody sees
+    cached_tokens: int | None = None  # the part of prompt_tokens that the provider had at hand
+    own_key_nano: int | None = None  # the part of the cost that the provider behind a router charges to our own key
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,10 @@ def read_reply(exchange: Exchange) -> Reply:
         flags=tuple(dict.fromkeys(flags)),
         latency_ms=exchange.latency_ms,
         raw_bytes=exchange.body,
+        reasoning_tokens=money.reasoning_tokens,
+        cached_tokens=money.cached_tokens,
+        own_key_nano=money.own_key_nano,
+        fingerprint=text_of(payload.get("system_fingerprint"), 100),
     )
 
 
@@ -108,17 +116,48 @@ class Money:
     completion_tokens: int | None
     cost_nano: int | None
     flags: tuple[str, ...]
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+    own_key_nano: int | None = None
 
 
 def _money(exchange: Exchange, usage: Mapping[str, Any]) -> Money:
     prompt, completion = (_count(usage.get(key)) for key in ("prompt_tokens", "completion_tokens"))
+    details = {
+        "reasoning_tokens": _detail(usage, "completion_tokens_details", "reasoning_tokens"),
+        "cached_tokens": _detail(usage, "prompt_tokens_details", "cached_tokens"),
+    }
     if exchange.kind == "ollama":
-        return Money(prompt, completion, 0, ())
-    cost = nano(usage.get("cost"))
+        return Money(prompt, completion, 0, (), **details)
+    own_key = own_key_nano(usage.get("is_byok"), _inner(usage, "cost_details").get("upstream_inference_cost"))
+    cost = total_nano(usage.get("cost"), own_key)
     if cost is None and "cost" not in usage:
         # Only a provider that names no cost at all is priced by our table; a nonsense cost is looked up instead.
         cost = cost_of_tokens(prompt, completion, exchange.price)
-    return Money(prompt, completion, cost, () if cost is not None else ("cost_unknown",))
+    flags = () if cost is not None else ("cost_unknown",)
+    return Money(prompt, completion, cost, flags, **details, own_key_nano=own_key or None)
+
+
+def own_key_nano(is_own_key: Any, upstream: Any) -> int | None:
+    """What the provider behind a router charges to a key of our own; 0 where the router pays, None where it is not said.
+
+    OpenRouter names the upstream cost of every call, but only with an own key is it not part of `cost`.
+    """
+    return nano(upstream) if is_own_key is True else 0
+
+
+def total_nano(cost: Any, own_key: int | None) -> int | None:
+    charged = nano(cost)
+    return None if charged is None or own_key is None else charged + own_key
+
+
+def _inner(usage: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = usage.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _detail(usage: Mapping[str, Any], group: str, name: str) -> int | None:
+    return _count(_inner(usage, group).get(name))
 
 
 def _count(value: Any) -> int | None:

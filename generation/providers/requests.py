@@ -42,6 +42,10 @@ def payload_of(profile: Profile, request: Request) -> dict[str, Any]:
         pinned = {"order": list(request.provider_order), "allow_fallbacks": False}
         asked = extra.get("provider")
         extra["provider"] = {**pinned, **(asked if isinstance(asked, Mapping) else {})}
+    if profile.kind == "openrouter" and "reasoning_effort" in extra:
+        asked = extra.get("reasoning")
+        effort = extra.pop("reasoning_effort")
+        extra["reasoning"] = {"effort": effort, **(asked if isinstance(asked, Mapping) else {})}
     if profile.kind == "demo" and request.format:
         extra["format"] = request.format
     body = {

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from benchsite.lib.text import visible
 from generation.money import NANO
-from generation.providers.client import Client, KeyInfo, ModelInfo
+from generation.providers.catalogue import KeyInfo, ModelInfo
+from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.suites.costs import cost_bound_nano, sample_count
 from generation.suites.profiles import Profile

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from generation.models import LanguageModel, Run
-from generation.providers.client import Client, ModelInfo
+from generation.providers.catalogue import ModelInfo
+from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.queue import enqueue
 from generation.runs.loaded import profile_of

@@ -53,6 +53,7 @@ SUITE_KEYS = (
 GENERATION_KEYS = ("attempts_per_prompt", "temperature", "max_tokens", "provider", "system_prompt", "parameters")
 # These are set by the suite itself; a second value would make the run's record untrue or its cost bound wrong.
 RESERVED_PARAMETERS = ("model", "messages", "stream", "n")
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 MOST_TOKENS = 200_000
 
 
@@ -141,6 +142,8 @@ def _parameters(node: Node, most_tokens: int) -> dict[str, Any]:
     for name in values:
         if name in RESERVED_PARAMETERS:
             raise node.value[name].error(f"{name} is set by the suite", "delete it here", reason="reserved_key")
+    if (effort := node.value.get("reasoning_effort")) is not None and effort.value is not None:
+        read.choice(effort, EFFORTS, "reasoning effort")
     _check_limit(node.value.get("max_tokens"), node.value.get("max_completion_tokens"), most_tokens)
     return values
 

@@ -54,7 +54,8 @@ def load_profiles(path: Path, *, environ: Mapping[str, str] = os.environ) -> dic
 def _profile(name: str, node: Node, environ: Mapping[str, str]) -> Profile:
     key(replace(node, value=name))
     fields = mapping(node, KEYS, ("kind", "base_url"))
-    address = fields["base_url"]
+    given: dict[str, str] = optional(fields, "headers", _headers, {})
+    kind, address = choice(fields["kind"], KINDS, "kind"), fields["base_url"]
     variable = optional(fields, "base_url_env", lambda child: matching(child, VARIABLE, "a variable's name"), "")
     if environ.get(variable):
         address = replace(fields["base_url_env"], value=environ[variable])
@@ -62,11 +63,17 @@ def _profile(name: str, node: Node, environ: Mapping[str, str]) -> Profile:
         name=name,
         base_url=_base_url(address),
         key_env=optional(fields, "key_env", lambda child: matching(child, VARIABLE, "a variable's name"), ""),
-        headers=optional(fields, "headers", _headers, {}),
-        kind=choice(fields["kind"], KINDS, "kind"),
+        headers={**_attribution(kind, environ), **given},
+        kind=kind,
         concurrency=optional(fields, "concurrency", lambda child: integer(child, 1, 256), 16),
         timeout=optional(fields, "timeout", lambda child: number(child, 1, 3600), 120.0),
     )
+
+
+def _attribution(kind: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """OpenRouter attributes calls to the site that they name; a site without a public address stays unnamed."""
+    address = environ.get("SITE_URL", "").strip()
+    return {"HTTP-Referer": address} if kind == "openrouter" and address else {}
 
 
 def _base_url(node: Node) -> str:

@@ -195,9 +195,13 @@ LINES: dict[str, dict[str, Field]] = {
         cost_nano=("whole?", "what it cost in nano-dollars; null while unknown"),
         prompt_tokens=("whole?", "tokens in"),
         completion_tokens=("whole?", "tokens out"),
+        reasoning_tokens=("whole?-", "the part of tokens out that was spent on reasoning"),
+        cached_tokens=("whole?-", "the part of tokens in that the provider had cached"),
+        own_key_nano=("whole?-", "the part of the cost that was charged to an own key behind a router"),
         latency_ms=("whole?", "how long it took"),
         served_model=("text", "the model that the provider says answered"),
         served_by=("text", "whom the provider passed the call on to"),
+        fingerprint=("text-", "the provider's system_fingerprint"),
     ),
     "measures.jsonl": fields_of(
         sample=("text", "the sample"),

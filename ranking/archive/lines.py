@@ -80,8 +80,11 @@ def undrawn_rows(run: Run) -> Rows:
 
 def call_rows(run: Run) -> Rows:
     times = same_names("turn", "started_at", "ended_at", "outcome", "status", "error", "cost_nano", "prompt_tokens")
-    reply = same_names("completion_tokens", "latency_ms", "served_model", "served_by")
-    return rows_of(ProviderCall.objects.filter(run=run).order_by("id"), sample="sample__code", **times, **reply)
+    tokens = same_names("completion_tokens", "reasoning_tokens", "cached_tokens")
+    reply = same_names("own_key_nano", "latency_ms", "served_model", "served_by", "fingerprint")
+    return rows_of(
+        ProviderCall.objects.filter(run=run).order_by("id"), sample="sample__code", **times, **tokens, **reply
+    )
 
 
 def measure_rows(run: Run) -> Rows:

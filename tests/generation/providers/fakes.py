@@ -1,0 +1,136 @@
+"""Servers that speak the providers' own protocols on this machine: OpenRouter's router and Ollama's native API.
+
+Written from their documentation: what they take, what they leave out, and how they cut a prompt that is too long.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, TypeVar
+from urllib.parse import parse_qs, urlsplit
+
+DRAWING = "```\n/\\_/\\\n( o.o )\n```"
+
+
+class Fake:
+    """What every fake keeps: each request as (method, path, headers, body)."""
+
+    prefix = ""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, str, dict[str, str], dict[str, Any]]] = []
+        self.url = ""
+
+    def bodies(self, path: str) -> list[dict[str, Any]]:
+        return [body for _, where, _, body in self.requests if where == path]
+
+    def answer(self, method: str, path: str, query: dict[str, str], body: dict[str, Any]) -> tuple[int, Any]:
+        raise NotImplementedError
+
+
+T = TypeVar("T", bound=Fake)
+
+
+@contextmanager
+def serving(fake: T) -> Iterator[T]:
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            self._reply("GET", {})
+
+        def do_POST(self) -> None:
+            self._reply("POST", json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+        def _reply(self, method: str, body: dict[str, Any]) -> None:
+            parts = urlsplit(self.path)
+            path = parts.path.removeprefix(fake.prefix)
+            fake.requests.append((method, path, {k.lower(): v for k, v in self.headers.items()}, body))
+            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+            status, answer = fake.answer(method, path, query, body)
+            data = json.dumps(answer).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    fake.url = f"http://127.0.0.1:{server.server_port}{fake.prefix}"
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    try:
+        yield fake
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class OpenRouter(Fake):
+    """The router: `usage` is added to each answer, `catalogue` is its list of models, `status` breaks the list."""
+
+    prefix = "/api/v1"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.usage: dict[str, Any] = {}
+        self.catalogue = [
+            listed("acme/drawer-1", "Acme: Drawer 1", 0.000001, 0.000004, images=False),
+            listed("acme/drawer-2-vision", "Acme: Drawer 2 Vision", 0.000003, 0.000015, images=True),
+            listed("blocks/cubist:free", "Blocks: Cubist (free)", 0, 0, images=False, weights="blocks/cubist"),
+        ]
+        self.status = 200
+        self.generations: dict[str, dict[str, Any]] = {}
+
+    def answer(self, method: str, path: str, query: dict[str, str], body: dict[str, Any]) -> tuple[int, Any]:
+        if self.status != 200:
+            return self.status, {"error": {"code": self.status, "message": "The router is down."}}
+        if path == "/models":
+            return 200, {"data": self.catalogue}
+        if path == "/key":
+            return 200, {"data": {"label": "sk-or-v1-012...789", "limit": 10, "usage": 2.5}}
+        if path == "/generation":
+            record = self.generations.get(query.get("id", ""))
+            return (200, {"data": record}) if record else (404, {"error": {"code": 404, "message": "not found"}})
+        if path == "/chat/completions":
+            return 200, self._completion(body)
+        return 404, {"error": {"code": 404, "message": "no such endpoint"}}
+
+    def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        number = len(self.bodies("/chat/completions"))
+        return {
+            "id": f"gen-{number}",
+            "object": "chat.completion",
+            "model": body["model"],
+            "provider": "Acme Cloud",
+            "system_fingerprint": "fp_44709d6fcb",
+            "choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": DRAWING}}],
+            "usage": {
+                "prompt_tokens": 194,
+                "completion_tokens": 82,
+                "total_tokens": 276,
+                "cost": 0.00095,
+                "is_byok": False,
+                "cost_details": {"upstream_inference_cost": 0.00095},
+                "prompt_tokens_details": {"cached_tokens": 128, "audio_tokens": 0},
+                "completion_tokens_details": {"reasoning_tokens": 40},
+                **self.usage,
+            },
+        }
+
+
+def listed(model_id: str, name: str, price_in: float, price_out: float, *, images: bool, weights: str = "") -> Any:
+    """An entry of OpenRouter's catalogue; prices are strings, in dollars per token."""
+    return {
+        "id": model_id,
+        "name": name,
+        "created": 1_760_000_000,
+        "context_length": 131_072,
+        "hugging_face_id": weights,
+        "architecture": {"input_modalities": ["text", "image"] if images else ["text"], "output_modalities": ["text"]},
+        "pricing": {"prompt": f"{price_in:f}", "completion": f"{price_out:f}", "request": "0"},
+    }
