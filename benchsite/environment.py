@@ -48,6 +48,30 @@ def env_database(default: str) -> dict[str, Any]:
         ) from None
 
 
+def postgresql_options(given: dict[str, Any]) -> dict[str, Any]:
+    """What every connection to PostgreSQL asks for, unless DATABASE_URL says otherwise.
+
+    A network that swallows packets must be noticed within seconds: the system's own limits are minutes. A pooler in
+    transaction mode refuses `options` at the start and shares its connections, so with one the role sets the time-out.
+    """
+    pooled, idle = env_bool("DATABASE_POOLER", False), env_int("IDLE_TRANSACTION_SECONDS", 30)
+    defaults: dict[str, Any] = {
+        "connect_timeout": 5,  # seconds, for each address of the host
+        "keepalives": 1,
+        "keepalives_idle": 4,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 10_000,  # milliseconds that data may stay unacknowledged
+        # Only statements that ask for it are prepared (benchsite/lib/prepared.py); Django's own never repeat to the letter.
+        # A pooler between this site and PostgreSQL may not know them: then none is.
+        "prepare_threshold": 10**9 if env_bool("PREPARED_STATEMENTS", True) else None,
+    }
+    if not pooled:
+        # A worker that is stopped in the middle of a transaction must not keep its locks for ever.
+        defaults["options"] = f"-c idle_in_transaction_session_timeout={idle}s"
+    return defaults | given
+
+
 def secret_key(folder: Path) -> str:
     """SECRET_KEY from the environment, else one made on first start and kept readable by its owner alone."""
     if key := env_str("SECRET_KEY"):

@@ -8,7 +8,16 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from django.contrib.messages import constants as messages
 
-from benchsite.environment import env_bool, env_database, env_int, env_list, env_str, left_behind, secret_key
+from benchsite.environment import (
+    env_bool,
+    env_database,
+    env_int,
+    env_list,
+    env_str,
+    left_behind,
+    postgresql_options,
+    secret_key,
+)
 from benchsite.lib.progress_bar import Pace
 from benchsite.logs import logging_config
 
@@ -45,6 +54,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "benchsite.request_ids.name_request",
+    "benchsite.overload.keep_a_thread",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -85,12 +95,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    # A worker that is stopped in the middle of a transaction must not keep its locks for ever.
-    _options = DATABASES["default"].setdefault("OPTIONS", {})
-    _options.setdefault("options", f"-c idle_in_transaction_session_timeout={env_int('IDLE_TRANSACTION_SECONDS', 30)}s")
-    # Only statements that ask for it are prepared (benchsite/lib/prepared.py); Django's own never repeat to the letter.
-    # A pooler between this site and PostgreSQL may not know them: then none is.
-    _options.setdefault("prepare_threshold", 10**9 if env_bool("PREPARED_STATEMENTS", True) else None)
+    DATABASES["default"]["OPTIONS"] = postgresql_options(DATABASES["default"].get("OPTIONS", {}))
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = env_bool("DATABASE_POOLER", False)
 
 REDIS_URL = left_behind("REDIS_URL", VAR_DIR / "redis_url", "redis://127.0.0.1:6379/0")
 _QUEUE = {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 1800, "SERIALIZER": "rq.serializers.JSONSerializer"}
@@ -176,6 +182,9 @@ if not os.environ.get("DEMO_PROVIDER_URL"):
 
 DEMO_JUDGES, DEMO_VOTES = 10, 400  # simulated judges of a new site's demo runs, and what they vote together
 
+WEB_THREADS = env_int("WEB_THREADS", 4)  # of each web process; one of them stays free for /healthz and /readyz
+STUCK_SECONDS = 2.0  # a request that has run for so long may be waiting for a database that is away
+PROBE_KEPT_SECONDS = 1.0  # for so long one look at the database and the queue serves everybody who asks
 METRICS_TOKEN = env_str("METRICS_TOKEN")  # without one, /metrics answers this machine alone
 
 # Notices of finished and paused runs; off until one of the two is set.

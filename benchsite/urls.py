@@ -8,7 +8,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from benchsite.front import views
-from benchsite.operations import metrics_views
+from benchsite.operations import health, metrics_views
 from ranking.urls import gallery_urls
 
 urlpatterns = [
@@ -18,8 +18,8 @@ urlpatterns = [
     path("suites/<slug:slug>/", views.suite, name="suite"),
     path("runs/<slug:code>/suite/", views.run_suite, name="run_suite"),
     path("about/numbers/", views.numbers, name="numbers"),
-    path("healthz", views.healthz, name="healthz"),
-    path("readyz", views.readyz, name="readyz"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
     path("metrics", metrics_views.metrics, name="metrics"),
     path("", include("generation.urls")),
     path("", include((gallery_urls, "gallery"))),

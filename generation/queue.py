@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
+import threading
 import time
 from functools import cache
 from typing import Any
@@ -18,7 +20,8 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
-from rq import Worker
+from rq import Queue, Worker, worker_registration
+from rq.job import Job
 from rq.serializers import JSONSerializer
 
 log = structlog.get_logger(__name__)
@@ -26,6 +29,8 @@ log = structlog.get_logger(__name__)
 TIMEOUT_SECONDS = 1.0
 SWEEPER_KEY = "benchsite:sweeper"
 SWEEPER_KEPT = 86_400  # seconds
+PRESENCE_KEY = "benchsite:presence"
+WORKER_TTL, HEARTBEAT_SECONDS = 20, 5  # RQ waits 15 seconds less than the first for a job before it beats again
 
 
 @cache
@@ -63,6 +68,7 @@ def _enqueue(name: str, job: str, arguments: tuple[Any, ...], *, if_idle: bool =
 
 def beat() -> None:
     """The sweeper's sign of life, for `doctor` and `/metrics`; never raises."""
+    note_presence("sweeper")
     with contextlib.suppress(RedisError, OSError):
         queue_connection(settings.REDIS_URL).set(SWEEPER_KEY, repr(time.time()), ex=SWEEPER_KEPT)
 
@@ -73,8 +79,34 @@ def seconds_since_beat(connection: Redis) -> float | None:
     return None if beaten_at is None else max(0.0, time.time() - float(beaten_at))
 
 
+def note_presence(role: str) -> None:
+    """Notes that this host does its part, for `doctor`; never raises."""
+    with contextlib.suppress(RedisError, OSError):
+        field = f"{socket.gethostname()} {role}"
+        queue_connection(settings.REDIS_URL).hset(PRESENCE_KEY, field, repr(time.time()))
+
+
+def read_presence(connection: Redis) -> dict[tuple[str, str], float]:
+    """Seconds since each host was last seen in each of its roles."""
+    rows: Any = connection.hgetall(PRESENCE_KEY)
+    moment = time.time()
+    seen = {tuple(field.decode().split(" ", 1)): max(0.0, moment - float(at)) for field, at in rows.items()}
+    return {(host, role): seconds for (host, role), seconds in seen.items()}
+
+
+def forget_host(connection: Redis, host: str) -> int:
+    """Stop expecting a host that was taken away; returns how many roles it had."""
+    fields = [f"{name} {role}" for name, role in read_presence(connection) if name == host]
+    return int(connection.hdel(PRESENCE_KEY, *fields)) if fields else 0
+
+
 class GentleWorker(Worker):
-    """Passes SIGTERM on to its child, so that calls in flight are settled instead of awaited for a whole slice."""
+    """RQ's worker, made for outages.
+
+    - SIGTERM is passed on to its child, so that calls in flight are settled instead of awaited for a whole slice.
+    - A child whose worker is gone ends in the same way: else each outage would leave one more drawing beside the next.
+    - A queue that was emptied or replaced hears of the worker again with its next heartbeat.
+    """
 
     def handle_warm_shutdown_request(self) -> None:
         super().handle_warm_shutdown_request()
@@ -82,11 +114,35 @@ class GentleWorker(Worker):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.horse_pid, signal.SIGTERM)
 
+    def main_work_horse(self, job: Job, queue: Queue) -> None:
+        threading.Thread(target=end_with_parent, args=(os.getppid(),), daemon=True).start()
+        super().main_work_horse(job, queue)
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
+        super().heartbeat(timeout, pipeline)
+        worker_registration.register(self, pipeline)
+        if pipeline is None and self.birth_date:  # RQ itself sees to it where there is one
+            self.connection.hset(self.key, mapping=self.serialize())
+        note_presence(self.queue_names()[0])
+
+
+def end_with_parent(parent: int, *, every: float = 0.5) -> None:
+    """Waits until another process has become the parent of this one, then asks this one to stop."""
+    while os.getppid() == parent:
+        time.sleep(every)
+    os.kill(os.getpid(), signal.SIGTERM)
+
 
 def make_worker(name: str) -> GentleWorker:
     """One queue a worker: RQ loses jobs for good when a worker with two dies between pop and start."""
     queue = get_queue(name)
-    worker = GentleWorker([queue], connection=queue.connection, serializer=JSONSerializer, worker_ttl=60)
+    worker = GentleWorker(
+        [queue],
+        connection=queue.connection,
+        serializer=JSONSerializer,
+        worker_ttl=WORKER_TTL,
+        job_monitoring_interval=HEARTBEAT_SECONDS,
+    )
     reset_db_connections()
     return worker
 

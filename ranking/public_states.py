@@ -10,10 +10,11 @@ from collections.abc import Collection, Mapping
 
 import structlog
 from django.conf import settings
-from django.db import IntegrityError, InterfaceError, OperationalError, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Q
 from django.utils.timezone import now
 
+from benchsite.lib.database_errors import is_away
 from generation.models import Run
 from generation.protocols import Protocol, load, protocols_of
 from judging.disclosure import NOT_OVER, is_judged_blind
@@ -33,9 +34,9 @@ def take_public_states() -> int:
     for run, name, entry in due:
         try:
             taken += bool(entry.judgements and take_public_state(run, name, entry))
-        except (OperationalError, InterfaceError):
-            raise
         except Exception as error:  # one run's odd data must not keep the others' states from being taken
+            if is_away(error):
+                raise
             log.error("public_state_failed", run=run.code, protocol=name, error=repr(error))
     return taken
 

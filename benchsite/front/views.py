@@ -1,4 +1,4 @@
-"""The public front: home, suites, about the numbers; and the health checks."""
+"""The public front: home, suites, about the numbers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.templatetags.static import static
 from django.views.decorators.http import require_safe
-from django_rq import get_connection
-from redis.exceptions import RedisError
 
 from benchsite.front.practice import practice_of
 from benchsite.front.published import demo_runs_are_coming, live_numbers, shown_runs
@@ -169,23 +166,3 @@ def _numbers_document(context: dict[str, Any]) -> dict[str, Any]:
         "agreement_words": [{"alpha_from": limit, "says": words} for limit, words in ALPHA_WORDS],
         "remarks_on_judges": FLAGS,
     }
-
-
-@require_safe
-def healthz(request: HttpRequest) -> HttpResponse:
-    """This process answers."""
-    return HttpResponse("ok\n", content_type="text/plain")
-
-
-@require_safe
-def readyz(request: HttpRequest) -> HttpResponse:
-    """The database and the queue answer too."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-        get_connection("draw").ping()
-    except (RedisError, OSError) as error:
-        return HttpResponse(f"queue: {type(error).__name__}\n", status=503, content_type="text/plain")
-    except Exception as error:  # any database driver's own error class
-        return HttpResponse(f"database: {type(error).__name__}\n", status=503, content_type="text/plain")
-    return HttpResponse("ok\n", content_type="text/plain")

@@ -6,24 +6,17 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
-from django.utils.timezone import now
-from redis import Redis
-from redis.exceptions import RedisError
 
 from benchsite.lib.hosts import is_loopback
-from benchsite.operations.metrics import seconds_behind, workers_by_queue
+from benchsite.operations.findings import Finding, bad, good, warn
+from benchsite.operations.metrics import seconds_behind
+from benchsite.operations.service_checks import check_clock, check_database, check_hosts, check_queue
 from generation.formats import format_names, get_format
 from generation.models import Run, Sample
-from generation.queue import queue_connection, seconds_since_beat
 from generation.runs.notices import checked_webhook
 from generation.suites.loading import BrokenSuite, load_suites
 from generation.suites.profiles import load_profiles
@@ -32,32 +25,7 @@ from ranking.fitting import stale_fits
 from ranking.models import Fit
 
 LITTLE_SPACE = 1 << 30
-CLOCKS_APART = 2.0
 STALE_SECONDS = 300
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check: good, a warning or bad, with how to fix it."""
-
-    state: str
-    what: str
-    fix: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.state:4}  {self.what}" + (f" {self.fix}" if self.fix else "")
-
-
-def good(what: str) -> Finding:
-    return Finding("ok", what)
-
-
-def warn(what: str, fix: str) -> Finding:
-    return Finding("warn", what, fix)
-
-
-def bad(what: str, fix: str) -> Finding:
-    return Finding("BAD", what, fix)
 
 
 def examine() -> Iterator[Finding]:
@@ -68,89 +36,6 @@ def examine() -> Iterator[Finding]:
         except Exception as error:  # a broken deployment breaks in ways nobody listed
             name = check.__name__.removeprefix("check_").replace("_", " ")
             yield bad(f"The check of {name} failed: {type(error).__name__}.", "Fix what is listed above first.")
-
-
-def check_database() -> Iterator[Finding]:
-    try:
-        connection.ensure_connection()
-    except Exception as error:  # any driver's own error class
-        yield bad(f"The database does not answer ({type(error).__name__}).", "Start it, or correct DATABASE_URL.")
-        return
-    yield good(f"The database answers ({connection.vendor}).")
-    waiting = MigrationExecutor(connection).migration_plan(MigrationExecutor(connection).loader.graph.leaf_nodes())
-    if waiting:
-        yield bad(f"{len(waiting)} migrations are not applied.", "Run: manage.py migrate")
-    else:
-        yield good("All migrations are applied.")
-    if connection.vendor == "sqlite":
-        mode = _value("PRAGMA journal_mode")
-        is_wal = str(mode).lower() == "wal"
-        yield (
-            good("SQLite uses write-ahead logging (WAL).")
-            if is_wal
-            else bad(
-                f"SQLite's journal mode is {mode}, so readers block writers.",
-                "Move the file off network disks; WAL needs a local one.",
-            )
-        )
-
-
-def _value(query: str) -> Any:
-    with connection.cursor() as cursor:
-        cursor.execute(query)
-        return cursor.fetchone()[0]
-
-
-def check_clock() -> Iterator[Finding]:
-    if connection.vendor != "postgresql":
-        return
-    moment: datetime = _value("SELECT clock_timestamp()")
-    apart = abs((moment - now()).total_seconds())
-    if apart > CLOCKS_APART:
-        yield bad(
-            f"This machine's clock and the database's are {apart:.0f} s apart.",
-            "Run NTP on both: leases depend on the clock.",
-        )
-    else:
-        yield good("The clocks agree.")
-
-
-def check_queue() -> Iterator[Finding]:
-    connection = queue_connection(settings.REDIS_URL)
-    try:
-        connection.ping()
-    except Exception as error:
-        yield bad(
-            f"The queue does not answer ({type(error).__name__}).", "Start Valkey or Redis, or correct REDIS_URL."
-        )
-        return
-    yield good("The queue answers.")
-    if _is_kept(connection):
-        yield good("The queue is persistent.")
-    else:
-        yield warn(
-            "The queue loses its jobs on a restart.", "Set `appendonly yes`; otherwise work waits for the sweeper."
-        )
-    for name, number in workers_by_queue(connection).items():
-        if number:
-            yield good(f"{number} worker{'s' if number > 1 else ''} for {name}.")
-        else:
-            yield bad(f"No worker for {name}.", f"Start one: manage.py work {name}")
-    beat = seconds_since_beat(connection)
-    if beat is None or beat > 4 * settings.SWEEP_SECONDS:
-        last = "No sweep in the last day." if beat is None else f"The last sweep was {beat:.0f} s ago."
-        yield bad(last, "Start one: manage.py sweep --forever")
-    else:
-        yield good("The sweeper is running.")
-
-
-def _is_kept(connection: Redis) -> bool:
-    if int(connection.info("persistence").get("aof_enabled", 0)):
-        return True
-    try:
-        return bool(connection.config_get("save").get("save"))
-    except RedisError:  # a hosted queue hides its configuration, and its operator takes care of this
-        return True
 
 
 def check_suites() -> Iterator[Finding]:
@@ -273,6 +158,7 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
     check_database,
     check_clock,
     check_queue,
+    check_hosts,
     check_suites,
     check_providers,
     check_web,

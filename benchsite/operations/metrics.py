@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Sum
+from django.db import Error
+from django.db.models import Count, Max, Sum
+from django.db.models.functions import Coalesce
 from django.utils.timezone import now
 from django_rq import get_queue
 from redis import Redis
 from redis.exceptions import RedisError
 from rq import Worker
 
+from benchsite.lib.database_errors import NO_CONNECTION
+from benchsite.operations.health import DATABASE, NO_ANSWER, QUEUE
 from benchsite.version import VERSION
 from generation.models import Notice, ProviderCall, Run, Sample
 from generation.money import NANO
@@ -28,6 +32,7 @@ from ranking.fitting import stale_fits
 from ranking.models import Fit
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+NEWEST_CALLS = 1_000  # among which the one that ended last is looked for
 Series = Iterable[tuple[dict[str, str], float]]
 
 
@@ -37,8 +42,7 @@ def metrics_text() -> str:
     lines = [
         *_metric("build_info", "gauge", "1, with the release that is running.", [(about, 1)]),
         *_queue_metrics(),
-        *_drawing_metrics(),
-        *_judging_metrics(),
+        *_database_metrics(),
     ]
     lines += _metric(
         "scrape_seconds", "gauge", "Seconds it took to collect these metrics.", [({}, time.monotonic() - began)]
@@ -63,10 +67,10 @@ def _queue_metrics() -> Iterator[str]:
     try:
         depths = [({"queue": name}, get_queue(name, connection=connection).count) for name in settings.RQ_QUEUES]
         workers = [({"queue": name}, number) for name, number in workers_by_queue(connection).items()]
-        beat, up = seconds_since_beat(connection), 1
+        beat = seconds_since_beat(connection)
     except (RedisError, OSError):
-        depths, workers, beat, up = [], [], None, 0
-    yield from _metric("queue_up", "gauge", "1 if the queue answers.", [({}, up)])
+        depths, workers, beat = [], [], None
+    yield from _metric("queue_up", "gauge", "1 if the queue takes jobs.", [({}, not QUEUE.wrong())])
     yield from _metric("queue_depth", "gauge", "Waiting jobs, by queue.", depths)
     yield from _metric("workers", "gauge", "Live workers, by queue.", workers)
     swept: Series = [] if beat is None else [({}, beat)]
@@ -81,6 +85,17 @@ def workers_by_queue(connection: Redis) -> dict[str, int]:
             if name in workers:
                 workers[name] += 1
     return workers
+
+
+def _database_metrics() -> list[str]:
+    """All that comes from the database, or only that it is away: the rest of the page is served all the same."""
+    wrong = DATABASE.wrong()
+    try:  # a database that only reads still has its numbers
+        away = wrong.startswith((NO_ANSWER, NO_CONNECTION))
+        rows = [] if away else [*_drawing_metrics(), *_judging_metrics(), *_age_metrics()]
+    except Error:
+        rows = []
+    return [*_metric("database_up", "gauge", "1 if the database takes writes.", [({}, not wrong)]), *rows]
 
 
 def _by(counted: Any, label: str) -> Series:
@@ -116,7 +131,26 @@ def _drawing_metrics() -> Iterator[str]:
 
 def seconds_behind(run: Run) -> float:
     """Since the newest vote or answer that a stale leaderboard of this run does not know."""
-    return (now() - run.scores_changed_at).total_seconds() if run.scores_changed_at else 0.0
+    return _age(run.scores_changed_at) if run.scores_changed_at else 0.0
+
+
+def _age(moment: datetime) -> float:
+    return max(0.0, (now() - moment).total_seconds())  # a clock that was set back makes nothing younger than now
+
+
+def _age_metrics() -> Iterator[str]:
+    """How long nothing has come of the runs that are open; nothing where none is."""
+    drawing = Run.objects.filter(drawing_state=Run.Drawing.OPEN, finished_at=None)
+    newest = ProviderCall.objects.filter(run__in=drawing).order_by("-pk")[:NEWEST_CALLS]
+    settled = newest.aggregate(last=Max(Coalesce("ended_at", "started_at")))["last"]
+    judging = Run.objects.filter(judging_state=Run.Judging.OPEN, frozen_at=None)
+    fitted = Fit.objects.filter(run__in=judging, until=None).aggregate(last=Max("created_at"))["last"]
+    ages = (
+        ("settled_seconds_ago", "Since the last call of a run that is drawing ended.", settled),
+        ("fit_seconds_ago", "Since the last leaderboard of a run that is being judged was made.", fitted),
+    )
+    for name, description, moment in ages:
+        yield from _metric(name, "gauge", description, [] if moment is None else [({}, _age(moment))])
 
 
 def _judging_metrics() -> Iterator[str]:

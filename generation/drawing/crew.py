@@ -18,8 +18,10 @@ from typing import Any, TypeVar
 
 import structlog
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection
+from django.db import Error as DatabaseFailure
+from django.db import connection
 
+from benchsite.lib.database_errors import is_away, server_words
 from generation.drawing import pricing
 from generation.drawing import turns as drawing
 from generation.drawing.active import ActiveRun
@@ -140,8 +142,10 @@ class Crew:
             try:
                 loop = asyncio.get_running_loop()
                 return await loop.run_in_executor(self.thread, lambda: work(*arguments, **named))
-            except (OperationalError, InterfaceError) as error:
-                log.warning("database_unreachable", error=type(error).__name__)
+            except DatabaseFailure as error:
+                if not is_away(error):
+                    raise
+                log.warning("database_unreachable", error=server_words(error))
                 await asyncio.get_running_loop().run_in_executor(self.thread, _close_connection)
                 if self.stopping.is_set() and wait > GRACE_SECONDS / 4:
                     raise
@@ -203,9 +207,9 @@ class Crew:
         room = self.limits.room(active.loaded.profiles.values(), flying) if wanted else None
         try:
             return await self._database(drawing.take_turn, active, ended=ended, wanted=wanted, room=room)
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception:
+        except Exception as error:
+            if is_away(error):
+                raise
             log.exception("turn_failed", run=active.loaded.run.code, ended=len(ended))
             return await self._one_by_one(active, ended)
 
@@ -215,9 +219,9 @@ class Crew:
         for item in ended:
             try:
                 turn = await self._database(drawing.settle, active, [item])
-            except (OperationalError, InterfaceError):
-                raise
             except Exception as error:
+                if is_away(error):
+                    raise
                 detail = f"Storing the answer failed: {type(error).__name__}."
                 broken = ProviderError("fatal_attempt", "not_storable", detail, cost_nano=item.cost_nano)
                 turn = await self._database(drawing.settle, active, [Ended(item.question, error=broken)])

@@ -75,10 +75,11 @@ def current_epoch(run: Run, known: Epoch | None = None) -> Epoch:
     epoch = known or newest_epoch(run)
     if epoch is None:
         return refresh_epoch(run)
-    due = Q(pk=epoch.pk, checked_at__lt=now() - CHECK_EVERY)
-    if epoch.checked_at < now() - CHECK_EVERY and Epoch.objects.filter(due).update(checked_at=now()):
-        return refresh_epoch(run)
-    return epoch
+    moment = now()
+    if abs(moment - epoch.checked_at) <= CHECK_EVERY:  # a check of the future is of a clock that was set back since
+        return epoch
+    unchecked = Q(checked_at__lt=moment - CHECK_EVERY) | Q(checked_at__gt=moment + CHECK_EVERY)
+    return refresh_epoch(run) if Epoch.objects.filter(unchecked, pk=epoch.pk).update(checked_at=moment) else epoch
 
 
 @lru_cache(maxsize=32)

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.db.models import Case, Count, F, Value, When
 
 from benchsite.lib.progress_bar import Progress, unwatched
+from benchsite.lib.snapshots import snapshot
 from generation.models import Run
 from judging.models import JudgeTally, Kind, Matchup, PromptTally, Seat, Vote
 from judging.pairs.changes import Changes, Step
@@ -149,11 +150,15 @@ def _as_key(row: Sequence[object], key: Sequence[str]) -> tuple[Any, ...]:
 
 
 def differences(run: Run) -> int:
-    """How many tally rows do not equal the GROUP BY of the rated votes; 0 is what is promised."""
+    """How many tally rows do not equal the GROUP BY of the rated votes; 0 is what is promised.
+
+    Both are read from one snapshot: a vote between two reads would look like a wrong row.
+    """
     wrong = 0
-    for tally, key in ((JudgeTally, JUDGE_KEY), (PromptTally, PROMPT_KEY)):
-        counted, stored = _counted(run, key), _stored(run, tally, key)
-        wrong += sum(counted.get(row) != stored.get(row) for row in counted.keys() | stored.keys())
+    with snapshot():
+        for tally, key in ((JudgeTally, JUDGE_KEY), (PromptTally, PROMPT_KEY)):
+            counted, stored = _counted(run, key), _stored(run, tally, key)
+            wrong += sum(counted.get(row) != stored.get(row) for row in counted.keys() | stored.keys())
     return wrong
 
 

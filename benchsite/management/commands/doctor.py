@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
 
 from benchsite.lib.text import visible
 from benchsite.operations.doctor import examine
 from benchsite.version import VERSION
+from generation.queue import forget_host, queue_connection
 
 
 class Command(BaseCommand):
@@ -21,7 +23,14 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
     requires_migrations_checks = False
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--forget", metavar="HOST", help="stop expecting a host that was taken away")
+
+    def handle(self, *args: Any, forget: str | None = None, **options: Any) -> None:
+        if forget:
+            roles = forget_host(queue_connection(settings.REDIS_URL), forget)
+            self.stdout.write(f"{forget} is no longer expected." if roles else f"No host {forget} was expected.")
+            return
         self.stdout.write(f"Benchsite {VERSION}")
         states = []
         for finding in examine():

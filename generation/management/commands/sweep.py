@@ -9,8 +9,10 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import DatabaseError, InterfaceError, close_old_connections, connection
+from django.db import Error, close_old_connections, connection
 
+from benchsite.lib.database_errors import server_words
+from generation.drawing.clock import forget_future
 from generation.drawing.pricing import runs_to_price
 from generation.drawing.turns import Swept, sweep
 from generation.queue import beat, enqueue_drawing
@@ -41,14 +43,15 @@ class Command(BaseCommand):
         while not stop.is_set():
             try:
                 sweep_and_enqueue()
-            except (DatabaseError, InterfaceError) as error:
-                log.warning("database_unreachable", error=type(error).__name__)
+            except Error as error:
+                log.warning("database_unreachable", error=server_words(error))
                 connection.close()
             close_old_connections()
             stop.wait(settings.SWEEP_SECONDS)
 
 
 def sweep_and_enqueue() -> Swept:
+    forget_future()
     swept = sweep()
     if swept.due or runs_to_price():
         enqueue_drawing()

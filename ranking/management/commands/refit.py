@@ -11,8 +11,9 @@ from typing import Any
 
 import structlog
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import DatabaseError, InterfaceError, OperationalError, close_old_connections, connection
+from django.db import Error, close_old_connections, connection
 
+from benchsite.lib.database_errors import is_away, server_words
 from benchsite.lib.progress_bar import Bar, Progress
 from judging.pairs.voting import mark_missed
 from ranking.clock import follow_clock, forget_future
@@ -48,8 +49,8 @@ class Command(BaseCommand):
         while not stop.is_set():
             try:
                 look(memory)
-            except (DatabaseError, InterfaceError) as error:
-                log.warning("database_unreachable", error=type(error).__name__)
+            except Error as error:
+                log.warning("database_unreachable", error=server_words(error))
                 connection.close()
             close_old_connections()
             stop.wait(EVERY)
@@ -89,9 +90,9 @@ def look(memory: Memory) -> None:
             continue
         try:
             refit_fast(run, protocol)
-        except (OperationalError, InterfaceError):
-            raise
         except Exception as error:  # one run's odd data must not keep the others' leaderboards stale
+            if is_away(error):
+                raise
             memory.failed[run.pk, protocol] = run.scores_changed_at
             log.error("refit_failed", run=run.code, protocol=protocol, error=repr(error))
     take_public_states()

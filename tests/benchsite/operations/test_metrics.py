@@ -43,16 +43,16 @@ def test_numbers_are_those_of_the_database(client, demo):
 
 def test_queries_are_the_same_for_one_run_and_for_three(client, django_assert_num_queries):
     make_judged_run(votes=20)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(10):
         read(client)
     make_judged_run(votes=40)
     make_judged_run(votes=40)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(10):
         read(client)
 
 
 def test_queue_that_is_away_is_a_number_too(client, settings):
-    settings.REDIS_URL = "redis://127.0.0.1:9/0"
+    settings.REDIS_URL, settings.PROBE_KEPT_SECONDS = "redis://127.0.0.1:9/0", 0
     assert read(client)["benchsite_queue_up"] == "0"
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 from django.core.management import call_command
-from django.db import OperationalError, connection
+from django.db import InternalError, OperationalError, connection
 
 from generation.demo.server import Scripted
 from generation.drawing import crew, pricing
@@ -155,14 +155,23 @@ def test_a_slice_of_time_ends_with_nothing_in_flight(demo):
     assert_invariants(run, billed_nano=server.bill.total_nano, requests=tally.asked)
 
 
-def test_answers_survive_a_database_that_goes_away(demo, monkeypatch):
+def read_only():
+    """As psycopg says it, in Django's class for it."""
+    error = InternalError("cannot execute UPDATE in a read-only transaction")
+    error.__cause__ = Exception()
+    error.__cause__.sqlstate = "25006"
+    return error
+
+
+@pytest.mark.parametrize("error", [OperationalError("the server closed the connection"), read_only()])
+def test_answers_survive_a_database_that_goes_away(demo, monkeypatch, error):
     server, run = demo(), start_run(make_suite())
     real, calls = drawing.take_turn, []
 
     def flaky(*arguments, **named):
         calls.append(named)
         if len(calls) in (2, 3):
-            raise OperationalError("the server closed the connection")
+            raise error
         return real(*arguments, **named)
 
     monkeypatch.setattr(drawing, "take_turn", flaky)

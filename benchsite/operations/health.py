@@ -1,0 +1,111 @@
+"""Whether the database takes writes and the queue takes jobs, answered within seconds whatever they do.
+
+Each look runs in a thread of its own, one at a time for each of the two: a database that hangs keeps that thread, and no
+request waits for it longer than `LIMIT_SECONDS`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillWaiting
+from datetime import UTC, datetime
+from threading import Lock
+
+import structlog
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import connection, transaction
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+from redis.exceptions import RedisError
+
+from benchsite.lib.database_errors import server_words
+from generation.queue import note_presence, queue_connection
+
+log = structlog.get_logger(__name__)
+LIMIT_SECONDS = 2.0
+NO_ANSWER = "no answer"
+PROBE_KEY = "benchsite:probe"
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class Probe:
+    """Runs `look` when asked; it returns what is wrong, or nothing. Many who ask at once share one look."""
+
+    def __init__(self, name: str, look: Callable[[], str], *, limit: float = LIMIT_SECONDS) -> None:
+        self.name, self.limit = name, limit
+        self._look = look
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"probe-{name}")
+        self._lock = Lock()
+        self._result: Future[str] | None = None
+        self._began_at = 0.0
+        self._was_wrong = ""
+
+    def wrong(self) -> str:
+        """What is wrong now, in the server's own words, or nothing."""
+        with self._lock:
+            age = time.monotonic() - self._began_at
+            if self._result is None or (self._result.done() and age >= settings.PROBE_KEPT_SECONDS):
+                self._began_at = time.monotonic()
+                self._result = self._thread.submit(self._look)
+            result, left = self._result, self._began_at + self.limit - time.monotonic()
+        try:
+            wrong = result.result(timeout=max(left, 0.0))
+        except StillWaiting:
+            wrong = f"{NO_ANSWER} for {time.monotonic() - self._began_at:.0f} s"
+        if wrong and not self._was_wrong:
+            log.warning(f"{self.name}_unreachable", error=wrong)
+        self._was_wrong = wrong
+        return wrong
+
+
+def try_write() -> str:
+    """A write that is rolled back: a server that only reads, has no room or no connection left says so here."""
+    try:
+        with transaction.atomic():
+            Session(session_key=f"probe-{time.time_ns()}", session_data="", expire_date=LONG_AGO).save(
+                force_insert=True
+            )
+            transaction.set_rollback(True)
+    except Exception as error:  # any driver's own error class
+        return server_words(error)
+    return ""
+
+
+def look_at_database() -> str:
+    """As `try_write`, by a new connection, as a worker that starts would ask for one."""
+    try:
+        return try_write()
+    finally:
+        connection.close()
+
+
+def look_at_queue() -> str:
+    """A key that is written: a queue that is out of memory answers, and takes no job."""
+    try:
+        queue_connection(settings.REDIS_URL).set(PROBE_KEY, "1", ex=60)
+    except (RedisError, OSError) as error:
+        return f"{' '.join(str(error).split()) or NO_ANSWER} ({type(error).__name__})"
+    return ""
+
+
+DATABASE = Probe("database", look_at_database)
+QUEUE = Probe("queue", look_at_queue)
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """This process answers."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """The database takes writes and the queue takes jobs."""
+    wrong = {probe.name: words for probe in (DATABASE, QUEUE) if (words := probe.wrong())}
+    if not wrong:
+        note_presence("web")
+    text = "".join(f"{name}: {words}\n" for name, words in wrong.items()) or "ok\n"
+    return HttpResponse(text, status=503 if wrong else 200, content_type="text/plain")

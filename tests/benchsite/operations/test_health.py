@@ -1,0 +1,93 @@
+"""`/readyz` in every kind of trouble: it answers soon, in the server's own words."""
+
+from __future__ import annotations
+
+import re
+from threading import Event
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.db import connection
+
+from benchsite.operations import health
+from benchsite.operations.health import Probe, look_at_database, look_at_queue
+from generation.queue import queue_connection
+from tests.benchsite.lib.test_database_errors import READ_ONLY
+from tests.services import valkey_server
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with valkey_server() as server:
+        yield server
+
+
+@pytest.fixture
+def queue(server, settings):
+    settings.REDIS_URL, settings.PROBE_KEPT_SECONDS = server.url, 0
+    connection = queue_connection(server.url)
+    connection.flushall()
+    yield connection
+    connection.config_set("maxmemory", 0)
+
+
+def test_a_site_that_is_ready_says_ok_and_leaves_nothing_behind(client, queue):
+    response = client.get("/readyz")
+
+    assert (response.status_code, response.content) == (200, b"ok\n")
+    assert not Session.objects.exists()
+    assert [field.split(b" ")[1] for field in queue.hkeys("benchsite:presence")] == [b"web"]
+
+
+def test_a_queue_out_of_memory_is_not_ready(client, queue):
+    queue.config_set("maxmemory", 1)
+
+    response = client.get("/readyz")
+
+    assert response.status_code == 503
+    assert re.fullmatch(rb"queue: .*maxmemory.* \(OutOfMemoryError\)\n", response.content)
+
+
+def test_a_queue_that_is_away_is_named(client, queue, settings):
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+
+    assert client.get("/readyz").content.startswith(b"queue: ")
+    assert "ConnectionError" in look_at_queue()
+
+
+def test_a_database_that_only_reads_is_named(queue):
+    setting, words = READ_ONLY[connection.vendor]
+    with connection.cursor() as cursor:
+        cursor.execute(setting)
+
+    wrong = look_at_database()
+
+    assert wrong == words
+
+
+def test_a_database_that_hangs_is_given_up_and_asked_once(queue):
+    hanging, looks = Event(), []
+
+    def look():
+        looks.append(1)
+        hanging.wait()
+        return ""
+
+    probe = Probe("database", look, limit=0.05)
+
+    answers = [probe.wrong() for _ in range(3)]
+    hanging.set()
+
+    assert all(answer.startswith(health.NO_ANSWER) for answer in answers)
+    assert len(looks) == 1
+
+
+def test_metrics_are_served_while_the_database_is_away(client, queue, monkeypatch):
+    monkeypatch.setattr(health.DATABASE, "_look", lambda: "no connection (OperationalError)")
+
+    lines = client.get("/metrics").content.decode().splitlines()
+
+    assert "benchsite_database_up 0" in lines and "benchsite_queue_up 1" in lines
+    assert not any(line.startswith("benchsite_votes_total") for line in lines)

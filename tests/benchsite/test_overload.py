@@ -1,0 +1,63 @@
+"""Requests that hang: the last thread stays free, and says so instead of hanging too."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Semaphore
+
+import pytest
+from django.http import HttpResponse
+
+from benchsite.overload import keep_a_thread
+
+
+@pytest.fixture
+def stuck(settings, rf):
+    """A process of four threads, three of which hang until the test ends; asks it for a path with the fourth."""
+    settings.WEB_THREADS, settings.STUCK_SECONDS = 4, 0
+    release, arrived = Event(), Semaphore(0)
+
+    def view(request):
+        if request.path == "/hangs":
+            arrived.release()
+            release.wait()
+        return HttpResponse("fine")
+
+    handle = keep_a_thread(view)
+    with ThreadPoolExecutor(3) as threads:
+        for _ in range(3):
+            threads.submit(handle, rf.get("/hangs"))
+            arrived.acquire()
+        yield lambda path: handle(rf.get(path))
+        release.set()
+
+
+def test_the_last_thread_answers_at_once_that_it_is_busy(stuck):
+    response = stuck("/")
+
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert b"waiting for its database" in response.content
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_health_is_asked_all_the_same(stuck, path):
+    assert stuck(path).content == b"fine"
+
+
+def test_a_busy_process_whose_requests_are_young_serves_everyone(stuck, settings):
+    settings.STUCK_SECONDS = 3600
+
+    assert stuck("/").content == b"fine"
+
+
+def test_a_request_that_fails_frees_its_place(settings, rf):
+    settings.WEB_THREADS, settings.STUCK_SECONDS = 2, 0
+
+    def view(request):
+        raise ValueError
+
+    handle = keep_a_thread(view)
+
+    for _ in range(3):
+        with pytest.raises(ValueError):
+            handle(rf.get("/"))
