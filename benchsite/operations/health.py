@@ -77,6 +77,9 @@ def try_write() -> str:
 def look_at_database() -> str:
     """As `try_write`, by a new connection, as a worker that starts would ask for one."""
     try:
+        if connection.vendor == "sqlite":  # else it would wait for another writer longer than anybody waits for us
+            with connection.cursor() as cursor:
+                cursor.execute("PRAGMA busy_timeout = 500")
         return try_write()
     finally:
         connection.close()
