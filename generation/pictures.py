@@ -1,4 +1,4 @@
-"""A drawing as an HTTP response that cannot act: its own sandbox, no script, no other address, no cache."""
+"""A drawing as an HTTP response that cannot act: its own sandbox, no script, no other address; or as plain pixels."""
 
 from __future__ import annotations
 
@@ -26,6 +26,17 @@ def picture_response(sample: Sample, *, variant: str = "") -> HttpResponse:
     # The site's own policy would replace the stricter one above
     response._csp_exempt = True  # type: ignore[attr-defined]
     return response
+
+
+def thumbnail(sample: Sample, *, side: int) -> bytes | None:
+    """PNG of a stored drawing; None where it has none, or takes more time or memory than a drawing may."""
+    if not sample.drawing or len(sample.drawing) > LONGEST_DRAWING:
+        return None
+    try:
+        return sample.run.drawing_format.png(sample.drawing, side=side)
+    except Exception as error:  # as in `_render`
+        log.warning("drawing_not_rendered", sample=sample.code, error=type(error).__name__, why=str(error)[:200])
+        return None
 
 
 def _render(sample: Sample, variant: str) -> Picture | None:

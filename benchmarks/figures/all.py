@@ -25,6 +25,7 @@ from benchmarks.numbers.coverage import write_tables
 ROOT = Path(__file__).resolve().parents[2]
 BENCHES = (
     "svg",
+    "pixels",
     "pixel",
     "birds",
     "fuzz",

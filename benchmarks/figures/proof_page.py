@@ -51,6 +51,7 @@ PARTS = {
         "typical fragments, and cut and patched pieces of the hostile corpus.",
     ),
     "svg": ("SVG", "Drawings as models write them."),
+    "pixels": ("Pixels", "Drawings as PNG without a browser, 192 pixels a side, as galleries show them; processor time of parent and child."),
     "pixel": ("Pixel art", "Answers that are clean, fenced, ragged, wordy or cut off."),
     "birds": ("Science Birds", "Levels through reading, conversion, physics and classification."),
     "site": ("The site", "Exports and pages of large runs."),

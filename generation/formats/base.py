@@ -12,6 +12,9 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, Literal
 
+from generation.formats.pixels.text import draw_text, png_of
+from generation.formats.pixels.vector import RASTERISER
+
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -155,6 +158,16 @@ class Format(ABC):
     def render(self, drawing: str, *, variant: str = "") -> Picture | None:
         """The picture of a drawing; None for formats shown as text. `variant` names another view, such as `after`."""
         return None
+
+    def png(self, drawing: str, *, side: int, variant: str = "") -> bytes | None:
+        """The drawing as a square of pixels on white, the same on every machine; None where there is no picture.
+
+        Raises `CannotDraw` where it takes more time or memory than a drawing may.
+        """
+        if self.shown_as == "text":
+            return png_of(draw_text(drawing, side=side))
+        picture = self.render(drawing, variant=variant)
+        return RASTERISER.png(picture.body, side=side) if picture else None
 
     def score(self, values: Mapping[str, Any]) -> float | None:
         """The one number, from 0 to 1, that measured values give a drawing."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from django.db import models
 from django.db.models import Count, Exists, OuterRef, Q, TextChoices
 from django.utils.timezone import now
 
+from generation.formats.pixels import VERSION as PIXELS
 from generation.models.entrants import Entrant, LanguageModel, Prompt
 from generation.models.fields import CodeField
 from generation.models.runs import Run
@@ -147,6 +150,11 @@ class Sample(models.Model):
 
     def __str__(self) -> str:
         return f"sample {self.code}"
+
+    @property
+    def picture_key(self) -> str:
+        """Names the pixels of this drawing: another drawing, or another way to draw it, has another key."""
+        return sha256(f"{self.run.format}:{PIXELS}:{self.drawing}".encode("utf-8", "replace")).hexdigest()[:20]
 
 
 class Measurement(models.Model):

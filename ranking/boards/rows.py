@@ -26,7 +26,6 @@ SORTS = {
     "cost": "cheapest answers first",
     "price": "lowest list price first",
 }
-THUMB_LINES, THUMB_COLUMNS = 30, 60
 
 
 @dataclass(frozen=True)
@@ -43,12 +42,6 @@ class About:
     @property
     def sign(self) -> Svg:
         return marker_sign(self.number)
-
-    @property
-    def thumb_text(self) -> str:
-        """The upper left corner of a drawing that is text: enough at the size of a thumbnail."""
-        lines = self.thumb.drawing.splitlines()[:THUMB_LINES] if self.thumb else []
-        return "\n".join(line[:THUMB_COLUMNS] for line in lines)
 
     @property
     def initials(self) -> str:

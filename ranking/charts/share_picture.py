@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-SIZE = (1200, 630)
+WIDTH, HEIGHT = SIZE = (1200, 630)
 MARGIN, TOP, STEP, MOST = 60, 250, 58, 6
 LINES = 3  # of the sentence
 NAMES, LEFT, RIGHT = 400, 480, 1040
@@ -45,16 +45,15 @@ def draw_share_picture(title: str, sentence: str, rows: Sequence[SharedRow], *, 
     return _png(picture)
 
 
-def draw_drawing_picture(prompt: str, drawn_by: str, about: str, text: str | None, *, label: str = "") -> bytes:
-    """A PNG of the prompt and who drew it; a drawing that is a text stands beside it on white."""
+def draw_drawing_picture(prompt: str, drawn_by: str, about: str, drawing: bytes | None, *, label: str = "") -> bytes:
+    """A PNG of the prompt and who drew it; the drawing, a square PNG, stands beside it where there is one."""
     picture = Image.new("RGB", SIZE, PAPER)
     pen = ImageDraw.Draw(picture)
     left = MARGIN
-    if text is not None:
-        pen.rectangle([(0, 0), (SIZE[1], SIZE[1])], fill="#ffffff")
-        pen.line([(SIZE[1], 0), (SIZE[1], SIZE[1])], fill=LINE)
-        _draw_text(pen, text)
-        left = SIZE[1] + 44
+    if drawing is not None:
+        picture.paste(Image.open(BytesIO(drawing)).convert("RGB").resize((HEIGHT, HEIGHT)), (0, 0))
+        pen.line([(HEIGHT, 0), (HEIGHT, HEIGHT)], fill=LINE)
+        left = HEIGHT + 44
     width = SIZE[0] - left - 44
     pen.rounded_rectangle([(left, 42), (left + 30, 72)], radius=6, fill=ACCENT)
     pen.text((left + 44, 57), "Benchsite", fill=INK, font=_font(22), anchor="lm")
@@ -67,20 +66,6 @@ def draw_drawing_picture(prompt: str, drawn_by: str, about: str, text: str | Non
     if label:
         pen.text((left, 582), label, fill=WARN, font=_font(22))
     return _png(picture)
-
-
-def _draw_text(pen: ImageDraw.ImageDraw, text: str) -> None:
-    """A text drawing, as large as its square lets it be, centred; what is too large for any size is cut."""
-    lines = text.expandtabs().splitlines()[:240] or [""]
-    columns, room = max(len(line) for line in lines), SIZE[1] - 64
-    size = int(min(room / (0.605 * max(columns, 1)), room / (1.2 * len(lines)), 40))
-    if size < 2:
-        return
-    font, step = _font(size), 1.2 * size
-    across = (SIZE[1] - max(font.getlength(line) for line in lines)) / 2
-    down = (SIZE[1] - step * len(lines)) / 2
-    for number, line in enumerate(lines):
-        pen.text((max(across, 4), down + step * number), line, fill=INK, font=font)
 
 
 def _png(picture: Image.Image) -> bytes:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.files import attachment
 from benchsite.lib.json_pages import page_or_json
 from benchsite.lib.text import visible
 from generation.models import Sample
-from generation.pictures import picture_response
+from generation.pictures import picture_response, thumbnail
 from generation.protocols import protocols_of
 from judging.disclosure import may_see_drawings
 from ranking.boards.rows import describe_entrants
-from ranking.charts.share_picture import draw_drawing_picture
+from ranking.charts.share_picture import HEIGHT, draw_drawing_picture
 from ranking.competition.level_files import level_name, zip_levels
 from ranking.models import Fit
 from ranking.views import gallery_page as drawings
@@ -24,6 +24,8 @@ from ranking.views import page_json
 from ranking.views.pages import board_tabs, open_run
 from ranking.views.share import png
 
+FOREVER = 365 * 24 * 3600  # seconds a browser keeps a thumbnail, whose address changes with the drawing
+THUMBNAILS = (96, 192, 384)  # pixels a side
 MAX_AGE = 600  # seconds a browser keeps a gallery's picture
 
 
@@ -92,14 +94,29 @@ def picture(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_GET
+def thumbnail_picture(request: HttpRequest, code: str, key: str, side: int) -> HttpResponse:
+    """A drawing as pixels, under an address that is its content's own; what is too much to draw here a browser may draw."""
+    attempt = _sample(request, code)
+    if key != attempt.picture_key or side not in THUMBNAILS:
+        raise Http404
+    body = thumbnail(attempt, side=side)
+    if body is None:
+        return redirect("gallery:picture", code)
+    response = HttpResponse(body, content_type="image/png")
+    response["Cache-Control"] = f"private, max-age={FOREVER}, immutable"
+    response["Cross-Origin-Resource-Policy"] = "same-origin"
+    return response
+
+
+@require_GET
 def share_picture(request: HttpRequest, code: str) -> HttpResponse:
-    """What a link to a drawing brings along: the drawing where it is a text, the prompt, and who drew it."""
+    """What a link to a drawing brings along: the drawing, the prompt, and who drew it."""
     attempt = _sample(request, code)
     prompt = attempt.prompt.subject or attempt.prompt.text
-    text = attempt.drawing if attempt.run.drawing_format.shown_as == "text" else None
+    drawing = thumbnail(attempt, side=HEIGHT)
     about = f"{attempt.run}, attempt {attempt.attempt}"
     label = "demo player" if attempt.run.is_demo else ""
-    return png(draw_drawing_picture(prompt, attempt.entrant.label, about, text, label=label))
+    return png(draw_drawing_picture(prompt, attempt.entrant.label, about, drawing, label=label))
 
 
 @require_GET

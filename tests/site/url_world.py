@@ -49,6 +49,7 @@ def parts_of(name: str, run: Run) -> dict[str, str]:
         f"{name}_fit": run.fits.first().code,
         f"{name}_program": run.entrants.get(model=None).code,
         f"{name}_sample": run.samples.first().code,
+        f"{name}_picture": run.samples.first().picture_key,
         f"{name}_prompt": run.prompts.first().code,
     }
 
@@ -95,6 +96,7 @@ def make_world() -> dict[str, Any]:
         "publication": run.fits.first().publications.get().code,
         "entrant": run.entrants.first().code,
         "sample": run.samples.first().code,
+        "picture": run.samples.first().picture_key,
         "prompt": run.prompts.first().code,
         "token": run.invitations.get().token,
         "invitation": run.invitations.get().pk,

@@ -9,10 +9,10 @@ from typing import Any
 
 from benchsite.lib.text import REPLACEMENT, visible
 from generation.formats.ascii_art import demo
-from generation.formats.ascii_art.cells import ZWJ, cells_of, is_blank, is_combining, is_wide, robustness, width_of
 from generation.formats.base import Answer, DemoAnswer, Extraction, Format
 from generation.formats.fences import Block, fenced_blocks, strip_reasoning
 from generation.formats.identity import find_signature
+from generation.formats.pixels.cells import ZWJ, cells_of, is_blank, is_combining, is_wide, robustness, width_of
 
 MAX_COLUMNS = 500
 MAX_LINES = 500

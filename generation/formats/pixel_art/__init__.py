@@ -10,6 +10,8 @@ from itertools import groupby, islice
 from random import Random
 from typing import Any
 
+from PIL import Image
+
 from benchsite.lib.json_lines import JsonError, Limits, read_json
 from benchsite.lib.text import REPLACEMENT
 from generation.formats.base import Answer, DemoAnswer, Explanation, Extraction, Format, Picture
@@ -17,6 +19,7 @@ from generation.formats.fences import fenced_blocks, json_objects, strip_reasoni
 from generation.formats.pixel_art import demo
 from generation.formats.pixel_art.grid import SIDE, Grid, grid_flags, read_grid, read_palette, score_grid
 from generation.formats.pixel_art.losses import SCORE_PARTS, parts_of
+from generation.formats.pixels.text import png_of
 
 STAGES = {
     "whole": "the whole answer was the object",
@@ -86,10 +89,19 @@ class PixelArt(Format):
 
     def render(self, drawing: str, *, variant: str = "") -> Picture | None:
         """Read as strictly as an answer, so that no stored text can make it large."""
-        stored = json.loads(drawing)
-        grid = read_grid(stored["grid"])
-        palette, _ = read_palette(stored["palette"], grid.values)
-        return Picture("image/svg+xml", svg_of(grid.window, palette).encode("ascii"))
+        return Picture("image/svg+xml", svg_of(*_stored(drawing)).encode("ascii"))
+
+    def png(self, drawing: str, *, side: int, variant: str = "") -> bytes | None:
+        """Every cell the same whole number of pixels wide, so that edges stay crisp."""
+        grid, palette = _stored(drawing)
+        picture = Image.new("RGB", (SIDE, SIDE), "#ffffff")
+        for x, y, width, height, value in rectangles(grid):
+            picture.paste(palette[value], (x, y, x + width, y + height))
+        pixel = max(side // SIDE, 1)
+        square = Image.new("RGB", (side, side), "#ffffff")
+        place = (side - SIDE * pixel) // 2
+        square.paste(picture.resize((SIDE * pixel, SIDE * pixel), Image.Resampling.NEAREST), (place, place))
+        return png_of(square)
 
     def explain(
         self, values: Mapping[str, Any], *, extraction: Extraction, prompt_facts: Mapping[str, Any]
@@ -163,6 +175,12 @@ def _drawn(grid: Grid, palette: Any, flags: list[str], facts: dict[str, Any]) ->
     colours, colour_flags = read_palette(palette, used)
     drawing = json.dumps({"grid": grid.window, "palette": colours}, separators=(",", ":"))
     return Extraction(drawing, flags=tuple(flags + colour_flags), facts=facts)
+
+
+def _stored(drawing: str) -> tuple[list[list[int | None]], list[str]]:
+    stored = json.loads(drawing)
+    grid = read_grid(stored["grid"])
+    return grid.window, read_palette(stored["palette"], grid.values)[0]
 
 
 def svg_of(grid: list[list[int | None]], palette: list[str]) -> str:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from benchsite.lib.text import clean_text, decode
 from generation.formats import get_format
 from generation.formats.ascii_art import FORMAT, MAX_COLUMNS
-from generation.formats.ascii_art.cells import covered, fonts, width_of
 from generation.formats.base import Answer
+from generation.formats.pixels.cells import covered, fonts, width_of
 from tests.hostile import case_bytes, cases
 
 CAT = " /\\_/\\\n( o.o )\n > ^ <"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from PIL import Image
 
 from generation.models import Run, Sample
 from tests.judging.make import make_curator, make_judge, make_run, make_seat
@@ -74,6 +77,45 @@ def test_what_a_curator_excluded_is_not_shown(client):
     assert first.code not in client.get(f"/runs/{run.code}/gallery/").content.decode()
     assert client.get(f"/gallery/{first.code}/picture/").status_code == 404
     assert client.get(f"/gallery/{second.code}/picture/").status_code == 200
+
+
+def test_a_thumbnail_has_an_address_of_its_own_drawing_and_is_kept_for_good(client):
+    run = make_answered_run(models=["demo/master"], prompts=["saturn"])
+    sample = run.samples.first()
+    path = f"/gallery/{sample.code}/{sample.picture_key}/192.png"
+
+    page = client.get(f"/runs/{run.code}/gallery/").content.decode()
+    response = client.get(path)
+
+    assert path in page
+    assert (response.status_code, response["Content-Type"]) == (200, "image/png")
+    assert Image.open(BytesIO(response.content)).size == (192, 192)
+    assert response["Cache-Control"] == "private, max-age=31536000, immutable"
+    Sample.objects.filter(pk=sample.pk).update(drawing=sample.drawing.replace("1", "2"))
+    assert client.get(path).status_code == 404, "another drawing has another address"
+    assert client.get(f"/gallery/{sample.code}/{sample.picture_key}/5000.png").status_code == 404
+
+
+def test_there_is_no_thumbnail_of_a_drawing_that_may_still_be_judged(client, run):
+    sample = run.samples.first()
+    path = f"/gallery/{sample.code}/{sample.picture_key}/192.png"
+
+    client.force_login(make_judge())
+    assert client.get(path).status_code == 404
+
+    client.force_login(make_curator())
+    assert client.get(path).status_code == 200
+
+
+def test_a_drawing_that_is_too_much_to_draw_here_is_left_to_the_browser(client):
+    run = make_answered_run(models=["demo/master"], prompts=["saturn"])
+    Run.objects.filter(pk=run.pk).update(format="svg")
+    Sample.objects.filter(run=run).update(drawing="<svg")
+    sample = run.samples.select_related("run").first()
+
+    response = client.get(f"/gallery/{sample.code}/{sample.picture_key}/192.png")
+
+    assert (response.status_code, response["Location"]) == (302, f"/gallery/{sample.code}/picture/")
 
 
 def test_a_drawings_page_says_what_it_lost_and_escapes_the_answer(client):
