@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.numbers.ranking_coverage import FIRST_SEED
 from benchmarks.numbers.simulation import World, simulate_votes
 from ranking.statistics.judges.behaviour import judge_behaviour, judge_flags
 from ranking.statistics.judges.fits import fit_judges
@@ -72,14 +73,14 @@ def anomaly_table(*, runs: int, sizes: tuple[int, ...] = (30, 100)) -> list[dict
     rows = []
     for size in sizes:
         for world, kinds in WORLDS.items():
-            usual = [_study("honest", size, seed, world) for seed in range(runs)]
+            usual = [_study("honest", size, FIRST_SEED + seed, world) for seed in range(runs)]
             rows += [_row(kind, size, runs, usual, world) for kind in kinds]
     return rows
 
 
 def _row(kind: str, size: int, runs: int, usual: list[tuple[list[str], float]], world: World) -> dict[str, Any]:
     # Other seeds than the honest judges it is held against.
-    found = [_study(kind, size, runs + seed, world) for seed in range(runs)]
+    found = [_study(kind, size, FIRST_SEED + runs + seed, world) for seed in range(runs)]
     slopes, honest_slopes = ([slope for _, slope in seen] for seen in (found, usual))
     codes = sorted({code for flags, _ in found for code in flags})
     shares = ", ".join(f"{code} {sum(code in flags for flags, _ in found) / runs:.2f}" for code in codes)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, stdtrit
 
 from benchmarks.figures.table import Row
+from benchmarks.numbers.ranking_coverage import FIRST_SEED
 from ranking.statistics.ratings.answers import AnswerFit, fit_answers
 from ranking.statistics.ratings.bradley_terry import ELO, expected_scores, fit_ratings
 from ranking.statistics.ratings.precision import t_quantile
@@ -17,7 +18,6 @@ from ranking.statistics.verdicts.paired import judge_gaps, paired_gaps
 
 Array = NDArray[Any]
 POPULATION = 5000  # prompts that a study's are taken from
-FIRST_SEED = 400_000  # no study of it was seen while the bounds were chosen
 BETWEEN_PROMPTS, BETWEEN_MODELS = 0.15, 0.077  # sd of scores
 
 

@@ -94,7 +94,7 @@ def _own_run(world: FieldWorld, seed: int) -> tuple[float, float]:
     drawn = simulate_field(world, seed=seed)
     tallies = tally_votes(drawn.votes)
     fits = fit_judges(tallies, fit_overall(tallies, SETTINGS), SETTINGS)
-    reach = float(t_quantile(fits.df, 0.975)) * np.sqrt(fits.variance)
+    reach = t_quantile(fits.df, 0.975)[:, None] * np.sqrt(fits.variance)
     truth = np.array([true_ratings(world, judge=effects) for effects in drawn.by_judge])
     return float((np.abs(fits.theta - truth) <= reach).mean()), float(np.median(2 * ELO * reach))
 

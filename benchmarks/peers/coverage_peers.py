@@ -28,8 +28,6 @@ COMPARED = (
     "baseline, 20 judges x 20 prompts",
     "one judge casts 60 % (12 judges)",
     "Zipf activity, 50 judges",
-    "5 judges x 5 prompts",
-    "judges alike, one casts 60 %",
 )
 
 

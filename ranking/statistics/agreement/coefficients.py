@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.special import stdtrit
 
 Array = NDArray[Any]
+FEWEST_JUDGES = 4  # for knowing how far judges differ
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,20 @@ def krippendorff(
         observed = np.einsum("uc,ck,uk->u", paired, delta, paired) / np.maximum(judges - 1, 1)
         return np.column_stack([paired, observed, judges >= 2])
 
+    def parts(table: Array, answers: Answers) -> Array:
+        seen = table[answers.unit]
+        paired = seen.sum(1) >= 2
+        apart = 2 * (seen @ delta)[np.arange(len(seen)), answers.label] / np.maximum(seen.sum(1) - 1, 1)
+        own = np.eye(table.shape[1])[answers.label]
+        return np.column_stack([own * paired[:, None], apart * paired, np.zeros(len(seen))])
+
     def alpha(totals: Array) -> Array:
         marginals, seen = _mirrored(totals[..., :-2], mirror), totals[..., -2]
         n = marginals.sum(-1)
         expected = np.einsum("...c,ck,...k->...", marginals, delta, marginals) / np.maximum(n - 1, 1)
         return _chance_corrected(expected, seen)
 
-    return jackknife(table, sums, alpha, answers=answers)
+    return jackknife(table, sums, alpha, parts=parts, answers=answers)
 
 
 def _chance_corrected(expected: Array, observed: Array) -> Array:
@@ -115,13 +123,18 @@ def _beyond_chance(
         shares = table / np.maximum(judges, 1)[:, None]
         return np.column_stack([shares, judges >= 1, _agreement(table), judges >= 2])
 
+    def parts(table: Array, answers: Answers) -> Array:
+        judges = table.sum(1)[answers.unit]
+        own = np.eye(table.shape[1])[answers.label] / judges[:, None]
+        return np.column_stack([own, 1 / judges, _agreement_with(table, answers)])
+
     def coefficient(totals: Array) -> Array:
         shares = _mirrored(totals[..., :-3], mirror) / np.maximum(totals[..., -3, None], 1)
         chance = chance_of(shares)
         agreed = totals[..., -2] / np.maximum(totals[..., -1], 1)
         return np.where(chance < 1, (agreed - chance) / np.where(chance < 1, 1 - chance, 1), 1.0)
 
-    return jackknife(table, sums, coefficient, answers=answers)
+    return jackknife(table, sums, coefficient, parts=parts, answers=answers)
 
 
 def raw_agreement(table: Array, *, answers: Answers | None = None) -> Estimate:
@@ -133,7 +146,7 @@ def raw_agreement(table: Array, *, answers: Answers | None = None) -> Estimate:
     def share(totals: Array) -> Array:
         return totals[..., 0] / np.maximum(totals[..., 1], 1)
 
-    return jackknife(table, sums, share, answers=answers, within=(0.0, 1.0))
+    return jackknife(table, sums, share, parts=_agreement_with, answers=answers, within=(0.0, 1.0))
 
 
 def _agreement(table: Array) -> Array:
@@ -142,19 +155,32 @@ def _agreement(table: Array) -> Array:
     return (table * (table - 1)).sum(1) / np.maximum(judges * (judges - 1), 1)
 
 
+def _agreement_with(table: Array, answers: Answers) -> Array:
+    """By answer: the agreement of its pairs and how much of the unit's pairs they are [N, 2]."""
+    seen = table[answers.unit]
+    judges = seen.sum(1)
+    same = seen[np.arange(len(seen)), answers.label] - 1
+    return (
+        2
+        * (judges >= 2)[:, None]
+        * np.column_stack([same / np.maximum(judges - 1, 1), np.ones(len(seen))])
+        / judges[:, None]
+    )
+
+
 def jackknife(
     table: Array,
     sums: Callable[[Array], Array],
     statistic: Callable[[Array], Array],
     *,
+    parts: Callable[[Array, Answers], Array] | None = None,
     answers: Answers | None = None,
     within: tuple[float, float] = (-1.0, 1.0),
 ) -> Estimate:
     """A statistic of column sums over units, with Student's 95% t interval from leaving out each unit in turn.
 
-    `sums` makes the columns [U, S] of a table; the last one says which units have two judgements or more. With `answers`,
-    judges are left out in turn as well, since other judges would have agreed more or less: both variances are added, less
-    that of single answers, which both contain.
+    `sums` makes the columns [U, S] of a table; the last one says which units have two judgements or more. With `answers`, what
+    judges differ in is added, since other judges would have agreed more or less; `parts` [N, S] is what each answer takes part in.
     """
     table = np.asarray(table, float)
     columns = sums(table) if len(table) else np.zeros((0, 1))
@@ -166,15 +192,13 @@ def jackknife(
     if paired < 3:
         return Estimate(value)
     variance, df = _left_out_variance(statistic(total - columns), len(table)), paired - 1.0
-    if answers is not None:
-        change, by_judge = _without_answers(table, columns, sums, answers)
-        if len(by_judge) > 2 and (total + by_judge)[:, -1].min() > 0:
-            judges = _left_out_variance(statistic(total + by_judge), len(by_judge))
-            # A judge's change is the sum of those of his answers, so this is what single answers add to the line above.
-            single = _left_out_variance(statistic(total + change), len(by_judge))
-            both = variance + max(judges - single, 0.0)
-            spent = variance**2 / df + judges**2 / (len(by_judge) - 1)  # Satterthwaite: a difference spends like a sum
-            variance, df = both, both**2 / spent if spent > 0 else df
+    if answers is not None and parts is not None:
+        influence = statistic(total + parts(table, answers)) - value
+        excess, shown, judges = _judge_excess(influence, table, answers)
+        if excess > 0:
+            spent = variance**2 / df + shown**2 / (judges - 1)  # Satterthwaite: a difference spends like a sum
+            variance += excess
+            df = variance**2 / spent
     half = float(stdtrit(df, 0.975) * np.sqrt(variance))
     return Estimate(value, max(within[0], value - half), min(within[1], value + half))
 
@@ -183,18 +207,25 @@ def _left_out_variance(left_out: Array, groups: int) -> float:
     return float((groups - 1) / groups * ((left_out - left_out.mean()) ** 2).sum())
 
 
-def _without_answers(
-    table: Array, columns: Array, sums: Callable[[Array], Array], answers: Answers
-) -> tuple[Array, Array]:
-    """What leaving out each answer [N, S], and each judge with a shared unit [J, S], adds to the column sums."""
-    rest = table[answers.unit]
-    rest[np.arange(len(rest)), answers.label] -= 1
-    change = sums(rest) - columns[answers.unit]
-    _, judge = np.unique(answers.judge, return_inverse=True)
-    judge = judge.ravel()
-    by_judge = np.column_stack([np.bincount(judge, column) for column in change.T])
-    shared = np.bincount(judge, columns[answers.unit, -1]) > 0
-    return change, by_judge[shared]
+def _judge_excess(influence: Array, table: Array, answers: Answers) -> tuple[float, float, int]:
+    """What J judges add to the variance beyond units, the squared sums by judge it was taken from, and J; 0 under four judges.
+
+    Answers [N] of one judge move a coefficient the same way where the judge agrees more, or less, than others do. Sums by judge
+    are around their mean, which takes out a share of units/J of chance; and each judge's pairs are half the other judges', which
+    hides (J-2)/(J-1) of what judges differ in.
+    """
+    size = table.sum(1)[answers.unit].astype(int)
+    usual = np.bincount(size, influence) / np.maximum(np.bincount(size), 1)
+    influence = influence - usual[size]
+    present, judge = np.unique(answers.judge, return_inverse=True)
+    judges = len(present)
+    if judges < FEWEST_JUDGES:
+        return 0.0, 0.0, judges
+    by_judge, by_unit = np.bincount(judge.ravel(), influence), np.bincount(answers.unit, influence)
+    hidden = judges * (judges - 1) / (judges - 2) ** 2
+    shown = hidden * float(((by_judge - by_judge.mean()) ** 2).sum())
+    chance = hidden * float((influence**2).sum() - (by_unit**2).sum() / judges)
+    return shown - chance, shown, judges
 
 
 def cohen_matrix(

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, ndtri
 
-from ranking.statistics.judges.rankings import own_df, own_rankings, own_strength, taste_variance
+from ranking.statistics.judges.rankings import own_rankings, own_strength, usual_taste
 from ranking.statistics.ratings.bradley_terry import RIDGE, connectivity, half_wins, information, map_ratings
+from ranking.statistics.ratings.groups import BATCH_CELLS
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
 from ranking.statistics.votes import Tallies
 
 Array = NDArray[Any]
-BATCH = 64  # judges at a time
 PRIOR_SLOPE, PRIOR_SD = 1.0, 0.5
 SLIGHT = 0.01
-OPPOSED = float(-ndtri(0.05))
+OPPOSED = float(-ndtri(0.02))
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class JudgeFits:
     """Per judge (first axis, in the order of the name table).
 
     - `outcomes` [J, 4] counts votes by key; `tallies` [J, K, 4] each entrant's wins, losses, ties and fails.
-    - `theta`, `variance` [J, K]: own ratings drawn to the common ones with one `strength`, their variances, and `df`.
+    - `theta`, `variance` [J, K]: own ratings drawn to the common ones with one `strength`, their variances, and `df` [J].
     - `slope`, `slope_se` [J]: reliability; 1 is the average judge, 0 clicks at random.
     - `without` [J, K]: everybody's ratings when this judge's votes are left out.
     - `random_keys`, `one_entrant` [J]: log-odds of two odd habits against judging by those ratings (`odd_habits`).
@@ -39,7 +39,7 @@ class JudgeFits:
     theta: Array
     variance: Array
     strength: float
-    df: float
+    df: Array
     slope: Array
     slope_se: Array
     without: Array
@@ -58,18 +58,19 @@ def fit_judges(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Judge
     judges, size = len(tallies.judges), len(tallies.entrants)
     outcomes, record = np.zeros((judges, 4)), np.zeros((judges, size, 4))
     theta, variance = np.tile(overall.theta, (judges, 1)), np.zeros((judges, size))
+    df = np.full(judges, np.inf)
     slope, slope_se = np.ones(judges), np.full(judges, PRIOR_SD)
     without = np.tile(overall.theta, (judges, 1))
     random_keys, one_entrant, accords = np.zeros(judges), np.zeros(judges), np.zeros(judges)
     opposite = np.zeros(judges, bool)
     component = overall.spread.judge_component
-    taste = taste_variance(component)
+    taste = usual_taste(component)
     for here, counts in judge_batches(tallies):
         outcomes[here] = counts.sum((1, 2))
         record[here] = entrant_record(counts)
         wins = half_wins(counts, **settings.halves)
         own = own_rankings(counts, overall, settings, overall.weights[here])
-        theta[here], variance[here] = own.theta, own.variance
+        theta[here], variance[here], df[here] = own.theta, own.variance, own.df
         without[here], unsure = leave_out(overall, wins * overall.weights[here, None, None])
         slope[here], slope_se[here] = reliability(wins, without[here])
         opposite[here] = follows_reverse(wins, without[here])
@@ -77,17 +78,18 @@ def fit_judges(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Judge
         random_keys[here], one_entrant[here] = odd_habits(wins, own_way)
         accords[here] = accord(wins, without[here], unsure, taste)
     habits = (random_keys, one_entrant, accords, opposite)
-    known = (own_strength(component), own_df(component))
+    known = (own_strength(component), df)
     return JudgeFits(outcomes, record, theta, variance, *known, slope, slope_se, without, *habits)
 
 
 def judge_batches(tallies: Tallies) -> Any:
-    """(judge numbers, counts [B, K, K, 4]) of up to 64 judges at a time; judges without votes included."""
+    """(judge numbers, counts [B, K, K, 4]) of as many judges at a time as the processor's cache holds; those without votes too."""
     cells, size = tallies.by_judge, len(tallies.entrants)
     order = np.argsort(cells.cluster, kind="stable")
     ordered = cells.cluster[order]
-    for first in range(0, len(tallies.judges), BATCH):
-        here = np.arange(first, min(first + BATCH, len(tallies.judges)))
+    each = max(1, BATCH_CELLS // max(size, 1) ** 2)
+    for first in range(0, len(tallies.judges), each):
+        here = np.arange(first, min(first + each, len(tallies.judges)))
         rows = order[np.searchsorted(ordered, here[0]) : np.searchsorted(ordered, here[-1], side="right")]
         code = cells.cluster[rows].astype(np.int64) - first
         for column, base in ((cells.left, size), (cells.right, size), (cells.outcome, 4)):
@@ -107,7 +109,11 @@ def leave_out(overall: ScopeFit, wins: Array) -> tuple[Array, Array]:
     """Ratings [G, K] without each of the given shares of the votes, W [G, K, K], by Newton from the full fit; and their covariance."""
     rest = np.maximum(overall.wins - wins, 0)
     result = np.empty(rest.shape[:2])
-    broken = np.array([connectivity(table).components > 1 for table in rest], bool)
+    whole, edges = overall.connected.components == 1, rest > 0
+    # Who took points from whom seldom hangs on one judge: only then must it be looked at again.
+    changed = (edges != (overall.wins > 0)).any((1, 2))
+    broken = np.full(len(rest), not whole)
+    broken[changed] = [connectivity(table).components > 1 for table in rest[changed]]
     for ridge, rows in ((1e-9, ~broken), (RIDGE, broken)):
         if rows.any():
             fitted = map_ratings(rest[rows], ridge=ridge, start=overall.theta)
@@ -133,7 +139,7 @@ def reliability(wins: Array, theta: Array) -> tuple[Array, Array]:
 
 
 def follows_reverse(wins: Array, theta: Array) -> Array:
-    """[G]: whether votes W [G, K, K] go against ratings theta [G, K] more than random keys would in 1 of 20 cases."""
+    """[G]: whether votes W [G, K, K] go against ratings theta [G, K] more than random keys would in 1 of 50 cases."""
     gaps = theta[:, :, None] - theta[:, None, :]
     score, variance = (wins * gaps).sum((1, 2)) / 2, (wins * gaps**2).sum((1, 2)) / 4
     return score < -OPPOSED * np.sqrt(variance)
@@ -147,13 +153,12 @@ def odd_habits(wins: Array, theta: Array) -> tuple[Array, Array]:
     By Markov's inequality a judge who votes by the ratings exceeds ln(1/a) with a chance of a at most, for one entrant.
     """
     gaps = theta[:, :, None] - theta[:, None, :]
-    won, lost = log_expit(gaps), log_expit(-gaps)
-    losses = wins.transpose(0, 2, 1)
-    usual = (wins * won + losses * lost).sum(2)
+    by_ratings = wins * log_expit(gaps)
+    usual = by_ratings.sum(2) + by_ratings.sum(1)
+    won, lost = wins.sum(2), wins.sum(1)
     often, seldom = np.log(0.95), np.log(0.05)
-    for_it = (wins * often + losses * seldom).sum(2) - usual
-    against = (wins * seldom + losses * often).sum(2) - usual
-    random_keys = -(wins * (won + np.log(2))).sum((1, 2))
+    for_it, against = won * often + lost * seldom - usual, won * seldom + lost * often - usual
+    random_keys = -by_ratings.sum((1, 2)) - np.log(2) * wins.sum((1, 2))
     return random_keys, np.maximum(for_it, against).max(1, initial=0)
 
 

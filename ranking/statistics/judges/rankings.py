@@ -8,35 +8,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.ratings.bradley_terry import expected_scores, half_wins, laplacian, map_ratings, residual_table
+from ranking.statistics.ratings.bradley_terry import expected_scores, half_wins, laplacian, map_ratings
 from ranking.statistics.ratings.components import Component
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
+from ranking.statistics.votes import FAIL, LEFT, RIGHT, TIE
 
 Array = NDArray[Any]
-LEAST_TASTE = 1 / 64  # variance of a judge's tastes (log-odds²), never assumed below
+USUAL_TASTE = 1 / 64  # the least variance of honest judges' tastes (log-odds²) that tests of a judge allow for
 FLATTENING = 2.5  # the common curve is flatter than a single judge's: judges who differ cancel out
-FEWEST_DF = 8.0
+LEAST_TASTE, FEWEST_DF = 0.125, 4.0  # of the variance of tastes: in its standard errors; and how well it is known
 
 
 @dataclass(frozen=True)
 class OwnRankings:
-    """Ratings [G, K] of G judges and their variances; `df` is the same for all."""
+    """Ratings [G, K] of G judges, their variances, and degrees of freedom [G]."""
 
     theta: Array
     variance: Array
+    df: Array
 
 
-def taste_variance(component: Component) -> float:
-    return max(component.variance, LEAST_TASTE)
+def usual_taste(component: Component) -> float:
+    """The variance of tastes that honest judges are allowed."""
+    return max(component.variance, USUAL_TASTE)
+
+
+def own_taste(component: Component) -> float:
+    """The variance of tastes: as estimated, but not below what the votes could have missed."""
+    return max(component.variance, min(LEAST_TASTE * component.se, USUAL_TASTE))
 
 
 def own_strength(component: Component) -> float:
     """How strongly a judge's ratings are drawn to everyone's: 1 over the variance around them."""
-    taste = taste_variance(component)
+    taste = own_taste(component)
     return 1 / (taste * (1 + FLATTENING * taste))
 
 
-def own_df(component: Component) -> float:
+def taste_df(component: Component) -> float:
     """How well the variance of tastes is known."""
     known = component.positive / component.se if component.se > 0 else 0.0
     return max(FEWEST_DF, 2 * known**2)
@@ -45,24 +53,39 @@ def own_df(component: Component) -> float:
 def own_rankings(counts: Array, overall: ScopeFit, settings: Settings, weights: Array) -> OwnRankings:
     """From votes [G, K, K, 4] of judges whose votes weigh `weights` [G] in the overall fit."""
     size, strength = len(overall.theta), own_strength(overall.spread.judge_component)
-    eye = np.eye(size)
     wins = half_wins(counts, **settings.halves)
     theta = map_ratings(wins, prior=overall.theta, ridge=strength)
     p = expected_scores(theta)
-    information = laplacian(wins * p * (1 - p))
-    noise = laplacian((counts * residual_table(theta, **settings.halves) ** 2).sum(-1))
-    inverse = np.linalg.inv(information + strength * eye)
-    lean = strength * inverse
-    covariance = inverse @ noise @ inverse + lean @ (_pooled(overall) + eye / strength) @ lean
+    met = wins + np.swapaxes(wins, 1, 2)
+    noise = laplacian(0.5 * vote_noise(counts, p, settings.counted))
+    inverse = np.linalg.inv(laplacian(0.5 * met * p * (1 - p)) + strength * np.eye(size))
+    # N(I + r²C + r + r w(BI + IB))N: votes, the common rating's error, the judge's own taste, and votes that are in both.
+    inner = noise + strength**2 * _pooled(overall) + strength * np.eye(size)
     if overall.pull is not None:
         common = np.zeros((size, size))
         common[np.ix_(overall.pull.seen, overall.pull.seen)] = overall.pull.inverse
-        cross = lean @ common @ noise @ inverse * weights[:, None, None]
-        covariance = covariance + cross + np.swapaxes(cross, 1, 2)
+        shared = common @ noise
+        shared *= strength * weights[:, None, None]
+        inner += shared
+        inner += np.swapaxes(shared, 1, 2)
+    half = inner @ inverse
     # Centred: only differences between entrants mean anything.
-    own, rows = np.diagonal(covariance, axis1=1, axis2=2), covariance.mean(2)
+    own, rows = np.einsum("gij,gji->gi", inverse, half), (inverse @ half.mean(2)[..., None])[..., 0]
     variance = own - 2 * rows + rows.mean(1, keepdims=True)
-    return OwnRankings(theta - theta.mean(1, keepdims=True), np.maximum(variance, 0.0))
+    tastes = (
+        strength * np.einsum("gij,gij->g", inverse, inverse) / np.maximum(np.einsum("gij,gji->g", inverse, half), 1e-12)
+    )
+    tastes = np.minimum(tastes, 1.0)
+    df = 1 / (tastes**2 / taste_df(overall.spread.judge_component) + (1 - tastes) ** 2 / overall.spread.usual_df)
+    return OwnRankings(theta - theta.mean(1, keepdims=True), np.maximum(variance, 0.0), df)
+
+
+def vote_noise(counts: Array, p: Array, counted: Array) -> Array:
+    """Sum of (y - p)² over the votes of every two entrants [..., K, K], either side of the diagonal, from counts [..., K, K, 4]."""
+    wins = counts[..., LEFT] + np.swapaxes(counts[..., RIGHT], -1, -2)
+    drawn = counts[..., TIE] * counted[TIE] + counts[..., FAIL] * counted[FAIL]
+    losses, drawn = np.swapaxes(wins, -1, -2), drawn + np.swapaxes(drawn, -1, -2)
+    return wins * (1 - p) ** 2 + losses * p**2 + drawn * (0.5 - p) ** 2
 
 
 def _pooled(overall: ScopeFit) -> Array:

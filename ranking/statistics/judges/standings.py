@@ -30,7 +30,7 @@ class JudgeStanding:
 
 def judge_standings(names: tuple[str, ...], fits: JudgeFits, judge: int) -> list[JudgeStanding]:
     rating, se = to_elo(fits.theta[judge]), ELO * np.sqrt(fits.variance[judge])
-    reach = float(t_quantile(fits.df, 0.975)) * se
+    reach = float(t_quantile(fits.df[judge], 0.975)) * se
     order = sorted(range(len(names)), key=lambda i: (-round(float(rating[i]), 6), names[i]))
     rows = []
     for place, i in enumerate(order, start=1):

@@ -167,7 +167,7 @@ def map_ratings(wins: Array, *, prior: Array | None = None, ridge: float = RIDGE
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
         step /= np.maximum(1, np.abs(step).max(-1, keepdims=True, initial=0) / 2)
         theta += step
-        if np.abs(step).max(initial=0) < 1e-9:
+        if np.abs(step).max(initial=0) < 1e-7:  # the next step would be of the order of its square
             break
     return theta
 

@@ -25,7 +25,8 @@ from ranking.statistics.ratings.scopes import ScopeFit, Settings, times
 from ranking.statistics.votes import Cells, Tallies, count_cells
 
 Array = NDArray[Any]
-LEAST_SPREAD = 1 / 64  # variance of a category's own ratings around the overall ones (log-odds²), never assumed below
+# The least variance (log-odds²) of a category's ratings around the overall ones: in standard errors of its estimate, and at most.
+LEAST_ERRORS, LEAST_SPREAD = 0.1, 1 / 64
 FEWEST_DF, MOST_DF = 3.0, 100.0
 OWN_SHARE = 0.5  # of a rating that must come from the category's own votes for a statement about ranks
 
@@ -101,7 +102,8 @@ class _Apart:
 def _how_far_apart(information: Array, scores: Array, spread: Array, share: Array) -> _Apart:
     """For each category [C]: what all have in common, or its own where that is larger, from scores at the overall ratings.
 
-    No category is drawn harder than its own votes allow. Where the least variance is assumed, it is taken for known.
+    No category is drawn harder than its own votes allow. The least variance is what the votes could have missed, and is taken
+    for known where it is assumed.
     """
     size, trace = information.shape[-1], np.trace(information, axis1=1, axis2=2)
     if trace.sum() <= 0:
@@ -110,14 +112,16 @@ def _how_far_apart(information: Array, scores: Array, spread: Array, share: Arra
     noise = loose @ spread
     squares = np.einsum("ci,cij,cj->c", scores, loose, scores) / np.maximum(1 - share, 1e-6)
     excess = squares - np.trace(noise, axis1=1, axis2=2)
-    common = max(float(excess.sum() / trace.sum()), LEAST_SPREAD)
+    missed = np.sqrt(2 * np.einsum("cij,cji->", noise, noise)) / trace.sum()
+    least = min(LEAST_ERRORS * float(missed), LEAST_SPREAD)
+    common = max(float(excess.sum() / trace.sum()), least)
     safe = np.maximum(trace, 1e-12)
     own = np.where(trace > 0, (common + (size - 1) * excess / safe) / size, common)
     variance = np.maximum(common, own)
     matrix = noise + variance[:, None, None] * information
     error = 2 * np.einsum("cij,cji->c", matrix, matrix)
     error = np.where(own > common, ((size - 1) / size / safe) ** 2 * error, error.sum() / trace.sum() ** 2)
-    known = variance <= LEAST_SPREAD
+    known = variance <= least
     return _Apart(variance, np.where(known, np.inf, 2 * variance**2 / np.where(error > 0, error, 1)))
 
 

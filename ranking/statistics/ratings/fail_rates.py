@@ -47,13 +47,16 @@ def fail_rates(tallies: Tallies, *, level: float = 0.95) -> FailRates:
     smooth = (fails + 0.5) / (safe + 1)
     iid = smooth * (1 - smooth) / safe
     ways = [_way(*counts, rate) for counts in (by_judge, by_prompt)]
-    effects, df = [], np.full(size, np.inf)
+    total, spent = -iid, np.zeros(size)
     for way in ways:
         usable = way.groups > 1
-        effect = np.where(usable, _moderate(way, iid, votes), 1.0)
-        effects.append(np.maximum(effect, 1.0))
-        df = np.where(usable, np.minimum(df, np.maximum(way.groups - 1, 1.0)), df)
-    variance = iid * np.maximum(effects[0] + effects[1] - 1, 1.0)
+        variance = iid * np.maximum(np.where(usable, _moderate(way, iid, votes), 1.0), 1.0)
+        total = total + variance
+        # Satterthwaite; what chance alone makes of a variance is known, unless there are too few groups to tell it from the rest.
+        own = np.maximum(way.groups - 1, 1.0)
+        spent += np.where(usable, variance * (variance - iid * (1 - 1 / own)) / own, 0.0)
+    variance = np.maximum(total, iid)
+    df = np.where(spent > 0, variance**2 / np.where(spent > 0, spent, 1), np.inf)
     half = t_quantile(df, 0.5 + level / 2) * np.sqrt(variance) / (smooth * (1 - smooth))
     low, high = expit(logit(smooth) - half), expit(logit(smooth) + half)
     low, high = np.where(fails == 0, 0.0, low), np.where(fails == votes, 1.0, high)
@@ -76,14 +79,21 @@ def _by_group(cells: Cells, groups: int, size: int) -> tuple[Array, Array]:
 
 
 def _way(fails: Array, votes: Array, rate: Array) -> _Way:
-    """Squared sums by group of (fails - rate x votes), over the squared votes; unknown votes stand alone."""
+    """Squared sums by group of (fails - rate x votes), over the squared votes; unknown votes stand alone.
+
+    A busy judge pulls the rate towards his own, so part of what judges differ in does not show. With shares a of the votes,
+    1 - 2 Σa³/Σa² + Σa² of it does (at least half is taken to), and 1 - Σa² of what chance does.
+    """
     total = np.maximum(votes.sum(0), 1)
-    excess = (fails - rate * votes)[:-1]
-    squares = (votes[:-1] ** 2).sum(0)
-    loners = votes[-1] * rate * (1 - rate)
-    effective = total**2 / np.maximum(squares + votes[-1], 1)
-    factor = np.where(effective > 1, effective / np.maximum(effective - 1, 1e-9), 1.0)
-    return _Way(factor * ((excess**2).sum(0) + loners) / total**2, effective)
+    share = votes[:-1] / total
+    excess = ((fails - rate * votes)[:-1] ** 2).sum(0) / total**2
+    squares, cubes = (share**2).sum(0), (share**3).sum(0)
+    chance = share.sum(0) * rate * (1 - rate) / total
+    shows = np.clip(1 - 2 * cubes / np.maximum(squares, 1e-12) + squares, 0.5, 1.0)
+    beyond = excess - chance * (1 - squares)
+    between = chance + np.where(beyond > 0, beyond / shows, beyond / np.maximum(1 - squares, 0.5))
+    loners = votes[-1] / total * rate * (1 - rate) / total
+    return _Way(np.maximum(between, 0.0) + loners, 1 / np.maximum(squares + votes[-1] / total**2, 1 / total))
 
 
 def _moderate(way: _Way, iid: Array, votes: Array) -> Array:

@@ -174,10 +174,12 @@ def _by_group(cells: Cells, n: Array | None, groups: int, by_vote: tuple[Array, 
     left, right, outcome = (column[rows] for column in (cells.left, cells.right, cells.outcome))
     cluster, size = cells.cluster[rows].astype(np.int64), len(at.theta)
     times_seen = np.ones(len(rows)) if n is None else n[rows]
-    gap, tie, fail = (table[left, right, outcome] * times_seen for table in by_vote)
+    code = (left.astype(np.int64) * size + right) * 4 + outcome
+    gap, tie, fail = (table.ravel()[code] * times_seen for table in by_vote)
     shape = groups * size
-    theta = np.bincount(cluster * size + left, gap - at.slope * fail, shape)
-    theta += np.bincount(cluster * size + right, -gap - at.slope * fail, shape)
+    lower = at.slope * fail
+    theta = np.bincount(cluster * size + left, gap - lower, shape)
+    theta -= np.bincount(cluster * size + right, gap + lower, shape)
     rest = [tie, fail, -(at.theta[left] + at.theta[right]) * fail]
     return np.column_stack([theta.reshape(groups, size), *(np.bincount(cluster, column, groups) for column in rest)])
 

@@ -13,6 +13,7 @@ from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.verdicts.pairs import largest_quantile
 
 DRAWS = 4000
+FLATTENING = (16 * np.sqrt(3) / (15 * np.pi)) ** 2  # of a logistic curve by a normal effect of variance 1
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,13 @@ class Outlook:
 def plan_study(study: Study) -> Outlook:
     """The interval's width where pairs, judges and prompts are balanced, by the same formulas as a fit's.
 
-    Undecided votes count half, so they press every difference together, those between judges too.
+    Undecided votes count half, so they press every difference together, those between judges too; and judges and prompts that
+    differ make the common curve flatter than each one's.
     """
     size, kept = study.entrants, 1 - study.undecided
-    theta = np.linspace(0.5, -0.5, size) * study.spread / ELO
+    sds = [sd / ELO for sd in (study.judge_sd, study.prompt_sd)]
+    flatter = (1 + FLATTENING * 2 * sum(sd**2 for sd in sds)) ** -0.5
+    theta = np.linspace(0.5, -0.5, size) * flatter * study.spread / ELO
     p = expit(theta[:, None] - theta[None, :])
     score = kept * p + study.undecided / 2  # what the half-win model sees
     residual = kept * (p * (1 - p) + (p - score) ** 2) + study.undecided * (0.5 - score) ** 2
@@ -65,13 +69,16 @@ def plan_study(study: Study) -> Outlook:
     )
     noise = residual / spread * (size - 1) / (2 * study.votes * spread)
     pressed = kept * chance / spread  # what is left of a difference in log-odds
-    tastes = [(pressed * sd / ELO) ** 2 for sd in (study.judge_sd, study.prompt_sd)]
+    tastes = [(pressed * flatter * sd) ** 2 for sd in sds]
     groups = (study.judges, study.prompts)
     parts = [_way(taste, noise, count, size) for taste, count in zip(tastes, groups, strict=True)]
     total = max(sum(variance for variance, _ in parts) - noise, noise)
     spent = sum(variance**2 / df for variance, df in parts)
     df = total**2 / spent if spent > 0 else np.inf
-    own, gap = total * (1 - 1 / size), 2 * total
+    usual = (
+        total * (1 - 2 / (9 * max(df, 1.0))) ** 3
+    )  # the median of what studies find: with few groups it is below the mean
+    own, gap = usual * (1 - 1 / size), 2 * usual
     neighbour = float(-np.diff(theta).mean()) * pressed
     critical = float(t_quantile(df, ndtr(_simultaneous(size))))
     return Outlook(

@@ -83,31 +83,42 @@ def test_gwet_with_missing_ratings_takes_class_shares_from_every_unit():
     assert round(gwet_ac1(table).value, 5) == 0.77544
 
 
-def test_leaving_out_judges_equals_tables_without_them():
+def test_judges_who_differ_widen_agreement_as_summed_by_hand():
     rng = np.random.default_rng(3)
     judge, unit = (column.ravel() for column in np.meshgrid(np.arange(5), np.arange(30), indexing="ij"))
-    skill = np.array([0.8, 0.8, 0.8, 0.8, 0.4])[judge]
+    skill = np.array([0.8, 0.8, 0.8, 0.8, 0.3])[judge]
     label = np.where(rng.random(150) < skill, unit % 3, rng.integers(0, 3, 150))
+    said = label.reshape(5, 30)
+    table = np.array([np.bincount(said[:, u], minlength=3) for u in range(30)])
 
-    def table_of(rows):
-        table = np.zeros((30, 3))
-        np.add.at(table, (unit[rows], label[rows]), 1)
-        return table
+    estimate = raw_agreement(table, answers=Answers(judge, unit, label))
 
-    whole = table_of(np.ones(150, bool))
-    found = raw_agreement(whole, answers=Answers(judge, unit, label))
-
-    without = np.array([raw_agreement(table_of(judge != j)).value for j in range(5)])
-    plain = raw_agreement(whole)
+    plain = raw_agreement(table)
     units = ((plain.high - plain.low) / 2 / stats.t.ppf(0.975, 29)) ** 2
-    judges = 4 / 5 * ((without - without.mean()) ** 2).sum()
-    each = np.array([raw_agreement(table_of(np.arange(150) != row)).value for row in range(150)])
-    single = 4 / 5 * ((each - each.mean()) ** 2).sum()
-    tastes = judges - single
-    df = (units + tastes) ** 2 / (units**2 / 29 + judges**2 / 4)
-    half = stats.t.ppf(0.975, df) * np.sqrt(units + tastes)
-    assert tastes > 0
-    assert (found.high - found.low) / 2 == pytest.approx(half, rel=1e-9)
+    # Each judge's share of the agreement: its four pairs of the ten on every unit, over thirty units.
+    shares = np.array(
+        [[sum(said[g, u] == said[h, u] for h in range(5) if h != g) / 10 for u in range(30)] for g in range(5)]
+    )
+    influence = (plain.value * 30 + shares) / (30 + 0.4) - plain.value
+    influence -= influence.mean()
+    sums = influence.sum(1)
+    shown = 5 * 4 / 9 * ((sums - sums.mean()) ** 2).sum()
+    chance = 5 * 4 / 9 * ((influence**2).sum() - (influence.sum(0) ** 2).sum() / 5)
+    df = (units + shown - chance) ** 2 / (units**2 / 29 + shown**2 / 4)
+    half = stats.t.ppf(0.975, df) * np.sqrt(units + shown - chance)
+    assert shown > chance
+    assert estimate.value - estimate.low == pytest.approx(half, rel=1e-9)
+
+
+def test_judges_who_agree_alike_leave_the_interval_over_units():
+    judge, unit = (column.ravel() for column in np.meshgrid(np.arange(5), np.arange(30), indexing="ij"))
+    label = ((judge + unit) % 5 >= 3).astype(int)  # everyone is in the minority equally often
+    table = np.tile([3, 2], (30, 1))
+
+    with_judges = raw_agreement(table, answers=Answers(judge, unit, label))
+
+    assert with_judges.value == pytest.approx(0.4)
+    assert with_judges == raw_agreement(table)
 
 
 def test_raw_agreement_of_the_worked_example():

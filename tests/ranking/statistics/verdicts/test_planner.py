@@ -6,31 +6,20 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from benchmarks.numbers.ranking_coverage import study_of
 from benchmarks.numbers.worlds import FieldWorld, simulate_field
 from ranking.statistics.ratings.bradley_terry import ELO
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.verdicts.planner import Study, plan_study
+from ranking.statistics.verdicts.planner import plan_study
 from ranking.statistics.votes import tally_votes
 
 WORLDS = {
     "20 judges": FieldWorld(),
     "5 judges, 5 prompts": FieldWorld(judges=5, prompts=5),
     "few votes": FieldWorld(votes=600),
+    "3 judges": FieldWorld(judges=3),
     "12 entrants": FieldWorld(theta=tuple(np.linspace(0.8, -0.8, 12)), votes=3000, judges=30),
 }
-
-
-def study_of(world):
-    return Study(
-        entrants=len(world.theta),
-        judges=world.judges,
-        votes_each=world.votes // world.judges,
-        prompts=world.prompts,
-        spread=ELO * (max(world.theta) - min(world.theta)),
-        judge_sd=ELO * world.judge_sd,
-        prompt_sd=ELO * world.prompt_sd,
-        undecided=world.ties + world.fails,
-    )
 
 
 @pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
