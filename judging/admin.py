@@ -18,9 +18,6 @@ from generation.protocols import judging_modules
 from judging.curating import many
 from judging.models import (
     Epoch,
-    Grade,
-    GradeItem,
-    GradeSheet,
     Invitation,
     JudgeTally,
     Matchup,
@@ -252,55 +249,6 @@ class JudgeTallyAdmin(TallyAdmin):
 class PromptTallyAdmin(TallyAdmin):
     list_display = ("run_link", "prompt", "left", "right", "outcome", "is_repeat", "votes")
     list_select_related = ("run", "left", "right", "prompt")
-
-
-@admin.register(GradeSheet)
-class GradeSheetAdmin(FactAdmin):
-    list_display = ("seat", "items", "graded", "last_graded_at")
-    list_filter = ("seat__run",)
-    list_select_related = ("seat",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[GradeSheet]:
-        return super().get_queryset(request).defer("seat__plan")
-
-
-@admin.register(GradeItem)
-class GradeItemAdmin(FactAdmin):
-    list_display = ("code", "judge", "sample_link", "stage", "kind", "graded_at", "reason", "note", "decision")
-    list_filter = ("kind", "stage", filled("reported_at", "reported"), "decision", "seat__run")
-    list_select_related = ("seat", "sample")
-    search_fields = ("code", "sample__code", "note")
-    actions = (
-        reasoned(many.exclude_graded, label="Exclude the drawings", done="Excluded: {count}.", refused=REFUSED),
-        reasoned(many.dismiss_graded, label="Dismiss the reports", done="Dismissed: {count}."),
-    )
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[GradeItem]:
-        return super().get_queryset(request).defer("seat__plan", "sample__raw", "sample__answer", "sample__drawing")
-
-    @admin.display(ordering="seat__pseudonym")
-    def judge(self, item: GradeItem) -> SafeString | str:
-        return link(item.seat, item.seat.pseudonym)
-
-    @admin.display(description="sample")
-    def sample_link(self, item: GradeItem) -> SafeString | str:
-        return link(item.sample, item.sample.code)
-
-
-@admin.register(Grade)
-class GradeAdmin(RunFactAdmin):
-    list_display = ("graded_at", "judge", "sample_link", "dimension", "value", "run_link", "withdrawn_at")
-    list_filter = ("dimension", filled("withdrawn_at", "withdrawn"), "imported", "run")
-    list_select_related = ("run", "seat", "sample")
-    search_fields = ("sample__code", "seat__pseudonym")
-    ordering = ("-id",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Grade]:
-        heavy = ("seat__plan", "sample__raw", "sample__answer", "sample__drawing")
-        return super().get_queryset(request).defer("run__config", *heavy)
-
-    judge = GradeItemAdmin.judge
-    sample_link = GradeItemAdmin.sample_link
 
 
 judging_modules("admin")  # each registers the tables of its room

@@ -165,48 +165,6 @@ def grade_records(run: Run, *, names: bool = False) -> Rows:
         yield {name: row[name] for name in GRADE_FIELDS}
 
 
-def write_votes(
-    run: Run,
-    stream: TextIO,
-    *,
-    format: Literal["jsonl", "csv"] = "jsonl",
-    names: bool = False,
-    progress: Progress = unwatched,
-) -> int:
-    """Write every vote and say how many."""
-    total = run.votes.count()
-    records = vote_records(run, names=names)
-    return write_records(records, VOTE_FIELDS, stream, format=format, progress=lambda done: progress(done, total))
-
-
-def write_skips(
-    run: Run,
-    stream: TextIO,
-    *,
-    format: Literal["jsonl", "csv"] = "jsonl",
-    names: bool = False,
-    progress: Progress = unwatched,
-) -> int:
-    """Write every skipped pair and say how many."""
-    total = run.matchups.filter(state=Matchup.State.SKIPPED).count()
-    records = skip_records(run, names=names)
-    return write_records(records, SKIP_FIELDS, stream, format=format, progress=lambda done: progress(done, total))
-
-
-def write_grades(
-    run: Run,
-    stream: TextIO,
-    *,
-    format: Literal["jsonl", "csv"] = "jsonl",
-    names: bool = False,
-    progress: Progress = unwatched,
-) -> int:
-    """Write every standing grade and say how many."""
-    total = run.grades.rated().count()
-    records = grade_records(run, names=names)
-    return write_records(records, GRADE_FIELDS, stream, format=format, progress=lambda done: progress(done, total))
-
-
 def write_records(
     records: Iterable[dict[str, Any]],
     fields: Sequence[str],
@@ -236,4 +194,27 @@ def _cell(value: object) -> object:
     return csv_cell(value) if isinstance(value, str) else value
 
 
+def _writer(
+    fields: Sequence[str], records: Callable[..., Rows], facts: Callable[[Run], QuerySet[Any]]
+) -> Callable[..., int]:
+    """What writes all of a kind that a run has, and says how many."""
+
+    def write(
+        run: Run,
+        stream: TextIO,
+        *,
+        format: Literal["jsonl", "csv"] = "jsonl",
+        names: bool = False,
+        progress: Progress = unwatched,
+    ) -> int:
+        total = facts(run).count()
+        rows = records(run, names=names)
+        return write_records(rows, fields, stream, format=format, progress=lambda done: progress(done, total))
+
+    return write
+
+
+write_votes = _writer(VOTE_FIELDS, vote_records, lambda run: run.votes.all())
+write_skips = _writer(SKIP_FIELDS, skip_records, lambda run: run.matchups.filter(state=Matchup.State.SKIPPED))
+write_grades = _writer(GRADE_FIELDS, grade_records, lambda run: run.grades.rated())
 WRITERS = {"votes": write_votes, "skips": write_skips, "grades": write_grades}
