@@ -13,7 +13,7 @@ from ranking.charts.markers import marker_sign
 from ranking.charts.svg import Svg
 from ranking.models import Fit
 from ranking.pairwise.chart_files import as_interval, scale_of, win_cell, win_table
-from ranking.pairwise.columns import counts_of_pair
+from ranking.pairwise.columns.tallies import counts_of_pair
 from ranking.pairwise.result import StandingRow, category_tabs, full_of, result_of, scope_rows
 from ranking.words import counted, numbers_of, pair_of, rank_words, verdict_words
 

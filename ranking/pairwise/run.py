@@ -12,7 +12,9 @@ from judging.models import Seat
 from ranking.answers import count_answers
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
-from ranking.pairwise.columns import Cost, costs_of, font_marks, sample_rates, tallies_of, votes_of
+from ranking.pairwise.columns.answers import Cost, costs_of, sample_rates
+from ranking.pairwise.columns.tallies import tallies_of
+from ranking.pairwise.columns.votes import font_marks, votes_of
 from ranking.pairwise.result import (
     CostResult,
     CovarianceResult,

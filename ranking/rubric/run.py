@@ -19,10 +19,11 @@ from judging.grades.sheets import rubric_of
 from judging.models import Grade, Seat
 from ranking.answers import count_answers
 from ranking.results import ScoreRow
+from ranking.rubric.agreement import ITEM
 from ranking.rubric.differences import Differences
 from ranking.rubric.files import COLUMNS, board_csv, board_json, board_markdown
 from ranking.rubric.result import DrawingPoint, RubricResult
-from ranking.rubric.scores import ITEM, EntrantScore, RubricBoard, score_rubric
+from ranking.rubric.scores import EntrantScore, RubricBoard, score_rubric
 from ranking.statistics.agreement.coefficients import Estimate
 from ranking.statistics.ranks import shared_ranks
 from ranking.statistics.rounding import rounded

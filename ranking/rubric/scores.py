@@ -12,21 +12,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from benchsite.lib.file_errors import FileError
 from generation.suites.suite import Rubric, Suite
+from ranking.rubric.agreement import ITEM, JudgeSeverity, agreement_of, judge_severity
 from ranking.rubric.differences import Differences, compare_entrants
 from ranking.rubric.files import OUTPUTS, read_grades
 from ranking.rubric.intervals import GradedItems, mean_interval
-from ranking.statistics.agreement.coefficients import Estimate, icc, icc_interval, interval_delta, krippendorff
+from ranking.statistics.agreement.coefficients import Estimate
 from ranking.statistics.agreement.consistency import Consistency, score_consistency
 from ranking.statistics.ranks import shared_ranks
-
-ITEM = ["entrant", "stage", "subject", "attempt"]
 
 
 @dataclass(frozen=True)
@@ -44,17 +42,6 @@ class EntrantScore:
     pending: int  # valid, but graded by nobody yet
     judges: int
     consistency: Consistency  # of drawings' scores across attempts
-
-
-@dataclass(frozen=True)
-class JudgeSeverity:
-    """How a judge's scores lie against the others' on the same drawings; negative is stricter."""
-
-    judge: str
-    drawings: int
-    shared: int  # drawings that another judge graded, too
-    mean: float
-    offset: float | None
 
 
 @dataclass(frozen=True)
@@ -133,7 +120,7 @@ def score_rubric(grades: pd.DataFrame, *, rubric: Rubric, expected: pd.DataFrame
     return RubricBoard(
         scores=ranked,
         judges=judge_severity(judgements),
-        **_agreement(judgements),
+        **agreement_of(judgements),
         missing=rubric.missing,
         grades=len(grades),
         unfinished=unfinished,
@@ -185,48 +172,6 @@ def weights_to_hundred(rubric: Rubric) -> dict[str, float]:
     """What a point of each stage's score is worth in the total: `w · 100 / (high · Σ w)`."""
     total = sum(stage.weight for stage in rubric.stages)
     return {stage.key: stage.weight * 100 / (rubric.high * total) for stage in rubric.stages}
-
-
-def judge_severity(judgements: pd.DataFrame) -> tuple[JudgeSeverity, ...]:
-    """Each judge's mean offset from the mean of the other judges, over the drawings they share."""
-    frame = judgements.assign(
-        others=judgements.groupby(ITEM)["score"].transform("sum") - judgements["score"],
-        count=judgements.groupby(ITEM)["score"].transform("size") - 1,
-    )
-    severities = []
-    for judge, rows in frame.groupby("judge"):
-        shared = rows[rows["count"] > 0]
-        offset = float((shared["score"] - shared["others"] / shared["count"]).mean()) if len(shared) else None
-        severities.append(JudgeSeverity(str(judge), len(rows), len(shared), float(rows["score"].mean()), offset))
-    return tuple(severities)
-
-
-def complete_block(scores: np.ndarray) -> np.ndarray:
-    """The largest table without gaps, from scores [drawings, judges] with NaN; judges with least grades leave first."""
-    best, kept = scores[:0], np.argsort(-(~np.isnan(scores)).sum(0), kind="stable")
-    for judges in range(len(kept), 1, -1):
-        block = scores[:, np.sort(kept[:judges])]
-        block = block[~np.isnan(block).any(1)]
-        best = block if len(block) > 1 and block.size > best.size else best
-    return best
-
-
-def _agreement(judgements: pd.DataFrame) -> dict[str, Any]:
-    table = judgements.pivot_table(index=ITEM, columns="judge", values="score").to_numpy(float)
-    block = complete_block(table) if table.size else np.empty((0, 0))
-    units = table[(~np.isnan(table)).sum(1) > 1] if table.size else table
-    values, at = np.unique(np.round(units[~np.isnan(units)], 9), return_inverse=True)
-    counts = np.zeros((len(units), len(values)))
-    np.add.at(counts, (np.nonzero(~np.isnan(units))[0], at), 1)
-    estimate = icc(block)
-    return {
-        "icc1": icc_interval(block, lambda values: values.icc2),
-        "icck": icc_interval(block, lambda values: values.icc2k),
-        "icc_targets": estimate.targets,
-        "icc_judges": estimate.judges,
-        "alpha": krippendorff(counts, interval_delta(values)) if len(units) else Estimate(None),
-        "alpha_units": len(units),
-    }
 
 
 def _entrant_score(

@@ -18,7 +18,7 @@ from judging.pairs.tallies import differences, rebuild_tallies
 from judging.pairs.voting import undo_vote
 from ranking.fitting import fit_run, publish_fit, refit_fast, refit_fully, set_counting, stale_fits
 from ranking.models import Fit, Standing
-from ranking.pairwise.columns import tallies_of
+from ranking.pairwise.columns.tallies import tallies_of
 from ranking.simulated.judges import simulate_judges
 from tests.judging.make import make_curator, make_run
 from tests.ranking.alike import assert_alike

@@ -18,7 +18,8 @@ from judging.pairs.tallies import differences
 from judging.pairs.voting import Ballot, cast_vote
 from ranking.automatic.against_people import liking
 from ranking.fitting import fit_run
-from ranking.pairwise.columns import font_marks, tallies_of, votes_of
+from ranking.pairwise.columns.tallies import tallies_of
+from ranking.pairwise.columns.votes import font_marks, votes_of
 from ranking.pairwise.entrant_pages import category_records
 from ranking.statistics.votes import standing_votes
 from tests.judging.make import make_run, make_seat

@@ -17,8 +17,8 @@ from judging.models import Grade, Seat
 from ranking.fitting import fit_run, publish_fit, stale_fits
 from ranking.public_states import take_public_states
 from ranking.rubric import run as rubric_run
+from ranking.rubric.agreement import ITEM
 from ranking.rubric.run import expected_of, grades_of, in_part
-from ranking.rubric.scores import ITEM
 from ranking.simulated.grades import simulate_grades
 from ranking.statistics.blurring import bounded_parts
 from tests.benchsite.lib.test_progress_bar import Screen

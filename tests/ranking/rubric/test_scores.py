@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.suites.suite import Dimension, Rubric, Stage
+from ranking.rubric.agreement import complete_block, judge_severity
 from ranking.rubric.files import COLUMNS
 from ranking.rubric.intervals import GradedItems, mean_interval
 from ranking.rubric.scores import (
     ITEM,
-    complete_block,
     expected_from,
-    judge_severity,
     score_judgements,
     score_rubric,
     weights_to_hundred,
