@@ -6,8 +6,10 @@ Browser tests have a run of their own: Playwright keeps an event loop in its thr
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,13 +18,24 @@ from tests.test_architecture import PURE
 
 # For two cores: tests of real workers mostly wait, browsers never do.
 WORKERS, BROWSERS = 3, 2
+TEMPLATE = "migrated"
+
+
+def worker_count(usual: int) -> int:
+    return int(os.environ.get("TEST_WORKERS", usual))
 
 
 def pytest(environment: dict[str, str], *arguments: str, workers: int = BROWSERS, dist: str = "loadfile") -> int:
     """Tests of a file stay together, and files begin in the order that tests/conftest.py gives them."""
-    count = os.environ.get("TEST_WORKERS", str(workers))
-    command = [sys.executable, "-m", "pytest", "-q", "-n", count, "--dist", dist, "--no-loadscope-reorder"]
+    count = worker_count(workers)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", str(count), "--dist", dist, "--no-loadscope-reorder"]
     return subprocess.run([*command, *arguments], env=environment).returncode
+
+
+def migrate(environment: dict[str, str], url: str) -> None:
+    """Migrations take seconds and copies do not: every worker begins with a copy of this database."""
+    settings = {"DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": url}
+    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], env={**environment, **settings}, check=True)
 
 
 def quick_paths() -> list[str]:
@@ -38,9 +51,10 @@ def main(arguments: list[str]) -> int:
         return pytest({**os.environ, "LOG_LEVEL": "WARNING"}, *arguments, *paths)
     with ThreadPoolExecutor(1) as aside, valkey_server() as queue, postgres() as database:
         browser = aside.submit(chromium)  # where it has to be installed, other tests need not wait for it
-        plain = {**os.environ, "LOG_LEVEL": "WARNING", "REDIS_URL": queue.url}
+        plain = {**os.environ, "LOG_LEVEL": "WARNING", "REDIS_URL": queue.url, "TEST_TEMPLATE": TEMPLATE}
         plain.pop("PYTHONDONTWRITEBYTECODE", None)  # or every worker of every run would compile every test anew
         real = {**plain, "DATABASE_URL": database.url}
+        migrate(real, database.create(TEMPLATE))
         if arguments:
             return pytest({**real, "CHROMIUM": browser.result()}, *arguments)
         print("\nPostgreSQL and Valkey: all tests but the browser's", flush=True)
@@ -49,10 +63,21 @@ def main(arguments: list[str]) -> int:
         # They share nothing, and one file of them takes as long as many: whoever is done takes from the other.
         codes += [pytest({**real, "CHROMIUM": browser.result()}, "tests/browser", dist="worksteal")]
         print("\nSQLite: the tests it could fail", flush=True)
-        plain.pop("DATABASE_URL", None)
-        chosen = "(django_db or processes) and not once"
-        codes += [pytest(plain, "--ignore=tests/browser", "-m", chosen, workers=WORKERS)]
+        codes += [run_on_sqlite(plain)]
     return max(codes)
+
+
+def run_on_sqlite(environment: dict[str, str]) -> int:
+    """Each worker finds its database where Django would make it, and `--reuse-db` takes it as it is."""
+    with tempfile.TemporaryDirectory(prefix="benchsite-test-") as folder:
+        template = Path(folder, TEMPLATE)
+        plain = {**environment, "VAR_DIR": folder}
+        plain.pop("DATABASE_URL", None)
+        migrate(plain, f"sqlite:///{template}")
+        for number in range(worker_count(WORKERS)):
+            shutil.copy(template, f"{folder}/test.sqlite3_gw{number}")
+        chosen = "(django_db or processes) and not once"
+        return pytest(plain, "--ignore=tests/browser", "--reuse-db", "-m", chosen, workers=WORKERS)
 
 
 if __name__ == "__main__":

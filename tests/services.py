@@ -14,7 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import SystemRandom
 
+import psycopg
 import redis
+from psycopg import sql
 
 from benchsite.operations import valkey
 
@@ -87,6 +89,12 @@ class Postgres:
         options += "".join(f" -c {setting}" for setting in self.settings.split())
         log = str(self.folder / "log")
         self._run("pg_ctl", "-D", self.data, "-w", "-t", "60", "-l", log, "-o", options, "start")
+
+    def create(self, name: str) -> str:
+        """An empty database; the answer is its address."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        return self.url.removesuffix("postgres") + name
 
     def stop(self, mode: str = "fast") -> None:
         self._run("pg_ctl", "-D", self.data, "-w", "-m", mode, "stop")

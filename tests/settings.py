@@ -18,6 +18,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # A file, as in production: several threads and processes can use it, which a database in memory does not allow.
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
 
+# `tests.run` migrates one database for all workers, who begin with copies of it.
+if template := os.environ.get("TEST_TEMPLATE"):
+    DATABASES["default"].setdefault("TEST", {}).update(MIGRATE=False, TEMPLATE=template)
+
 # A live server's threads would keep theirs, and a database with a visitor cannot be dropped at the end.
 DATABASES["default"]["CONN_MAX_AGE"] = 0
 

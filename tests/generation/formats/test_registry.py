@@ -162,7 +162,7 @@ BROKEN = {
         "raise OSError('no fonts here')\n",
         "cannot be loaded: OSError: no fonts here. Update the package, or unin",
     ),
-    "empty": ("", "cannot be loaded: AttributeError"),
+    "empty": ("# nothing\n", "cannot be loaded: AttributeError"),
     "forgetful": (f"{HEAD}class Broken(Format):\n    name = 'broken'\nFORMAT = Broken()\n", "abstract method"),
     "unnamed": (
         f"{HEAD}class Broken(Format):\n    def extract(self, answer): ...\nFORMAT = Broken()\n",
@@ -171,20 +171,20 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("kind", BROKEN)
-def test_start_up_names_a_broken_package(tmp_path, kind):
-    code, fault = BROKEN[kind]
-    folder = install(tmp_path / "packages", name="broken", value="broken_format:FORMAT", code=code or "# nothing\n")
-    environment = {**os.environ, "PYTHONPATH": str(folder), "VAR_DIR": str(tmp_path)}
+def test_start_up_names_broken_packages(tmp_path):
+    for kind, (code, _) in BROKEN.items():
+        install(tmp_path, name=kind, value=f"broken_{kind}:FORMAT", package=f"{kind}-format", code=code)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "VAR_DIR": str(tmp_path)}
 
     done = subprocess.run(
         [sys.executable, "manage.py", "check"], cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True
     )
 
     assert done.returncode == 1
-    assert "The format 'broken'" in done.stderr
-    assert "the package haiku-format 1.0 (broken_format:FORMAT)" in done.stderr
-    assert fault in done.stderr
+    for kind, (_, fault) in BROKEN.items():
+        [sentence] = [line for line in done.stderr.splitlines() if f"The format '{kind}'" in line]
+        assert f"the package {kind}-format 1.0 (broken_{kind}:FORMAT)" in sentence
+        assert fault in sentence
 
 
 def names_in(path: Path) -> set[str]:
