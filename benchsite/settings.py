@@ -214,5 +214,6 @@ MOST_COST_CHECKS = 5  # how often a provider is asked what a call cost
 PUBLIC_STATE_VOTES = env_int("PUBLIC_STATE_VOTES", 20)  # new ones by others than any two judges, before each state
 PUBLIC_STATE_GROWTH = 3  # and so many for each vote that the last state rested on: few states, few comparisons
 PUBLIC_STATE_SHARE = 10  # no judge counts for more than one in so many of the votes by others than the two busiest
+REPORTS_AN_HOUR = 20  # that a judge can make
 MIN_VOTE_SECONDS = 0.3  # a vote that follows another sooner is refused: nobody looks so quickly
 BREAKER_FAILURES = env_int("BREAKER_FAILURES", 10)  # consecutive failures before a model is rested

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 
 P = ParamSpec("P")
 R = TypeVar("R")
 RETRIES = 8
-REPORTS_AN_HOUR = 20
 
 
 class RefusedError(Exception):
@@ -24,9 +24,10 @@ class RefusedError(Exception):
 
 def refuse_many_reports(recent: int) -> None:
     """Each report takes a drawing from a judge's list and a curator's time, so a judge has only so many an hour."""
-    if recent >= REPORTS_AN_HOUR:
+    if recent >= settings.REPORTS_AN_HOUR:
         raise RefusedError(
-            "reports", f"You reported {REPORTS_AN_HOUR} drawings within an hour. Judge this one, or report it later."
+            "reports",
+            f"You reported {settings.REPORTS_AN_HOUR} drawings within an hour. Judge this one, or report it later.",
         )
 
 

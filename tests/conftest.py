@@ -19,7 +19,7 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")
 
 SERVICES = {"db", "transactional_db", "live_server", "valkey", "page"}
-FEW = 10  # examples of a property, where an answer is wanted quickly
+FEW = 5  # examples of a property, where an answer is wanted quickly
 
 
 def pytest_addoption(parser):

@@ -102,13 +102,13 @@ def frozen() -> list[str]:
     return [f"/leaderboards/{one.code}/" for one in Publication.objects.all()]
 
 
-@pytest.mark.parametrize(("name", "kinds"), [("", 18), ("alice", 20), ("bob", 20), ("carol", 60)])
-def test_no_link_leads_nowhere(world, name, kinds):
-    client = Client()
-    if name:
-        client.force_login(User.objects.get(username=name))
+def test_no_link_leads_nowhere(world):
+    for name, kinds in {"": 18, "alice": 20, "bob": 20, "carol": 60}.items():
+        client = Client()
+        if name:
+            client.force_login(User.objects.get(username=name))
 
-    opened, broken = walk(client, "/", *frozen())
+        opened, broken = walk(client, "/", *frozen())
 
-    assert broken == []
-    assert len(opened) >= kinds, sorted(opened)
+        assert (name, broken) == (name, [])
+        assert len(opened) >= kinds, (name, sorted(opened))

@@ -11,7 +11,6 @@ from django.utils.timezone import now
 
 from generation.models import Run, Sample
 from generation.runs.errors import RunError
-from judging import seats
 from judging.curating.runs import decide_item
 from judging.grades.grading import grade_sample, report_item, standing_values, undo_grade
 from judging.grades.sheets import next_item, open_sheet
@@ -259,8 +258,8 @@ def test_a_report_takes_the_drawing_off_the_list_until_a_curator_puts_it_back():
     assert sheet_of(seat).items == 24
 
 
-def test_reports_while_grading_are_limited_by_the_hour(monkeypatch):
-    monkeypatch.setattr(seats, "REPORTS_AN_HOUR", 2)
+def test_reports_while_grading_are_limited_by_the_hour(settings):
+    settings.REPORTS_AN_HOUR = 2
     seat = seat_with_list(make_rubric_run())
     for _ in range(2):
         report_item(judge=seat.judge, code=next_item(seat).code, reason="broken")

@@ -15,7 +15,6 @@ from django.test import TestCase
 from django.utils.timezone import now
 
 from generation.models import Run, Sample
-from judging import seats
 from judging.models import Epoch, JudgeTally, Matchup, PromptTally, Report, Seat, Vote
 from judging.pairs import tallies
 from judging.pairs.epochs import load_table, refresh_epoch
@@ -265,8 +264,8 @@ def test_a_report_takes_the_pair_away_for_good(clock):
     assert refused.value.code == "void"
 
 
-def test_reports_of_a_judge_are_limited_by_the_hour(clock, monkeypatch):
-    monkeypatch.setattr(seats, "REPORTS_AN_HOUR", 2)
+def test_reports_of_a_judge_are_limited_by_the_hour(clock, settings):
+    settings.REPORTS_AN_HOUR = 2
     seat = make_seat(make_run(quota=None))
     screen = take_seat(seat.pk)
     for _ in range(2):

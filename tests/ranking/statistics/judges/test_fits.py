@@ -160,6 +160,7 @@ def test_a_runaway_first_place_takes_many_votes():
     assert near.votes < far.votes
 
 
+@pytest.mark.long
 def test_accord_is_standard_normal_for_honest_judges_of_their_own_taste():
     scores = np.concatenate(
         [
@@ -172,6 +173,7 @@ def test_accord_is_standard_normal_for_honest_judges_of_their_own_taste():
     assert 0.002 < (scores < DOUBTFUL).mean() < 0.02  # 1 in 100, of 2000
 
 
+@pytest.mark.long
 def test_few_judges_are_not_blamed_for_ratings_that_are_unsure():
     fits = [fit_judges(*fitted(simulate(120, judges=4, entrants=10, spread=1.2, seed=seed))) for seed in range(100)]
     blamed = sum(
@@ -180,6 +182,7 @@ def test_few_judges_are_not_blamed_for_ratings_that_are_unsure():
     assert blamed <= 16  # of 400; held against ratings taken for exact, 44 would be
 
 
+@pytest.mark.long
 def test_many_random_clickers_are_doubtful_after_thirty_votes_and_no_clear_case_turns_round():
     found, scores = 0, []
     for seed in range(60):

@@ -94,6 +94,7 @@ def test_intervals_hold_where_judges_are_unequal_or_few(name, worst):
     assert worst < np.mean(held)
 
 
+@pytest.mark.long
 def test_intervals_cover_the_truth_with_judge_and_prompt_effects():
     world = World((0.8, 0.4, 0.1, -0.2, -0.4, -0.7), judges=15, prompts=15, judge_sd=0.5, prompt_sd=0.5)
     truth = population_ratings(world)

@@ -52,6 +52,7 @@ def test_what_prompts_differ_in_needs_more_prompts():
     assert forecast.prompts > 20
 
 
+@pytest.mark.long
 def test_looking_every_25_votes_separates_equals_seldom():
     """Two equal entrants, looked at 19 times: 1.96 errs often, the sequence hardly ever."""
     runs, naive, sequence = 60, 0, 0

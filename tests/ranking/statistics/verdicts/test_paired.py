@@ -76,6 +76,7 @@ def studies(gap, *, models, prompts=35, runs=150, seed=2):
     return false / runs, float(np.mean(power)), float(np.mean(cover))
 
 
+@pytest.mark.long
 def test_power_and_false_leads():
     assert studies(0.10, models=2)[1] > 0.97
     assert studies(0.05, models=2)[1] > 0.6

@@ -127,6 +127,7 @@ def test_without_a_decided_vote_all_chances_are_equal():
     assert chances.tolist() == [0.25] * 4
 
 
+@pytest.mark.long
 def test_chance_of_best_is_calibrated():
     said, right = [], []
     for seed in range(150):
