@@ -23,4 +23,5 @@ urlpatterns = [
     path("runs/<slug:code>/invitations/<int:pk>/revoke/", curators.revoke, name="revoke"),
     path("runs/<slug:code>/judges/<int:pk>/weight/", curators.weigh, name="weigh"),
     path("runs/<slug:code>/judges/<int:pk>/reset/", curators.reset_link, name="reset_link"),
+    path("runs/<slug:code>/judges/<int:pk>/vouch/", curators.vouch, name="vouch"),
 ]

@@ -27,9 +27,14 @@ def is_hidden_from(run: Run, user: User | AnonymousUser) -> bool:
 
 
 def is_closed_to(user: User | AnonymousUser, run: Run, protocol: str) -> bool:
-    """Only curators see how a run stands by a protocol that people judge it by now: see `ranking.public_states`."""
+    """Only curators see how a run stands by a protocol that people judge it by now: see `ranking.public_states`.
+
+    Nor by a formula before drawings are open: whoever measures the drawing on the screen could look up whose score it is.
+    """
     entry = protocol_of(run, protocol)
-    return not user.is_staff and entry is not None and entry.by_people and is_judged_blind(run)
+    if user.is_staff or entry is None:
+        return False
+    return is_judged_blind(run) if entry.by_people else not drawings_are_open(run)
 
 
 def judge_labels(run: Run, *, curator: bool) -> dict[str, str]:

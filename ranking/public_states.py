@@ -82,8 +82,10 @@ def newest_states(runs: Collection[Run]) -> dict[tuple[int, str], PublicState]:
     return {(state.run_id, state.protocol): state for state in states}
 
 
-def public_sentence(state: PublicState | None, labels: Mapping[str, str]) -> str:
+def public_sentence(state: PublicState | None, labels: Mapping[str, str], entry: Protocol | None) -> str:
     """What pages say first."""
+    if entry and not entry.by_people:
+        return f"Scores of {entry.rests_on} are shown once people have judged them and judging is closed."
     if state is None or not state.standings:
         return "Judging is open. The first standings are shown after more votes."
     first = state.standings[0]

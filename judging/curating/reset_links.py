@@ -2,6 +2,7 @@
 
 Whoever makes such a link can use it and vote in the judge's name. So the judge is shown every link, and what is judged after
 one was used is marked on leaderboards until the judge confirms it, in a browser that was the judge's before the link was made.
+A judge who has no such browser any more can show nothing that the link's maker could not; another curator vouches for them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from django.utils.http import urlsafe_base64_encode
 from django.utils.timezone import now
 
 from generation.models import Event, Run
+from generation.runs.errors import RunError
 from generation.runs.staleness import mark_stale
 from judging.models import ResetLink
 
@@ -55,11 +57,31 @@ def confirm_links(*, judge: User, known_since: datetime | None) -> bool:
     """Take the marks off; False where there is nothing to confirm, or this browser cannot."""
     if not can_confirm(judge, known_since=known_since):
         return False
+    _confirm(judge, by=judge)
+    return True
+
+
+@transaction.atomic
+def vouch_for(*, judge: User, by: User, reason: str) -> None:
+    """A curator who made none of the links asked the judge in person, and says so in the log of every run of theirs."""
+    links = list(judge.reset_links.waiting())
+    if not links:
+        raise RunError("Nothing waits to be confirmed: the judge has done it, or no link was used.")
+    if any(link.made_by_id == by.pk for link in links):
+        raise RunError("You made this link yourself: the judge confirms it, or another curator who asked the judge.")
+    if not by.is_superuser and any(link.made_by_id is None for link in links):
+        raise RunError("Nobody knows who made this link: the judge confirms it, or a superuser who asked the judge.")
+    if not reason:
+        raise RunError("Say how you know that it was the judge.")
+    _confirm(judge, by=by, reason=reason)
+
+
+def _confirm(judge: User, *, by: User, reason: str = "") -> None:
     judge.reset_links.waiting().update(confirmed_at=now())
     for seat in judge.seats.select_related("run"):
-        Event.objects.create(run=seat.run, actor=judge, verb=Event.Verb.CONFIRM_RESET_LINK, subject=str(seat))
+        verb = Event.Verb.CONFIRM_RESET_LINK
+        Event.objects.create(run=seat.run, actor=by, verb=verb, subject=str(seat), reason=reason)
     _mark_runs(judge)
-    return True
 
 
 def _mark_runs(judge: User) -> None:

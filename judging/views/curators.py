@@ -20,7 +20,7 @@ from generation.models import Run
 from generation.runs.errors import RunError
 from judging.curating import runs as curating
 from judging.curating.invitations import create_invitations, revoke_invitation
-from judging.curating.reset_links import make_reset_link
+from judging.curating.reset_links import make_reset_link, vouch_for
 from judging.models import Invitation, Seat
 from judging.views.forms import InviteForm, WeighForm
 
@@ -123,3 +123,17 @@ def reset_link(request: UserRequest, code: str, pk: int) -> HttpResponse:
     judge = get_object_or_404(User, seats__run__code=code, seats__pk=pk, is_staff=False, is_superuser=False)
     link = request.build_absolute_uri(make_reset_link(judge=judge, run=_run(code), by=request.user))
     return render(request, "judging/reset_link.html", {"link": link, "judge": judge, "code": code})
+
+
+@curator_required
+@require_POST
+def vouch(request: UserRequest, code: str, pk: int) -> HttpResponse:
+    """For a judge who used another curator's link and has no browser left from before it."""
+    judge = get_object_or_404(User, seats__run__code=code, seats__pk=pk)
+    try:
+        vouch_for(judge=judge, by=request.user, reason=reason_of(request))
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Confirmed. What {judge} judged is no longer marked.")
+    return redirect("judging:overview", code)

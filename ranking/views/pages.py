@@ -57,20 +57,21 @@ def newest_fit(request: HttpRequest, run: Run, protocol: str) -> Fit | None:
 
 
 def check_open(request: HttpRequest, run: Run, protocol: str) -> None:
-    """Nobody but curators sees any fit of a protocol by which people judge the run now."""
+    """Nobody but curators sees any fit from which those who judge the run could learn names."""
     if is_closed_to(request.user, run, protocol):
         raise StillJudgedError(protocol)
 
 
 def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> HttpResponse:
     state, labels = newest_state(run, protocol), labels_of(run.entrants.all())
+    entry = protocol_of(run, protocol)
     context = {
         "run": run,
         "protocol": protocol,
-        "entry": protocol_of(run, protocol),
+        "entry": entry,
         "protocols": protocols_of(run),
         "state": state,
-        "sentence": public_sentence(state, labels),
+        "sentence": public_sentence(state, labels, entry),
         "rows": [row | {"label": named(row, labels)} for row in state.standings] if state else [],
         **more,
     }

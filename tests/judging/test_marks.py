@@ -7,6 +7,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
@@ -249,3 +250,45 @@ def test_curators_see_whose_password_is_not_confirmed(client):
 
     text = client.get(reverse("judging:overview", args=[seat.run.code])).text
     assert "password not confirmed" in " ".join(text.split())
+
+
+def vouch(name, seat, reason="Zoe told me by phone", **rights):
+    browser = Client()
+    curator = make_curator(name)
+    User.objects.filter(pk=curator.pk).update(**rights)
+    browser.force_login(curator)
+    address = reverse("judging:vouch", args=[seat.run.code, seat.pk])
+    return " ".join(browser.post(address, {"reason": reason}, follow=True).text.split())
+
+
+def test_another_curator_vouches_for_a_judge_without_a_known_browser():
+    seat, new = make_seat(make_voted_run(votes=20), "zoe"), Client()
+    use_link(new, seat.judge, link_by(make_curator("carol"), seat))
+    vote(seat)
+    assert "ask a curator who did not make the link" in " ".join(new.get(reverse("judging:home")).text.split())
+    assert "Say how you know" in vouch("dora", seat, reason=" ")
+    assert unconfirmed(seat.run) == 1
+
+    answer = vouch("dan", seat)
+
+    assert "Confirmed." in answer
+    assert unconfirmed(seat.run) == 0
+    event = seat.run.events.get(verb="confirm reset link")
+    assert (event.actor.username, event.reason) == ("dan", "Zoe told me by phone")
+
+
+@pytest.mark.parametrize(
+    ("maker", "rights", "words"),
+    [
+        ("carol", {}, "You made this link yourself"),
+        (None, {}, "a superuser"),
+        (None, {"is_superuser": True}, "Confirmed"),
+    ],
+)
+def test_nobody_vouches_for_a_link_of_their_own(maker, rights, words):
+    seat = make_seat(make_run(), "zoe")
+    ResetLink.objects.create(judge=seat.judge, used_at=now(), made_by=maker and make_curator(maker))
+    ResetLink.objects.create(judge=seat.judge, used_at=now(), made_by=make_curator("dan"))
+
+    assert words in vouch("carol", seat, **rights)
+    assert ResetLink.objects.waiting().exists() == (words != "Confirmed")

@@ -24,9 +24,12 @@ from ranking.public_states import take_public_states
 from ranking.statistics.blurring import blurred, bounded_parts, by_others
 from tests.judging.graded import grade, make_rubric_run, seat_with_list
 from tests.judging.make import make_curator, make_run, make_seat
+from tests.ranking.answered_run import make_answered_run
 from tests.ranking.voted_run import make_voted_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
+FORMS = ({}, {"format": "json"})
+EFFORT = {"seconds": 4321.5, "tokens": 4321, "cost_nano": 4321, "answers": 1}
 CHANCE = re.compile(r"""name="csrfmiddlewaretoken" value="\w+""")
 
 
@@ -87,6 +90,27 @@ def test_one_more_vote_changes_nothing_that_a_visitor_can_fetch(client):
 
     assert after == before
     assert all("wins" not in text and "losses" not in text for _, text, *_ in after)
+
+
+@pytest.mark.parametrize("state", ["not_open", "open", "paused"])
+def test_scores_by_a_formula_wait_for_the_last_vote(client, state):
+    run = make_answered_run(models=["demo/master", "demo/beginner"], attempts=1, protocols=("automatic", "pairwise"))
+    fit = fit_run(run, protocol="automatic")
+    fit.result["run"]["effort"] = dict.fromkeys(run.entrants.values_list("name", flat=True), EFFORT)
+    fit.save()
+    Run.objects.filter(pk=run.pk).update(judging_state=state)
+    score = f"{fit.result['overall'][0]['score']:.2f}"
+    board, entrant = (run.code, "automatic"), (run.code, run.entrants.first().code)
+    pages = [("leaderboard", run.code), ("protocol", *board), ("frontier", *board), ("differences", *board)]
+    pages += [("embed", run.code), ("entrant", *entrant), ("download", run.code, "json"), ("leaderboards",)]
+    pages += [("download", run.code, "csv"), ("past", run.code, fit.code)]
+
+    answers = [client.get(reverse(f"ranking:{name}", args=args), query) for name, *args in pages for query in FORMS]
+
+    assert not [answer.request["PATH_INFO"] for answer in answers if score in answer.content.decode()]
+    assert not [answer.request["PATH_INFO"] for answer in answers if "4321" in answer.content.decode()]
+    Run.objects.filter(pk=run.pk).update(judging_state="closed")
+    assert score in client.get(reverse("ranking:protocol", args=board)).content.decode()
 
 
 def test_curators_see_the_exact_leaderboard(client):

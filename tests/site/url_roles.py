@@ -204,6 +204,7 @@ ADDRESSES = {
     "judging:revoke": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@invitation")),
     "judging:weigh": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@seat"), {"weight": "0", "reason": "why"}),
     "judging:reset_link": Row(CURATORS_405, CURATORS, ("@run", "@seat")),
+    "judging:vouch": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@seat"), {"reason": "why"}),
     "judging:decide": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@report")),
 }
 UNNAMED = {"favicon.ico": "/favicon.ico", "admin/(?P<url>.*)$": "/admin/nothing/"}

@@ -228,7 +228,7 @@ def test_disputed_drawings_are_shown_only_after_judging(client):
 
     during = client.get(f"/runs/{run.code}/leaderboard/automatic/").content.decode()
     assert disputed not in during
-    assert "shown here once judging is closed" in during
+    assert "once people have judged them and judging is closed" in during
     Run.objects.filter(pk=run.pk).update(judging_state="closed")
     assert disputed in client.get(f"/runs/{run.code}/leaderboard/automatic/").content.decode()
 

@@ -17,7 +17,7 @@ from ranking.charts.share_picture import SharedRow, draw_share_picture
 from ranking.fitting import fit_run, publish_fit
 from ranking.models import Counting, Fit, Publication
 from ranking.pairwise.sentences import leading_sentence
-from tests.judging.make import make_curator, make_judge, make_run
+from tests.judging.make import close_judging, make_curator, make_judge, make_run
 from tests.pages import collapsed
 from tests.ranking.answered_run import make_answered_run
 from tests.ranking.voted_run import make_voted_run
@@ -232,6 +232,7 @@ def test_a_link_to_a_frozen_leaderboard_brings_the_frozen_numbers(client, run):
 
 def test_a_link_to_a_protocol_brings_its_picture(client):
     run = make_answered_run(models=["demo/master", "demo/beginner"], attempts=1, protocols=("pairwise", "automatic"))
+    close_judging(run)
     fit = fit_run(run, protocol="automatic")
     labels = dict(run.entrants.values_list("name", "label"))
     rows = [SharedRow(labels[row["entrant"]], row["score"], row["low"], row["high"]) for row in fit.result["overall"]]
