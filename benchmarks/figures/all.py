@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHES = (
     "svg",
     "pixels",
+    "robustness",
     "pixel",
     "birds",
     "fuzz",

@@ -52,6 +52,7 @@ PARTS = {
     ),
     "svg": ("SVG", "Drawings as models write them."),
     "pixels": ("Pixels", "Drawings as PNG without a browser, 192 pixels a side, as galleries show them; processor time of parent and child."),
+    "robustness": ("Visual robustness", "Demo drawings, and the same drawings made of other characters, against marks by simulated judges, who see the renderings: there are none by people. Box drawing is left out of the correlation."),
     "pixel": ("Pixel art", "Answers that are clean, fenced, ragged, wordy or cut off."),
     "birds": ("Science Birds", "Levels through reading, conversion, physics and classification."),
     "site": ("The site", "Exports and pages of large runs."),
@@ -62,6 +63,7 @@ STORM = "database seed gentle samples drawn failed held"
 TABLES = {
     "chaos": {"storms": STORM},
     "fuzz": {"readers": "reader examples accepted growth held"},
+    "robustness": {"kinds": "kind drawings robustness least most marked"},
     "face": {"pages": "page visits lcp_ms inp_ms script_bytes page_bytes"},
 }
 ELSEWHERE = """## Covered by tests

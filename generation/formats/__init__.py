@@ -16,7 +16,9 @@ BUILT_IN = {
     "science_birds": "generation.formats.science_birds",
 }
 GROUP = "benchsite.formats"
-WITHOUT_DRAWINGS = "ascii_art"  # what a run is recorded as that holds votes alone
+WITHOUT_DRAWINGS = (
+    "ascii_art"  # what a run is recorded as that holds votes alone, and a file of drawings that names no format
+)
 
 GUIDE = "docs/formats.md says what a format needs."
 

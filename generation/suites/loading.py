@@ -1,6 +1,6 @@
 """A folder of YAML becomes a Suite, or one error that names file, line, key and what to do.
 
-- `config.yaml`: suite, generation, judging, rubric, format_options, categories
+- `config.yaml`: generation, suite (or `standard` where it has none), judging, rubric, format_options, categories
 - `models.yaml`: who is asked
 - `prompts.yaml`: what is asked (read by `prompt_files`)
 - `programs.yaml`: prompt programs, where those compete (read by `program_files`)
@@ -21,6 +21,7 @@ from generation.suites.profiles import load_profiles
 from generation.suites.program_files import read_programs
 from generation.suites.prompt_files import read_prompts
 from generation.suites.rubric_files import read_rubric
+from generation.suites.standard import prompts_path, standard_suite
 from generation.suites.suite import (
     Category,
     Generation,
@@ -79,11 +80,13 @@ def load_suites(root: Path) -> list[Suite | BrokenSuite]:
 def load_suite(path: Path, *, providers: Path | None = None) -> Suite:
     """The suite in one folder, whole or not at all; `providers` is another file than the one beside the folder."""
     _check_folder(path)
-    known = _known_providers(providers or path.parent / "providers.yaml")
+    providers = providers or path.parent / "providers.yaml"
+    known = _known_providers(providers)
     top = ("suite", "generation", "judging", "rubric", "format_options", "categories")
-    config = read.mapping(load_yaml(path / "config.yaml"), top, ("suite", "generation"))
-    suite = _suite_block(config["suite"])
+    config = read.mapping(load_yaml(path / "config.yaml"), top, ("generation",))
     rubric = optional(config, "rubric", read_rubric, None)
+    standard = standard_suite(path.name, has_rubric=rubric is not None)
+    suite = optional(config, "suite", _suite_block, standard)
     for name in suite["protocols"]:
         if PROTOCOLS[name].needs_rubric and rubric is None:
             hint, problem = (
@@ -95,7 +98,8 @@ def load_suite(path: Path, *, providers: Path | None = None) -> Suite:
     categories: tuple[Category, ...] = optional(config, "categories", _categories, ())
     rules, programs = read_programs(path / "programs.yaml") if has_programs else (ProgramRules(), ())
     generation = _generation(config["generation"], known)
-    prompts = read_prompts(path / "prompts.yaml", seed=suite["seed"], categories=categories, rubric=rubric)
+    prompts_file = prompts_path(path, providers.parent, is_standard="suite" not in config)
+    prompts = read_prompts(prompts_file, seed=suite["seed"], categories=categories, rubric=rubric)
     return Suite(
         slug=path.name,
         **suite,
@@ -191,7 +195,7 @@ def _generation(node: Node, providers: tuple[str, ...]) -> Generation:
     most_tokens = read.integer(fields["max_tokens"], 1, MOST_TOKENS)
     return Generation(
         attempts_per_prompt=read.integer(fields["attempts_per_prompt"], 1, 100),
-        temperature=read.number(fields["temperature"], 0, 2),
+        temperature=None if fields["temperature"].value is None else read.number(fields["temperature"], 0, 2),
         max_tokens=most_tokens,
         provider=_provider(fields["provider"], providers),
         system_prompt=optional(fields, "system_prompt", lambda child: read.text(child, blank=True), ""),

@@ -19,7 +19,7 @@ class Generation:
     """How every model is asked: the seed's `generation:` block."""
 
     attempts_per_prompt: int
-    temperature: float
+    temperature: float | None  # None leaves it to the provider
     max_tokens: int
     provider: str
     system_prompt: str = ""

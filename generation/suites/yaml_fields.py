@@ -39,9 +39,12 @@ def having(node: Node, required: Collection[str]) -> dict[str, Node]:
     """A mapping with these keys and perhaps others."""
     if not isinstance(node.value, dict):
         raise node.error(f"is {kind_of(node.value)}, not a mapping", "write key: value pairs")
-    for name in required:
-        if name not in node.value:
-            raise node.error(f"{name!r} is missing", f"add {name}:", reason="missing_key", key=name)
+    missing = [name for name in required if name not in node.value]
+    if missing:
+        names = " and ".join(filter(None, [", ".join(map(repr, missing[:-1])), repr(missing[-1])]))
+        hint = f"add {', '.join(f'{name}:' for name in missing)}"
+        problem = f"{names} {'is' if len(missing) == 1 else 'are'} missing"
+        raise node.error(problem, hint, reason="missing_key", key=missing[0])
     return node.value
 
 

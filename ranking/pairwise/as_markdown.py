@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from benchsite.lib.text import markdown_cell
 from benchsite.templatetags.wording import chance, percent
-from ranking.pairwise.result import AnswerRow, PairwiseDocument, StandingRow
+from ranking.pairwise.result import AnswerRow, PairwiseDocument, SampleRateResult, StandingRow
 from ranking.pairwise.sentences import (
     CLUSTERED,
     agreement_sentence,
@@ -78,9 +78,16 @@ def _overall(board: PairwiseDocument) -> str:
         ]
         if samples:
             rate = samples.get(row["entrant"])
-            cells += [percent(rate["valid_rate"]), _number(rate["robustness"], 2)] if rate else ["–", "–"]
+            cells += [percent(rate["valid_rate"]), *_robustness(rate)] if rate else ["–", "–", "–"]
         rows.append(cells)
-    return _table([*head, "Valid", "Robustness"] if samples else head, rows, left=1)
+    return _table([*head, "Valid", "Robustness", "Characters"] if samples else head, rows, left=1)
+
+
+def _robustness(rate: SampleRateResult) -> list[str]:
+    """How alike the pictures in the three fonts are, and the share of characters that all can show."""
+    if "similarity" not in rate:  # a fit from before pictures were compared
+        return ["–", percent(rate["robustness"])]
+    return [_number(rate["robustness"], 2), percent(rate.get("coverage"))]
 
 
 def _placed(row: StandingRow) -> list[str | int]:

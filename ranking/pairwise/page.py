@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from benchsite.templatetags.wording import percent, thousands
+from benchsite.templatetags.wording import thousands
 from generation.models import Entrant
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.charts.svg import Svg
@@ -192,22 +192,35 @@ def answer_interval(row: AnswerRow, name: str) -> Interval:
 
 
 def font_table(rows: list[BoardRow], full: Fit | None) -> dict[str, Any]:
-    """How drawings hold up in each font: measured shares and judges' marks; empty where a format has no fonts."""
+    """How drawings hold up in each font: compared pictures, characters and judges' marks; empty where a format has no fonts."""
     measured = [(row, row.sample) for row in rows if row.sample and row.sample["fonts"]]
     if not measured:
         return {}
     marks = result_of(full)["run"].get("font_marks", {}) if full else {}
-    lines = []
+    lines: list[dict[str, Any]] = []
     for row, sample in measured:
         marked = marks.get(row.standing["entrant"], [0, 0, 0])
-        cells = [(sample["fonts"].get(font), count) for font, count in zip(FACES, marked, strict=True)]
-        lines.append({"label": row.label, "sample": sample, "votes": row.standing["votes"], "cells": cells})
-    worst = min(sample["robustness"] if sample["robustness"] is not None else 1 for _, sample in measured)
-    sentence = (
-        "Every drawing holds up in every font" if worst == 1 else f"At least {percent(worst)} hold up in every font"
-    )
-    if worst == 1 and not any(map(any, marks.values())):  # a table that only says 100% says nothing
-        return {}
+        similar = sample.get("similarity", {})
+        cells = [
+            {"similarity": similar.get(font), "coverage": sample["fonts"].get(font), "marks": count}
+            for font, count in zip(FACES, marked, strict=True)
+        ]
+        lines.append(
+            {
+                "label": row.label,
+                "votes": row.standing["votes"],
+                "cells": cells,
+                "robustness": sample["robustness"] if similar else None,
+                "measured": sample["measured"],
+            }
+        )
+    compared = sorted((line["robustness"], line["label"]) for line in lines if line["robustness"] is not None)
+    if not compared and all(cell["coverage"] == 1 and not cell["marks"] for line in lines for cell in line["cells"]):
+        return {}  # a table that only says 100% says nothing
+    (low, worst), (high, best) = (compared[0], compared[-1]) if compared else ((0.0, ""), (0.0, ""))
+    sentence = "Measure the run again to compare the pictures" if not compared else f"{best} {high:.2f}"
+    if len(compared) > 1:
+        sentence = f"From {low:.2f} ({worst}) to {high:.2f} ({best})"
     return {"heads": list(FACES.values()), "lines": lines, "result": sentence}
 
 

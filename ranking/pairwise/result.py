@@ -242,6 +242,8 @@ class SampleRateResult(TypedDict):
     robustness: float | None
     measured: int
     fonts: dict[str, float]
+    coverage: NotRequired[float | None]  # fits from before pictures were compared have it as `robustness`
+    similarity: NotRequired[dict[str, float]]
 
 
 class CategoryBasis(TypedDict):

@@ -15,8 +15,9 @@ ByPrompt = Mapping[tuple[str, str], tuple[int, int]]
 class SampleRate:
     """One entrant's samples: valid ones with Wilson's interval, and the mean visual robustness of the valid ones.
 
-    `robustness` is the share of a drawing's cells that its worst font can show, `fonts` the share in each font; both
-    are means over `measured` drawings. `by_prompt` has answers and valid ones by category and prompt.
+    `robustness` is how much a drawing looks in its worst font as in the others, `similarity` the same of each font; `coverage` is
+    the share of its cells that its worst font can show, `fonts` the share in each font. All are means over `measured`
+    drawings. `by_prompt` has answers and valid ones by category and prompt.
     """
 
     samples: int
@@ -27,6 +28,8 @@ class SampleRate:
     robustness: float | None
     measured: int
     fonts: dict[str, float]
+    coverage: float | None = None
+    similarity: dict[str, float] = field(default_factory=dict)
     by_prompt: ByPrompt = field(default_factory=dict)
 
     def in_category(self, category: str) -> SampleRate:
@@ -42,21 +45,37 @@ def sample_rate(
     """From counts and from what was measured of the valid drawings; what is no share is passed over."""
     low, high = wilson(valid, samples)
     known = [values for values in measures if is_share(values.get("robustness"))]
-    fonts: dict[str, list[float]] = {}
-    for values in known:
-        by_font = values.get("fonts")
+    # What was measured before pictures were compared has coverage alone, under the name of robustness.
+    compared = [values for values in known if "similarity" in values]
+    rate = valid / samples if samples else None
+    return SampleRate(
+        samples,
+        valid,
+        rate,
+        low,
+        high,
+        robustness=mean([values["robustness"] for values in compared]),
+        measured=len(known),
+        fonts=means_by_font(known, "fonts"),
+        coverage=mean([values.get("coverage", values["robustness"]) for values in known]),
+        similarity=means_by_font(compared, "similarity"),
+        by_prompt=by_prompt or {},
+    )
+
+
+def means_by_font(measures: Iterable[Mapping[str, Any]], key: str) -> dict[str, float]:
+    shares: dict[str, list[float]] = {}
+    for values in measures:
+        by_font = values.get(key)
         for font, share in by_font.items() if isinstance(by_font, Mapping) else ():
             if is_share(share):
-                fonts.setdefault(font, []).append(share)
-    rate = valid / samples if samples else None
-    means = {font: mean(shares) for font, shares in sorted(fonts.items())}
-    robustness = mean([values["robustness"] for values in known]) if known else None
-    return SampleRate(samples, valid, rate, low, high, robustness, len(known), means, by_prompt or {})
+                shares.setdefault(font, []).append(share)
+    return {font: sum(each) / len(each) for font, each in sorted(shares.items())}
 
 
 def is_share(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value <= 1
 
 
-def mean(shares: list[float]) -> float:
-    return sum(shares) / len(shares)
+def mean(shares: list[float]) -> float | None:
+    return sum(shares) / len(shares) if shares else None

@@ -12,7 +12,8 @@ from generation.formats.ascii_art import demo
 from generation.formats.base import Answer, DemoAnswer, Extraction, Format
 from generation.formats.fences import Block, fenced_blocks, strip_reasoning
 from generation.formats.identity import find_signature
-from generation.formats.pixels.cells import ZWJ, cells_of, is_blank, is_combining, is_wide, robustness, width_of
+from generation.formats.pixels.cells import ZWJ, cells_of, coverage, is_blank, is_combining, is_wide, width_of
+from generation.formats.pixels.robustness import similarity
 
 MAX_COLUMNS = 500
 MAX_LINES = 500
@@ -79,13 +80,15 @@ class AsciiArt(Format):
     def measure(self, drawing: str, answer: Answer, *, backend: str = "builtin") -> dict[str, Any]:
         lines = drawing.split("\n")
         cells = cells_of(drawing)
-        fonts = robustness(cells)
+        fonts, faces = coverage(cells), similarity(drawing)
         return {
             "width": max(width_of(line) for line in lines),
             "height": len(lines),
             "cells": len(cells),
             "fonts": fonts,
-            "robustness": min(fonts.values()),
+            "coverage": min(fonts.values()),
+            "similarity": faces,
+            "robustness": min(faces.values()),
         }
 
     def demo_answer(self, turns: Sequence[str], *, skill: float, random: Random) -> DemoAnswer:

@@ -83,7 +83,7 @@ def cells_of(drawing: str) -> list[str]:
     return [*cells, drawing[start:]] if start >= 0 else cells
 
 
-def robustness(cells: list[str]) -> dict[str, float]:
+def coverage(cells: list[str]) -> dict[str, float]:
     """Per font, the share of cells that are one character the font has at its uniform advance; 1 without cells."""
     total = len(cells)
     return {font: round(sum(cell in covered(font) for cell in cells) / total, 6) if total else 1.0 for font in fonts()}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from benchsite.lib.text import clean_text
 from generation.files.sample_lines import SampleRow, read_file
+from generation.formats import WITHOUT_DRAWINGS, format_to_show
+from generation.formats.base import Answer
 from judging.files.vote_lines import name_fault
 from ranking.statistics.samples import SampleRate, sample_rate
 
@@ -35,15 +38,31 @@ def read_samples(path: Path) -> dict[str, SampleRate]:
         valid = _is_valid(row)
         counts.add(row, valid=valid)
         if valid:
-            measures = row.fields.get("measures")
-            if measures and isinstance(measures, dict):
-                counts.measures.append(measures)
+            counts.measures += _measures(row)
     return {
         name: sample_rate(
             samples=counts.samples, valid=counts.valid, measures=counts.measures, by_prompt=counts.by_prompt
         )
         for name, counts in sorted(seen.items())
     }
+
+
+def _measures(row: SampleRow) -> list[dict[str, Any]]:
+    """What the file says was measured; else, of a text that is shown in fonts, what the site would measure."""
+    given = row.fields.get("measures")
+    if given and isinstance(given, dict):
+        return [given]
+    form = format_to_show(row.optional_text("format") or WITHOUT_DRAWINGS)
+    drawing = row.optional_text("sanitized_output")
+    if not form.shown_in_fonts or not drawing:
+        return []
+    return [_measured(form.name, drawing)]
+
+
+@lru_cache(maxsize=1024)  # attempts are often the same drawing
+def _measured(name: str, drawing: str) -> dict[str, Any]:
+    form = format_to_show(name)
+    return form.measure(drawing, Answer(""), backend=form.measure_backends[0])
 
 
 def _entrant(row: SampleRow) -> str:

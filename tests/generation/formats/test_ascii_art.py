@@ -98,25 +98,27 @@ def measure(drawing: str):
     return FORMAT.measure(drawing, Answer(""))
 
 
-def test_measure_of_plain_ascii_is_robust_everywhere():
+def test_measure_of_plain_ascii_is_shown_whole_everywhere():
     assert measure(CAT) == {
         "width": 7,
         "height": 3,
         "cells": 13,
         "fonts": {"courier": 1.0, "dejavu": 1.0, "fira": 1.0},
-        "robustness": 1.0,
+        "coverage": 1.0,
+        "similarity": {"courier": 0.5475, "dejavu": 0.6494, "fira": 0.6067},
+        "robustness": 0.5475,
     }
 
 
 def test_measure_counts_cells_each_font_lacks():
     # Courier Prime has no box drawing, Fira Code's subset no ♥; DejaVu has both. One cell of four each, then é in all.
     assert measure("─ ♥a é")["fonts"] == {"courier": 0.5, "dejavu": 1.0, "fira": 0.75}
-    assert measure("─ ♥a é")["robustness"] == 0.5
+    assert measure("─ ♥a é")["coverage"] == 0.5
 
 
 def test_measure_takes_a_marked_character_as_one_broken_cell():
     assert measure("e\u0301x")["cells"] == 2
-    assert measure("e\u0301x")["robustness"] == 0.5
+    assert measure("e\u0301x")["coverage"] == 0.5
 
 
 def test_vendored_faces_cover_what_drawings_are_made_of():

@@ -290,7 +290,9 @@ def test_both_versions_are_shown_when_a_judge_is_set_aside(client, run):
 
 
 def test_fonts_are_shown_as_measured_and_as_judges_marked_them(client, run):
-    values = {"robustness": 0.5, "fonts": {"courier": 0.5, "dejavu": 1.0, "fira": 0.75}}
+    fonts = {"courier": 0.5, "dejavu": 1.0, "fira": 0.75}
+    similarity = {"courier": 0.2, "dejavu": 0.4, "fira": 0.6}
+    values = {"robustness": 0.2, "similarity": similarity, "coverage": 0.5, "fonts": fonts}
     samples = run.samples.filter(verdict=Sample.Verdict.VALID)
     Measurement.objects.bulk_create(
         Measurement(sample=sample, backend=run.measure_backend, values=values, format_version=1) for sample in samples
@@ -303,8 +305,9 @@ def test_fonts_are_shown_as_measured_and_as_judges_marked_them(client, run):
 
     assert fit.result["run"]["font_marks"] == {vote.matchup.left.name: [1, 0, 1], vote.matchup.right.name: [0, 1, 0]}
     assert table["heads"] == ["Courier", "DejaVu", "Fira"]
-    assert {tuple(share for share, _ in line["cells"]) for line in table["lines"]} == {(0.5, 1.0, 0.75)}
-    assert sum(count for line in table["lines"] for _, count in line["cells"]) == 3
+    assert {tuple(cell["coverage"] for cell in line["cells"]) for line in table["lines"]} == {(0.5, 1.0, 0.75)}
+    assert {line["robustness"] for line in table["lines"]} == {pytest.approx(0.2)}
+    assert sum(cell["marks"] for line in table["lines"] for cell in line["cells"]) == 3
 
 
 def test_a_past_leaderboard_does_not_become_the_newest(client, run):

@@ -11,6 +11,8 @@ import pytest
 from benchsite.lib.file_errors import FileError
 from benchsite.lib.json_lines import CHUNK
 from benchsite.lib.times import parse_time
+from generation.formats import get_format
+from generation.formats.base import Answer
 from judging.files.exports import write_records
 from ranking.pairwise.files.samples import read_samples
 from ranking.pairwise.files.votes import read_votes
@@ -204,8 +206,16 @@ def test_withdrawn_votes_do_not_stand_but_stood_before(tmp_path):
 
 def test_samples_give_valid_rates_and_robustness(tmp_path):
     rows = [
-        {"model_id": "a", "valid": True, "measures": {"robustness": 0.5, "fonts": {"fira": 0.5, "dejavu": 1}}},
-        {"model_id": "a", "valid": True, "measures": {"robustness": 1.0, "fonts": {"fira": 1.0, "dejavu": "all"}}},
+        {
+            "model_id": "a",
+            "valid": True,
+            "measures": {"robustness": 0.5, "similarity": {}, "coverage": 1, "fonts": {"fira": 0.5, "dejavu": 1}},
+        },
+        {
+            "model_id": "a",
+            "valid": True,
+            "measures": {"robustness": 1.0, "similarity": {}, "coverage": 0.5, "fonts": {"fira": 1.0, "dejavu": "all"}},
+        },
         {"model_id": "b", "valid": True, "measures": {"robustness": 7, "fonts": ["fira"]}},
         {"model_id": "a", "valid": False, "measures": {}},
         {"model_id": "b", "sanitized_output": None},
@@ -214,8 +224,24 @@ def test_samples_give_valid_rates_and_robustness(tmp_path):
     rates = read_samples(write_lines(tmp_path / "database.jsonl", rows))
     assert (rates["a"].samples, rates["a"].valid, rates["a"].robustness) == (3, 2, 0.75)
     assert (rates["a"].measured, rates["a"].fonts) == (2, {"dejavu": 1.0, "fira": 0.75})
-    assert (rates["b"].valid_rate, rates["b"].robustness, rates["b"].fonts) == (2 / 3, None, {})
+    assert (rates["b"].valid_rate, rates["b"].measured, rates["a"].coverage) == (2 / 3, 1, 0.75)
     assert rates["a"].low < 2 / 3 < rates["a"].high
+
+
+def test_samples_without_measures_are_measured_as_the_site_would(tmp_path):
+    drawing = " /\\_/\\\n( o.o )"
+    rows = [
+        {"model_id": "a", "sanitized_output": drawing},
+        {"model_id": "b", "sanitized_output": drawing, "format": "svg"},
+        {"model_id": "c", "valid": True, "measures": {"robustness": 1.0, "fonts": {"fira": 1.0}}},
+    ]
+
+    rates = read_samples(write_lines(tmp_path / "database.jsonl", rows))
+
+    measured = get_format("ascii_art").measure(drawing, Answer(""), backend="builtin")
+    assert (rates["a"].robustness, rates["a"].coverage) == (measured["robustness"], 1.0)
+    assert rates["b"].robustness is None, "only text that is shown in fonts has it"
+    assert (rates["c"].robustness, rates["c"].coverage) == (None, 1.0), "measured before pictures were compared"
 
 
 @pytest.mark.parametrize(

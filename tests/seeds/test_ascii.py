@@ -1,0 +1,134 @@
+"""Seed 001, sentence by sentence: each test is named by what the specification says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+
+from generation.files.export_samples import sample_lines
+from generation.formats import get_format
+from generation.formats.base import Answer
+from generation.models import Run
+from generation.suites.loading import load_suite
+from generation.suites.uploads import read_suite
+from generation.suites.yaml_source import SuiteError
+from tests.judging.make import make_run
+
+HERE = Path(__file__).parent
+SEED = ("config.yaml", "models.yaml")
+MODELS = ["openai/gpt-4o", "anthropic/claude-3.5-sonnet", "meta-llama/llama-3.1-70b-instruct"]
+
+
+@pytest.fixture
+def folder(tmp_path, settings):
+    """A folder with the specification's two files and nothing else, beside the suites that ship."""
+    settings.SUITES_DIR = tmp_path / "config"
+    shutil.copytree(django_settings.BASE_DIR / "config", settings.SUITES_DIR)
+    folder = settings.SUITES_DIR / "my-ascii"
+    folder.mkdir()
+    for name in SEED:
+        shutil.copy(HERE / name, folder / name)
+    return folder
+
+
+def check(suite):
+    assert [model.id for model in suite.models] == MODELS
+    assert (suite.generation.attempts_per_prompt, suite.generation.max_tokens) == (5, 1000)
+    assert suite.generation.system_prompt.startswith("Draw the requested ASCII art. \nWrap your art")
+    assert (suite.title, suite.format, suite.protocols) == ("My ascii", "ascii_art", ("pairwise",))
+
+
+def test_models_yaml_is_a_list_of_openrouter_model_identifiers(folder):
+    check(load_suite(folder))
+
+
+def test_the_generator_expands_templates_into_40_unique_prompts(folder):
+    suite = load_suite(folder)
+
+    assert len({prompt.text for prompt in suite.prompts}) == 40
+    assert len({prompt.category for prompt in suite.prompts}) == 4
+
+
+def test_config_yaml_and_models_yaml_load_as_they_are_sent_to_the_website(folder):
+    sent = [SimpleUploadedFile(name, (HERE / name).read_bytes()) for name in SEED]
+
+    check(read_suite(sent, name="my-ascii"))
+
+
+def test_config_yaml_and_models_yaml_load_on_the_command_line(folder, capsys):
+    call_command("suites", root=folder.parent)
+
+    assert "my-ascii" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_for_every_model_it_calls_the_api_5_times_per_prompt(folder, monkeypatch):
+    monkeypatch.setenv("OPENROUTER_API_KEY", "sk-test")
+
+    call_command("start_run", "my-ascii", "--no-draw", "--budget", "1")
+
+    assert Run.objects.get(suite="my-ascii").samples.count() == 3 * 40 * 5
+
+
+def test_all_missing_keys_are_reported_at_once(folder):
+    (folder / "config.yaml").write_text("generation:\n  provider: openrouter\n")
+
+    with pytest.raises(SuiteError, match="'attempts_per_prompt', 'temperature' and 'max_tokens' are missing"):
+        load_suite(folder)
+
+
+def test_a_folder_that_says_what_it_is_brings_its_own_prompts(folder):
+    block = "suite: {title: A, description: B, method: C, format: ascii_art, protocols: [pairwise], seed: 1}\n"
+    (folder / "config.yaml").write_text((HERE / "config.yaml").read_text() + block)
+
+    with pytest.raises(SuiteError, match=r"prompts\.yaml"):
+        load_suite(folder)
+
+
+@pytest.mark.django_db
+def test_each_entry_of_database_jsonl_contains_the_fields_and_is_flagged_as_invalid_or_not():
+    run = make_run()
+    sample = run.samples.first()
+    run.samples.filter(pk=sample.pk).update(verdict="invalid", drawing="", reason="no_code_block")
+
+    lines = [json.loads(line) for line in sample_lines(run)]
+
+    fields = {"model_id", "prompt_text", "category", "attempt_number", "raw_output", "sanitized_output"}
+    assert all(fields < line.keys() for line in lines)
+    assert sum(line["invalid"] for line in lines) == 1
+    assert all(line["invalid"] is not line["valid"] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("answer", "valid"),
+    [
+        (Answer("```\n/\\\n```", completion_tokens=1000, max_tokens=1000), True),
+        (Answer("```\n/\\\n```", completion_tokens=1001, max_tokens=1000), False),
+        (Answer("/\\"), False),
+    ],
+)
+def test_if_an_output_exceeds_1000_tokens_or_lacks_a_markdown_block_it_is_invalid(answer, valid):
+    assert get_format("ascii_art").extract(answer).valid is valid
+
+
+def test_art_that_breaks_in_one_font_is_told_from_art_that_looks_good_in_all_3():
+    measure = get_format("ascii_art").measure
+
+    good, breaks = (
+        measure(text, Answer(""), backend="builtin")["robustness"] for text in ("o o\n v\n===", "^^^\n***\n```")
+    )
+
+    assert good > 0.7 > 0.1 > breaks
+
+
+def test_a_temperature_can_be_left_to_the_providers_default(folder):
+    text = (HERE / "config.yaml").read_text().replace("temperature: 0.0", "temperature: null")
+    (folder / "config.yaml").write_text(text)
+
+    assert load_suite(folder).generation.temperature is None
