@@ -46,8 +46,8 @@ def main() -> None:
     figures["share of the votes asked for"] = min(figures["votes cast"] / votes, 1.0)
     figures["held"] = figures["held"] and figures["votes cast"] >= votes
     show("Votes under fire", [{"what": key, "figure": value} for key, value in figures.items() if key != "surprises"])
-    for told, times in figures["surprises"].items():
-        print(f"  unexpected: {told} ({times} times)")
+    for surprise, times in figures["surprises"].items():
+        print(f"  unexpected: {surprise} ({times} times)")
     write_json(options.json, figures)
     sys.exit(0 if figures["held"] else 1)
 
@@ -156,7 +156,7 @@ class Fire:
         did = sum((judge.did for judge in self.judges), Counter())
         standing = self.run.votes.standing()
         stored = dict(standing.values_list("matchup__code", "outcome"))
-        surprises = Counter(told for judge in self.judges for told in judge.surprises)
+        surprises = Counter(surprise for judge in self.judges for surprise in judge.surprises)
         figures = {
             "judges": len(self.judges),
             "votes cast": did["votes"],
@@ -173,9 +173,9 @@ class Fire:
             "pairs open twice": Matchup.objects.filter(run=self.run, state="voted").count() - standing.count(),
             "wrong tallies": differences(self.run),
         }
-        if told := self.compare():
-            surprises[f"the leaderboard is not that of analyse: {told}"] += 1
-        figures |= {"leaderboard equals analyse": not told, "unexpected answers": sum(surprises.values())}
+        if difference := self.compare():
+            surprises[f"the leaderboard is not that of analyse: {difference}"] += 1
+        figures |= {"leaderboard equals analyse": not difference, "unexpected answers": sum(surprises.values())}
         wrong = ("lost", "double", "withdrawn too many or few", "pairs open twice", "wrong tallies")
         wrong += ("unexpected answers",)
         return {**figures, "held": not any(figures[key] for key in wrong), "surprises": dict(surprises)}
@@ -195,9 +195,9 @@ class Fire:
         for command in (["export", "votes", self.run.code, "--out", exported], ["analyse", exported, "--out", board]):
             subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, check=True, capture_output=True)
         fit = Fit.objects.filter(run=self.run, kind="full").latest("id")
-        found, stored = json.loads(board.read_text()), json.loads(json.dumps(fit.result))
+        shown, stored = json.loads(board.read_text()), json.loads(json.dumps(fit.result))
         try:
-            assert_alike(numbers(stored), numbers(found))
+            assert_alike(numbers(stored), numbers(shown))
         except AssertionError as error:
             return str(error).splitlines()[0]
         return ""

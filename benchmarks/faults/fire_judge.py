@@ -46,10 +46,10 @@ class Tab:
 
 def _object(raw: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(raw)
+        value = json.loads(raw)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 @dataclass
@@ -97,13 +97,13 @@ class Judge:
         else:
             choices = [choice]
         answers = self.at_once([("/judge/vote/", {"code": code, "outcome": one, "have": have}) for one in choices])
-        said = {one for one, (status, _) in zip(choices, answers, strict=True) if status == 200}
+        accepted = {one for one, (status, _) in zip(choices, answers, strict=True) if status == 200}
         for status, body in answers:
             self.expect(status in (200, 403, 409, 429), f"vote: {status} {body.get('error', '')}")
-        self.expect(len(said) < 2, "two choices on one pair were both taken")
-        if said:
+        self.expect(len(accepted) < 2, "two choices on one pair were both taken")
+        if accepted:
             self.did["votes"] += code not in self.ledger
-            self.ledger[code] = said.pop()
+            self.ledger[code] = accepted.pop()
             self.order.append(code)
             if self.rng.random() < 0.05:
                 self.others.append(code)

@@ -81,7 +81,7 @@ def run(name: str, *, full: bool) -> Row:
         path = Path(folder) / "figures.json"
         command = [ROOT / "script" / "bench", name, "--json", str(path), *(["--full"] if full else [])]
         code = run_within(command, LONGEST[full])
-        found = json.loads(path.read_text()) if path.exists() else {}
+        figures = json.loads(path.read_text()) if path.exists() else {}
     return {
         "exit": code,
         "full": full,
@@ -89,14 +89,14 @@ def run(name: str, *, full: bool) -> Row:
         "load": [round(load, 2), round(os.getloadavg()[0], 2)],
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
-        "figures": found,
+        "figures": figures,
     }
 
 
 def commit() -> str:
     """Of the tree that is measured; empty where there is no git."""
-    told = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
-    return told.stdout.strip()
+    described = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
+    return described.stdout.strip()
 
 
 def run_within(command: list[str], seconds: float) -> int:

@@ -155,30 +155,30 @@ PROMISES = (
 
 def dig(figures: Any, path: str) -> list[Any]:
     """Every figure that a path leads to; none where the bench did not get that far."""
-    found = [figures]
+    values = [figures]
     for key in path.split("."):
         step = []
-        for value in found:
+        for value in values:
             if key == "*":
                 step += value if isinstance(value, list) else []
             elif isinstance(value, list):
                 step += value[int(key) : int(key) + 1] if key.isdigit() else []
             elif isinstance(value, dict) and key in value:
                 step.append(value[key])
-        found = step
-    return found
+        values = step
+    return values
 
 
 def judge(promise: Promise, figures: Any) -> Row:
     """One row: the promise, its limit, the worst figure (or the range of them), and whether every figure holds."""
-    found = dig(figures, promise.path)
+    values = dig(figures, promise.path)
     ranged = promise.sign == "within"
     limit = f"{promise.sign} {_span(promise.limit) if ranged else figure(promise.limit)}" if promise.sign else ""
-    if not found:
+    if not values:
         return {"promise": promise.says, "limit": limit, "result": "not measured", "holds": "no"}
-    worst = max(found) if promise.sign == "≤" or promise.limit == 0 else min(found)
-    shown = _span(found) if ranged else figure(worst)
-    met = all(SIGNS[promise.sign](value, promise.limit) for value in found) if promise.sign else None
+    worst = max(values) if promise.sign == "≤" or promise.limit == 0 else min(values)
+    shown = _span(values) if ranged else figure(worst)
+    met = all(SIGNS[promise.sign](value, promise.limit) for value in values) if promise.sign else None
     return {
         "promise": promise.says,
         "limit": limit,

@@ -70,11 +70,11 @@ def refresh(path: Path, mark: str, text: str) -> None:
 def processor() -> str:
     """What the processor calls itself, where the system says so (Linux)."""
     try:
-        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        facts = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         return platform.processor()
-    found = re.search(r"^model name\s*: (.+)$", told, re.MULTILINE)
-    return found[1] if found else platform.processor()
+    name = re.search(r"^model name\s*: (.+)$", facts, re.MULTILINE)
+    return name[1] if name else platform.processor()
 
 
 def servers() -> Row:
@@ -84,12 +84,12 @@ def servers() -> Row:
 
     folder = find_postgres()
     programs = {"postgresql": folder and folder / "postgres", "valkey": valkey.find_server()}
-    told = {
+    outputs = {
         name: subprocess.run([program, "--version"], capture_output=True, text=True).stdout
         for name, program in programs.items()
         if program
     }
-    return {name: found[0] for name, text in told.items() if (found := re.search(r"\d+(\.\d+)+", text))}
+    return {name: version[0] for name, text in outputs.items() if (version := re.search(r"\d+(\.\d+)+", text))}
 
 
 def machine_facts() -> Row:

@@ -96,8 +96,8 @@ def damaged(texts: Sequence[bytes]) -> st.SearchStrategy[bytes]:
 
 def corpus(*kinds: str) -> list[bytes]:
     """The hostile corpus, without its largest files: those have tests of their own."""
-    found = [path for kind in kinds for path in sorted((HOSTILE / kind).iterdir())]
-    return [path.read_bytes() for path in found if path.stat().st_size <= 4096]
+    paths = [path for kind in kinds for path in sorted((HOSTILE / kind).iterdir())]
+    return [path.read_bytes() for path in paths if path.stat().st_size <= 4096]
 
 
 @dataclass(frozen=True)

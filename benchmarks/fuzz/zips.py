@@ -83,8 +83,8 @@ def backup() -> Reader:
 
     digest = sha256(b"rows").hexdigest()
     manifest = Manifest(FORMAT, SCHEMA, "sqlite", "2026-05-01T12:00:00+00:00", digest, 4, ["generation.0001"], 1, 2)
-    said = encoded(json.dumps(asdict(manifest)))
-    whole = zipped({"manifest.json": said, PAYLOAD["sqlite"]: b"rows"})
+    content = encoded(json.dumps(asdict(manifest)))
+    whole = zipped({"manifest.json": content, PAYLOAD["sqlite"]: b"rows"})
 
     def read(path: Path) -> Any:
         """A file that is no zip is taken for the manifest of one."""
@@ -92,7 +92,7 @@ def backup() -> Reader:
             path.write_bytes(zipped({"manifest.json": path.read_bytes(), PAYLOAD["sqlite"]: b"rows"}))
         return read_manifest(path)
 
-    return refuses("site.zip", BackupError, read, [said, said, *cut(whole)])
+    return refuses("site.zip", BackupError, read, [content, content, *cut(whole)])
 
 
 def drawings() -> Reader:

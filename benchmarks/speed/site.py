@@ -55,8 +55,8 @@ def measure(votes: int, folder: Path) -> dict[str, Any]:
             size += file.write(chunk)
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    told = {"votes": votes, "seconds": seconds, "votes_per_second": votes / seconds, "megabytes": size / 1e6}
-    export = {**told, "peak_mb": peak / 1024, "before_mb": before / 1024}
+    row = {"votes": votes, "seconds": seconds, "votes_per_second": votes / seconds, "megabytes": size / 1e6}
+    export = {**row, "peak_mb": peak / 1024, "before_mb": before / 1024}
     return {"export": export, "pages": measure_pages(run, votes=votes)}
 
 
@@ -101,8 +101,8 @@ def main() -> None:
     if options.one:
         print(json.dumps(measure(options.one, options.folder)))
         return
-    found = [in_a_process(votes) for votes in (FULL if options.full else SMALL)]
-    exports, pages = [size["export"] for size in found], [page for size in found for page in size["pages"]]
+    rows = [in_a_process(votes) for votes in (FULL if options.full else SMALL)]
+    exports, pages = [size["export"] for size in rows], [page for size in rows for page in size["pages"]]
     show("Everything about a run as one zip", exports)
     growth = exports[-1]["peak_mb"] / exports[0]["peak_mb"]
     flat = growth <= FLAT

@@ -26,8 +26,8 @@ def check_database() -> Iterator[Finding]:
     try:
         connection.ensure_connection()
     except Exception as error:  # any driver's own error class
-        said = " ".join(str(error).split()) or type(error).__name__
-        yield bad(f"The database does not answer: {said}", "Start it, or correct DATABASE_URL.")
+        reason = " ".join(str(error).split()) or type(error).__name__
+        yield bad(f"The database does not answer: {reason}", "Start it, or correct DATABASE_URL.")
         return
     if wrong := try_write():
         yield bad(

@@ -97,8 +97,8 @@ def vote(request: UserRequest) -> HttpResponse:
         body = pages.screen_json(cast.screen, have=request.POST.get("have", ""), undo=undo)
         return JsonResponse(body | {"said": last_said(cast.vote.outcome), "revealed": names})
     if names:
-        said = WORDS[cast.vote.outcome].capitalize()
-        messages.info(request, f"{said}. Left was {names['left']}, right was {names['right']}.")
+        words = WORDS[cast.vote.outcome].capitalize()
+        messages.info(request, f"{words}. Left was {names['left']}, right was {names['right']}.")
     return _go_on(request, cast.screen, cast.matchup.run.code)
 
 

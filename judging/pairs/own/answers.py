@@ -46,8 +46,8 @@ class LastAnswer:
 
 
 def last_said(outcome: str) -> str:
-    said = WORDS[outcome].capitalize()
-    return f"{said} the last pair." if outcome == SKIP else f"{said} on the last pair."
+    words = WORDS[outcome].capitalize()
+    return f"{words} the last pair." if outcome == SKIP else f"{words} on the last pair."
 
 
 def last_answer(seat: Seat, current: Matchup | None) -> LastAnswer:
@@ -61,10 +61,10 @@ def last_answer(seat: Seat, current: Matchup | None) -> LastAnswer:
         *(_first(marked, name) for name in ("left_breaks", "right_breaks")),
     ).get(pk=seat.pk)
     code, outcome, voted_at, skipped, skipped_at, left_breaks, right_breaks = row
-    told = rules_of(seat.run.code).judging.reveal == "after_vote"
+    names_shown = rules_of(seat.run.code).judging.reveal == "after_vote"
     if skipped and (voted_at is None or skipped_at > voted_at):
         code, outcome = skipped, SKIP
-    elif told:
+    elif names_shown:
         code = outcome = None
     return LastAnswer(code or "", outcome or "", left_breaks or 0, right_breaks or 0)
 
