@@ -2,7 +2,8 @@
 
 - growth: queries, processor time (web server and database) and median time of a vote with its next pair, among few votes
   and among very many; the ratio is of processor time, which other work on the machine disturbs least (≤ 1.25)
-- judges: 100 on PostgreSQL at one vote in 4 s each (p95), as fast as they may (votes a second); 20 on SQLite (errors)
+- saturated: 200 judges as fast as they may: votes a second, processor time a vote
+- open_pages: 2,000 judges (400 in the short form) open their page and vote every 8 s (p95); on PostgreSQL
 - facts: votes of which every tenth is sent twice at the same moment: lost, doubled, tallies against a GROUP BY
 
 Times are wall-clock times of a machine that also runs the judges: read them as ratios, and as what this machine can do.
@@ -30,8 +31,10 @@ from tests.services import free_port, postgres
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = {False: (1_000, 20_000), True: (1_000, 100_000, 1_000_000)}
 FACTS = {"postgresql": {False: 600, True: 100_000}, "sqlite": {False: 300, True: 5_000}}
-PACE_SECONDS = {False: 12, True: 60}
-PARTS = ("growth", "paced", "saturated", "facts")
+SECONDS = {False: 12, True: 60}  # of votes at full speed, and by judges with open pages
+JUDGES = 200  # each may vote three times a second
+OPEN_PAGES = {False: 400, True: 2_000}
+PARTS = ("growth", "saturated", "facts", "open_pages")
 
 
 @contextmanager
@@ -134,17 +137,28 @@ def told(tale, cpu_seconds):
         "votes_per_s": round(len(tale.codes) / tale.elapsed, 1),
         "p50_ms": round(tale.quantile(0.5)),
         "p95_ms": round(tale.quantile(0.95)),
-        "cpu_ms": round(1000 * cpu_seconds / len(tale.codes), 1),
+        "cpu_ms": round(1000 * cpu_seconds / len(tale.codes), 2),
+        "crowd_cpu_ms": round(1000 * tale.cpu_seconds / len(tale.codes), 2),
+        "load": round(os.getloadavg()[0], 1),
     }
 
 
 def gathered(run, base, roots, sessions, **pace):
-    """A crowd's tale, and the processor time that web server and database spent on it."""
+    """A crowd's tale, and the processor time that web server and database spent on its votes."""
     from benchmarks.speed.judging_crowd import crowd
 
-    before = processor_seconds(roots)
-    tale = asyncio.run(crowd(base, run.code, sessions, **pace))
-    return tale, processor_seconds(roots) - before
+    marks = []
+    tale = asyncio.run(crowd(base, run.code, sessions, seated=lambda: marks.append(processor_seconds(roots)), **pace))
+    return tale, processor_seconds(roots) - marks[0]
+
+
+def open_pages(run, base, roots, judges, seconds):
+    """Judges who look at a pair for eight seconds, each at an open page."""
+    from benchmarks.speed.judging_rows import make_judges
+
+    sessions = make_judges(run, judges, "page")
+    tale, cpu = gathered(run, base, roots, sessions, every=8.0, votes=judges * seconds // 8, look=True)
+    return {"judges": judges, **told(tale, cpu)}
 
 
 def facts(run, base, roots, sessions, votes):
@@ -179,20 +193,22 @@ def on_database(full: bool, vendor: str, parts: list[str], votes: int | None) ->
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", verbosity=0, interactive=False)
-    count, seconds = 100 if vendor == "postgresql" else 20, PACE_SECONDS[full]
+    seconds, pages = SECONDS[full], OPEN_PAGES[full]
     print(f"\n{vendor}", flush=True)
     found = {}
     with gunicorn() as (base, pid):
         roots = {pid, int(os.environ.get("BENCH_DATABASE_PID", pid))}
         run = make_run()
-        crowd = (run, base, roots, make_judges(run, count))
+        crowd = (run, base, roots, make_judges(run, JUDGES))
         measures = {
             "growth": lambda: growth(make_run(), base, roots, SIZES[full]),
-            "paced": lambda: told(*gathered(*crowd, every=4.0, votes=count * seconds // 4)),
-            "saturated": lambda: told(*gathered(*crowd, every=LEAST_PAUSE, votes=60 * seconds)),
+            "saturated": lambda: told(*gathered(*crowd, every=LEAST_PAUSE, votes=200 * seconds)),
             "facts": lambda: facts(*crowd, votes or FACTS[vendor][full]),
+            "open_pages": lambda: open_pages(run, base, roots, pages, seconds),
         }
         for name in parts:
+            if name == "open_pages" and vendor == "sqlite":
+                continue
             found[name] = measures[name]()
             figures = "  ".join(f"{key} {value}" for key, value in found[name].items() if key != "rows" and value != "")
             print(f"  {name:10}{figures}", flush=True)

@@ -6,8 +6,10 @@ the few statements of the busiest requests are kept: `CompiledQuery` for reading
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import count
 from types import SimpleNamespace
 from typing import Any, Generic, TypeVar
 
@@ -22,7 +24,8 @@ M = TypeVar("M", bound=Model)
 def prepared_cursor() -> CursorWrapper:
     """A cursor whose statements PostgreSQL keeps; they are counted and logged like all others.
 
-    Off where `PREPARED_STATEMENTS` is: psycopg then sends them whole.
+    It takes PostgreSQL's own $1, $2 … (see `numbered_places`): psycopg would look for places in a long text each time, which takes
+    as long as running it. Off where `PREPARED_STATEMENTS` is: psycopg then sends them whole.
     """
     cursor: CursorWrapper = connection.cursor()
     if connection.vendor == "postgresql":
@@ -34,10 +37,10 @@ def _preparing() -> type[Any]:
     """The class of these cursors; psycopg is imported only where it is used."""
     global _Preparing
     if _Preparing is None:
-        from psycopg import Cursor
+        from psycopg import RawCursor
         from psycopg.types.numeric import Int8Dumper
 
-        class Preparing(Cursor[Any]):
+        class Preparing(RawCursor[Any]):
             def __init__(self, *args: Any, **kwargs: Any) -> None:
                 super().__init__(*args, **kwargs)
                 # Else each mix of small and large numbers would be another statement.
@@ -54,13 +57,22 @@ def _preparing() -> type[Any]:
 
 
 _Preparing: type[Any] | None = None
+_PLACE = re.compile(r"%\((\w+)\)s")
+
+
+def numbered_places(sql: str) -> tuple[str, list[str]]:
+    """A statement with places such as %(seat)s as PostgreSQL takes it, and the names of its values in their order."""
+    names = list(dict.fromkeys(_PLACE.findall(sql)))
+    numbers = {name: f"${number}" for number, name in enumerate(names, start=1)}
+    return _PLACE.sub(lambda place: numbers[place[1]], sql), names
 
 
 class CompiledQuery(Generic[M]):
     """An ORM query with places for values, for instance `CompiledQuery(lambda judge: Seat.objects.filter(judge=judge), int)`.
 
     `types` are those of the places, in the order of the function's arguments. The function is called once, when the query is
-    first run; the places may stand anywhere in it where a value is compared.
+    first run; the places may stand anywhere in it where a value is compared. All other values become part of the text, so that
+    the one plan can rely on them.
     """
 
     def __init__(self, make: Callable[..., QuerySet[M]], *types: type[int] | type[str]) -> None:
@@ -70,22 +82,32 @@ class CompiledQuery(Generic[M]):
         ]
 
     @cached_property
-    def _compiled(self) -> tuple[str, list[tuple[bool, Any]], Callable[[Sequence[Any]], list[M]]]:
-        """The statement, its parameters (whether one is a place, and which, or its value) and the reader of its rows."""
-        queryset = self._make(*self._places)
-        compiler = queryset.query.get_compiler(connection=connection)
+    def _compiled(self) -> tuple[str, list[int], Callable[[Sequence[Any]], list[M]]]:
+        """The statement, which value goes to each of its places, and the reader of its rows."""
+        compiler = self._make(*self._places).query.get_compiler(connection=connection)
         sql, values = compiler.as_sql()
         order = {place: n for n, place in enumerate(self._places)}
-        params = [(value in order, order.get(value, value)) for value in values]
-        if {n for is_place, n in params if is_place} != set(order.values()):
+        places = [order[value] for value in values if value in order]
+        if set(places) != set(order.values()):
             raise ValueError(f"A value is missing in: {sql}")
-        return sql, params, _reader(compiler)
+        numbers = count(1)
+        place = (lambda: f"${next(numbers)}") if connection.vendor == "postgresql" else (lambda: "%s")
+        return (
+            sql % tuple(place() if value in order else _literal(value) for value in values),
+            places,
+            _reader(compiler),
+        )
 
     def rows(self, *values: int | str) -> list[M]:
-        sql, params, read = self._compiled
+        sql, places, read = self._compiled
         with prepared_cursor() as cursor:
-            cursor.execute(sql, [values[what] if is_place else what for is_place, what in params])
+            cursor.execute(sql, [values[n] for n in places])
             return read(cursor.fetchall())
+
+
+def _literal(value: Any) -> str:
+    """A constant of a query as SQL."""
+    return str(int(value)) if isinstance(value, int) else "'{}'".format(str(value).replace("'", "''"))
 
 
 def _reader(compiler: Any) -> Callable[[Sequence[Any]], list[Any]]:

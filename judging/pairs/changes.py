@@ -20,7 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Model
 from django.utils.timezone import now
 
-from benchsite.lib.prepared import prepared_cursor
+from benchsite.lib.prepared import numbered_places, prepared_cursor
 from generation.models import Prompt, Sample
 from judging.models import Kind, Matchup, Seat, Vote
 from judging.pairs.schedule import Plan
@@ -197,10 +197,10 @@ def _is_stored(row: Model, number: int) -> None:
 
 def _run(steps: tuple[Step, ...], values: dict[str, Any], *, while_open: bool) -> tuple[list[int], Iterator[Any]]:
     """The numbers of the rows written, and the columns that the guard read."""
-    guard, writes, together = _statements(steps, while_open)
+    guard, writes, together, names = _statements(steps, while_open)
     with prepared_cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute(together, values)
+            cursor.execute(together, [values[name] for name in names])
             row = cursor.fetchone()
             if row is None:
                 raise StaleSeatError
@@ -217,8 +217,8 @@ def _run(steps: tuple[Step, ...], values: dict[str, Any], *, while_open: bool) -
 
 
 @lru_cache(maxsize=256)
-def _statements(steps: tuple[Step, ...], while_open: bool) -> tuple[str, list[str], str]:
-    """The guard, each write, and all as one statement."""
+def _statements(steps: tuple[Step, ...], while_open: bool) -> tuple[str, list[str], str, list[str]]:
+    """The guard, each write, and all as one statement with the names of its values in their order."""
 
     def numbered(texts: Iterable[str]) -> list[str]:
         return [text.replace("#", str(n)) for n, text in enumerate(texts)]
@@ -244,4 +244,4 @@ def _statements(steps: tuple[Step, ...], while_open: bool) -> tuple[str, list[st
     results.append(f"1 / (SELECT count(*) FROM {chain[-1]})")  # noqa: S608
     results += [f"guard.{column.rpartition(' AS ')[2]}" for column in columns]
     together = f"WITH {', '.join(parts)} SELECT {', '.join(results)} FROM guard"  # noqa: S608
-    return guard, [write.replace("{held}", "TRUE") for write in writes], together
+    return guard, [write.replace("{held}", "TRUE") for write in writes], *numbered_places(together)

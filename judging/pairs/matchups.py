@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypedDict
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from generation.models import Sample
 from judging.models import Epoch, Matchup, Seat
@@ -82,6 +82,19 @@ def samples_of(matchup: Matchup) -> tuple[Sample, Sample]:
     if matchup.left_sample is None or matchup.right_sample is None:
         raise ValueError(f"{matchup} has no drawings.")
     return matchup.left_sample, matchup.right_sample
+
+
+def showable(side: str) -> Q:
+    """The condition that `is_showable` asks of a side, for a query."""
+    return Q(
+        **{
+            f"{side}__state": Sample.State.DRAWN,
+            f"{side}__verdict": Sample.Verdict.VALID,
+            f"{side}__held": False,
+            f"{side}__excluded_reason": "",
+            f"{side}__entrant__disqualified": "",
+        }
+    )
 
 
 def is_showable(matchup: Matchup) -> bool:

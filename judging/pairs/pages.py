@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
 from statistics import median
 from typing import Any
 
 from django.template.loader import render_to_string
+from django.utils.html import escape
 
 from generation.models import Run
 from judging.models import Matchup, Seat
@@ -69,8 +73,37 @@ def _step(value: int, step: int, most: int) -> int:
     return min(max(-(-value // step) * step, step), most)
 
 
+# Places in a rendered pair, in letters that an address may have too.
+PLACES = {name: f"place{name}".ljust(12, "z")[:12] for name in ("code", "prompt", "category", "left", "right")}
+SIZES = {"columns": 987_654_321, "rows": 987_654_322}
+_PLACE = re.compile("|".join([*PLACES.values(), *map(str, SIZES.values())]))
+
+
 def pair_html(matchup: Matchup) -> str:
-    return render_to_string("judging/_pair.html", {"pair": shown(matchup)})
+    """The template, rendered once for each layout, with this pair's own values in its places."""
+    pair = shown(matchup)
+    left, right = (replace(side, text=side.text and PLACES[side.name]) for side in pair.sides)
+    layout = replace(
+        pair,
+        code=PLACES["code"],
+        prompt=PLACES["prompt"],
+        category=pair.category and PLACES["category"],
+        sides=(left, right),
+        **SIZES,
+    )
+    values = {side.name: side.text or "" for side in pair.sides}
+    values |= {"code": pair.code, "prompt": pair.prompt, "category": pair.category}
+    texts = {PLACES[name]: escape(value) for name, value in values.items()}
+    texts |= {str(place): str(getattr(pair, name)) for name, place in SIZES.items()}
+    pieces, places = _pieces(layout)
+    return "".join(chain.from_iterable(zip(pieces, (texts[place] for place in places), strict=False))) + pieces[-1]
+
+
+@lru_cache(maxsize=64)
+def _pieces(layout: Shown) -> tuple[list[str], list[str]]:
+    """What stands between the places of a layout, and the places in their order."""
+    html = render_to_string("judging/_pair.html", {"pair": layout})
+    return _PLACE.split(html), _PLACE.findall(html)
 
 
 def progress(seat: Seat) -> dict[str, int | None]:

@@ -14,7 +14,7 @@ from judging.models import Epoch, Kind, Matchup, Seat, new_seed
 from judging.pairs import schedule
 from judging.pairs.changes import Changes
 from judging.pairs.epochs import coverage, current_epoch, has_enough, load_table, refresh_epoch
-from judging.pairs.matchups import is_showable, with_parts
+from judging.pairs.matchups import showable, with_parts
 from judging.pairs.rounds import Pair
 from judging.pairs.schedule import Place, Plan
 from judging.pairs.table import Item, Table, unordered
@@ -134,17 +134,18 @@ def _plan_next(
     if schedule.is_due(place.repeats, share=rules.repeats, served=place.served, seed=plan.seed, kind="repeat"):
         source, after = schedule.next_repeat(plan, place, _earlier(seat, table))
         if source is not None:
-            return _repeat(seat, source), after
+            return _repeat(seat, with_parts().get(pk=source)), after
     item, place = schedule.next_regular(plan, table, place, unseen)
     return None if item is None else (_matchup(seat, table, item, Kind.REGULAR), place)
 
 
-def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, Matchup]]:
-    """The judge's own items of this epoch that may come again."""
+def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, int]]:
+    """The judge's own items of this epoch that may come again, by number."""
     window = range(seat.made - schedule.REPEAT_WITHIN, seat.made - schedule.REPEAT_AFTER + 1)
     earlier = (
-        with_parts()
-        .filter(
+        Matchup.objects.filter(
+            showable("left_sample"),
+            showable("right_sample"),
             seat=seat,
             epoch=seat.epoch,
             order__range=(max(window.start, 0), window.stop - 1),
@@ -153,13 +154,10 @@ def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, Matchup]]:
             repeat=None,
         )
         .order_by("order")
+        .values_list("pk", "left_id", "right_id")
     )
     index = {entrant: number for number, entrant in enumerate(table.entrants)}
-    return [
-        (unordered(index[matchup.left_id], index[matchup.right_id]), matchup)
-        for matchup in earlier
-        if is_showable(matchup)
-    ]
+    return [(unordered(index[left], index[right]), pk) for pk, left, right in earlier]
 
 
 def _matchup(seat: Seat, table: Table, item: Item, kind: Kind) -> Matchup:

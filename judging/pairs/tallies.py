@@ -9,6 +9,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Case, Count, F, Value, When
 
+from benchsite.lib.prepared import numbered_places, prepared_cursor
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.snapshots import snapshot
 from generation.models import Run
@@ -109,10 +110,18 @@ def _move_cells(matchup: Matchup, outcome: str, *, before: int, after: int, chan
         return [place | dict(zip(names, cell, strict=True)) | {"votes": n} for cell, n in folded if n]
 
     steps = [(TAKE_FROM_PROMPT, rows(was, before)), (ADD_TO_PROMPT, rows(now, after))]
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         for step, values in steps if before < after else reversed(steps):
             if values:  # without any, SQLite would be given PostgreSQL's placeholders
-                cursor.executemany(step.alone, values)
+                cursor.executemany(*_many(step.alone, values))
+
+
+def _many(sql: str, rows: list[dict[str, Any]]) -> tuple[str, list[Any]]:
+    """A statement and the values of its rows, as this database's cursor takes them."""
+    if connection.vendor != "postgresql":
+        return sql, rows
+    text, names = numbered_places(sql)
+    return text, [[row[name] for name in names] for row in rows]
 
 
 def _fold_kinds(cells: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
