@@ -89,11 +89,12 @@ def pair_html(matchup: Matchup) -> str:
         prompt=PLACES["prompt"],
         category=pair.category and PLACES["category"],
         sides=(left, right),
-        **SIZES,
+        columns=SIZES["columns"],
+        rows=SIZES["rows"],
     )
     values = {side.name: side.text or "" for side in pair.sides}
     values |= {"code": pair.code, "prompt": pair.prompt, "category": pair.category}
-    texts = {PLACES[name]: escape(value) for name, value in values.items()}
+    texts: dict[str, str] = {PLACES[name]: escape(value) for name, value in values.items()}
     texts |= {str(place): str(getattr(pair, name)) for name, place in SIZES.items()}
     pieces, places = _pieces(layout)
     return "".join(chain.from_iterable(zip(pieces, (texts[place] for place in places), strict=False))) + pieces[-1]
