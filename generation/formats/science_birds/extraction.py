@@ -1,7 +1,8 @@
 """Reads the `drop_block` calls out of an answer, as text: nothing in an answer is ever executed.
 
 - The code is the **last** fence of backticks with no backtick inside.
-- In it every literal `drop_block('b..', n)` counts, in order, inside comments and strings too.
+- In it every literal `drop_block('b..', n)` counts, in order, inside comments and strings too. As in the competition's own
+  extraction, only names of 1s and 3s are calls: one of another block loses that block alone, `b33` or a missing number the level.
 - Everything else is ignored, and flagged for a curator.
 """
 
@@ -11,8 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Case-sensitive, one kind of quote, blanks only after the comma, a literal non-negative integer in ASCII digits.
-CALL = re.compile(r"""(?<!\w)drop_block\((['"])(b[0-9A-Za-z]{2})\1,[ \t]*([0-9]+)\)""")
+# Case-sensitive, either quote, blanks only after the comma, ASCII digits or none.
+CALL = re.compile(r"""drop_block\(['"](b[13][13])['"], *([0-9]*)\)""")
 RUN = re.compile("`+")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 MAX_CALLS = 100_000  # a level holds 320 blocks at most, so anything longer is lost by conversion anyway
@@ -20,7 +21,7 @@ MAX_CALLS = 100_000  # a level holds 320 blocks at most, so anything longer is l
 
 @dataclass(frozen=True)
 class Drop:
-    """One literal call: the block's name, and its centre column (None when it has too many digits to be a column)."""
+    """One literal call: the block's name, and its centre column (None where it has no digits, or too many to be a column)."""
 
     kind: str
     x: int | None
@@ -70,8 +71,8 @@ def read_drops(body: str) -> Iterator[Drop]:
     for number, match in enumerate(CALL.finditer(body)):
         if number == MAX_CALLS:
             return
-        digits = match[3].lstrip("0") or "0"
-        yield Drop(match[2], int(digits) if len(digits) <= 6 else None)
+        digits = match[2].lstrip("0") or match[2][:1]
+        yield Drop(match[1], int(digits) if 0 < len(digits) <= 6 else None)
 
 
 def flags_of(body: str, calls: int) -> Iterator[str]:

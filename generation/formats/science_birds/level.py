@@ -67,7 +67,7 @@ def place(drop: Drop, tops: list[int], number: int) -> Block:
     width, height = SIZES[drop.kind]
     half = width // 2
     if drop.x is None or drop.x - half < 0 or drop.x + half >= COLUMNS:
-        where = "a huge column" if drop.x is None else f"column {drop.x}"
+        where = "no column" if drop.x is None else f"column {drop.x}"
         raise IllegalDrop("bad_position", f"Call {number} drops {drop.kind} at {where}, outside the 20 columns.")
     left = drop.x - half
     row = max(tops[left : left + width])

@@ -23,7 +23,7 @@ LINEAR_DAMPING, ANGULAR_DAMPING = 1.0, 0.05
 DENSITY, FRICTION, RESTITUTION = 1.0, 4.0, 0.0
 # Box2D keeps a skin of 0.01 on every side of a polygon; colliders smaller by the two skins touch without settling.
 SKIN = 0.01
-MOVED = 0.1  # a block displaced by this much or more has moved; rotation is ignored
+MOVED = 0.1  # a block displaced by this much or more has moved, as the competition's scene is set; rotation is ignored
 FRAME_STEPS = 5  # replay frames every 0.1 s, thinned out where a straight line says the same
 FRAME_TOLERANCE = 0.004
 

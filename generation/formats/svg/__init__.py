@@ -18,6 +18,7 @@ from generation.formats.svg.parsing import local, texts_of
 from generation.formats.svg.sanitising import Copy, sanitise
 from generation.formats.svg.source import Source, find_source
 from generation.formats.svg.statistics import describe_structure
+from generation.formats.svg.tolerance import is_tolerant, repair
 from generation.formats.svg.words import read_in_order, read_lines
 
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -47,7 +48,8 @@ class SvgFormat(Format):
             return Extraction(None, "doctype_forbidden", detail, cleaned)
         try:
             gate.check_bytes(source.text)
-            root, repairs = parsing.parse(source.text)
+            text, tolerated = _readable(source.text, answer)
+            root, repairs = parsing.parse(text)
             gate.check_tree(root)
             copy = sanitise(root)
             copy.flags |= gate.check_cost(copy.root)
@@ -59,13 +61,14 @@ class SvgFormat(Format):
             removed = tuple(sorted({*cleaned, *copy.flags}))
             return Extraction(None, "blank_output", "The drawing has no shape to show.", removed)
         facts = _facts(source, repairs, copy, answer.options.get("names", ()))
+        facts["tolerated"] = tolerated
         flags = {*cleaned, *copy.flags, *_flags(source, facts, copy)}
         return Extraction(copy.text, flags=tuple(sorted(flags)), facts=facts)
 
     def measure(self, drawing: str, answer: Answer, *, backend: str = "builtin") -> dict[str, Any]:
         """The structure of the drawing as the model wrote it; of the drawing given where the answer is not at hand."""
         source = find_source(clean_text(answer.text)[0])
-        text = source.text if source else drawing
+        text = _readable(source.text, answer)[0] if source else drawing
         return describe_structure(text, parsing.parse(text)[0])
 
     def demo_answer(self, turns: Sequence[str], *, skill: float, random: Random) -> DemoAnswer:
@@ -73,6 +76,11 @@ class SvgFormat(Format):
 
     def render(self, drawing: str, *, variant: str = "") -> Picture | None:
         return Picture("image/svg+xml", drawing.encode("utf-8"))
+
+
+def _readable(text: str, answer: Answer) -> tuple[str, list[str]]:
+    """The text to parse, and what was put right where the suite takes drawings as a browser does."""
+    return repair(text) if is_tolerant(answer.options) else (text, [])
 
 
 def _explain(error: parsing.NotWellFormed, source: Source, answer: Answer) -> tuple[str, str]:
@@ -100,6 +108,7 @@ def _flags(source: Source, facts: dict[str, Any], copy: Copy) -> list[str]:
         "doctype_removed": source.has_doctype,
         "several_drawings": source.several,
         "namespace_added": bool(facts["repairs"]),
+        "browser_tolerance": bool(facts["tolerated"]),
         "identity_leak": bool(facts["signed"] or facts["signed_unseen"]),
         "stylesheet_instruction": "<?xml-stylesheet" in source.head or "<?xml-stylesheet" in source.text,
     }

@@ -80,10 +80,11 @@ def test_code_is_the_last_fence_without_a_backtick(text, kinds):
         "drop_block('b11', 1.0)",
         "drop_block('b11', x)",
         "drop_block('b11', ２)",
-        "drop_block('b11\", 1)",
+        "drop_block('b22', 1)",
+        "drop_block('b12', 1)",
+        "drop_block('b11',\t1)",
         "drop_block(b11, 1)",
         "drop_block('b1', 1)",
-        "my_drop_block('b11', 1)",
         "drop_block(block='b11', x=1)",
     ],
 )
@@ -94,10 +95,22 @@ def test_other_calls_are_ignored(call):
     assert FORMAT.extract(answer(f"{call}\ndrop_block('b11', 4)")).drawing == "drop_block('b11', 4)"
 
 
+@pytest.mark.parametrize("call", ["drop_block('b11\", 4)", "my_drop_block('b11', 4)", "drop_block('b11',    04)"])
+def test_calls_count_as_in_the_competitions_extraction(call):
+    assert FORMAT.extract(answer(call)).drawing == "drop_block('b11', 4)"
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"), [("drop_block('b33', 4)", "unknown_block"), ("drop_block('b11', )", "bad_position")]
+)
+def test_a_call_that_the_competitions_converter_stops_at_loses_the_level(call, reason):
+    assert FORMAT.extract(answer(f"drop_block('b11', 2)\n{call}")).reason == reason
+
+
 @pytest.mark.parametrize(
     ("plan", "reason", "number"),
     [
-        ("b11 1, b22 2", "unknown_block", 2),
+        ("b11 1, b33 2", "unknown_block", 2),
         ("b11 20", "bad_position", 1),
         ("b31 0", "bad_position", 1),
         ("b31 19", "bad_position", 1),
