@@ -6,6 +6,7 @@ from collections import Counter
 
 from django.db.models import Count
 
+from benchsite.lib.text import markdown_cell
 from generation.models import Run, Sample
 from ranking.results import AnswersResult
 
@@ -28,3 +29,10 @@ def count_answers(run: Run) -> AnswersResult:
         "waiting": waiting,
         "missing_by_entrant": dict(sorted(missing.items())),
     }
+
+
+def notes_markdown(run: Run) -> list[str]:
+    """What is to be known of entrants beside their scores, such as a proxy or drawings that were made elsewhere."""
+    notes = run.entrants.exclude(note="").order_by("id").values_list("name", "note")
+    lines = [f"- {markdown_cell(name)}: {markdown_cell(note)}" for name, note in notes]
+    return ["## Notes", "", *lines, ""] if lines else []

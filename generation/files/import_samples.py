@@ -28,6 +28,7 @@ from generation.runs.loaded import LoadedRun, load_run
 from generation.runs.staleness import mark_stale
 
 PROVIDER = "import"
+OUTSIDE = "drawn elsewhere and imported"
 Key = tuple[int | None, str, int, int]
 
 
@@ -168,7 +169,7 @@ def _read(loaded: LoadedRun, drawing: _Drawing) -> Read:
 
 def _save(run: Run, loaded: LoadedRun, drawings: dict[Key, _Drawing], read: dict[Key, Read]) -> None:
     """Fill samples that wait for an answer, and add those that nobody planned."""
-    models = _models(run, loaded, {key[1] for key in drawings})
+    models = _models(run, loaded, [drawing.line for drawing in drawings.values()])
     entrants = {row.model_id: row for row in run.entrants.exclude(model=None)}
     places = ("entrant_id", "model_id", "prompt_id", "attempt", "pk")
     planned = {tuple(row[:4]): row[4] for row in run.samples.exclude(state=Sample.State.DRAWN).values_list(*places)}
@@ -204,14 +205,24 @@ def _fields(drawing: _Drawing, read: Read) -> dict[str, Any]:
     }
 
 
-def _models(run: Run, loaded: LoadedRun, ids: set[str]) -> dict[str, LanguageModel]:
-    """The models by id; one that the run does not know yet joins it, as one that has no API."""
+def _models(run: Run, loaded: LoadedRun, lines: list[Line]) -> dict[str, LanguageModel]:
+    """The models by id; one that the run does not know yet joins it, as one that has no API: its note says so."""
     known = {row.model_id: row for row in run.models.all()}
     profile = {"name": PROVIDER, "base_url": ""}
     free = {"price_in_nano": 0, "price_out_nano": 0}
-    for name in sorted(ids - set(known)):
+    for name in sorted({line.model_id for line in lines} - set(known)):
+        own = [line for line in lines if line.model_id == name]
+        label, note, made = (
+            next((text for line in own if (text := getattr(line, field))), "") for field in ("label", "note", "made")
+        )
         known[name] = LanguageModel.objects.create(
-            run=run, model_id=name, label=name, provider=PROVIDER, profile=profile, **free
+            run=run,
+            model_id=name,
+            label=label or name,
+            note="; ".join(filter(None, [made or ("" if OUTSIDE in note else OUTSIDE), note])),
+            provider=PROVIDER,
+            profile=profile,
+            **free,
         )
         if not any(entrant.turns for entrant in loaded.entrants.values()):
             entrant_row(run, known[name]).save()

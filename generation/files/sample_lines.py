@@ -32,6 +32,9 @@ class Line:
     finish_reason: str = ""
     completion_tokens: int | None = None
     source: str = "file"
+    label: str = ""  # of a model that is new to the run, as are the next two
+    note: str = ""
+    made: str = ""  # how: by a subagent, through a proxy
 
     def bad(self, field: str, problem: str) -> BadLine:
         # A line of a folder is a file of its own, and has no number.
@@ -135,7 +138,12 @@ def _line(row: SampleRow) -> Line:
         finish_reason=clean_text(row.optional_text("finish_reason") or "")[0][:40],
         completion_tokens=row.whole_number("completion_tokens", least=0, most=10**9) if counted else None,
         source=row.source,
+        **{name: _one_line(row, name, most) for name, most in (("label", 120), ("note", 200), ("made", 90))},
     )
+
+
+def _one_line(row: SampleRow, name: str, most: int) -> str:
+    return " ".join(clean_text(row.optional_text(name) or "")[0].split())[:most]
 
 
 def is_model_name(text: str) -> bool:

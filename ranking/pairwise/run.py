@@ -9,7 +9,7 @@ import numpy as np
 from benchsite.lib.times import parse_time
 from generation.models import Run
 from judging.models import Seat
-from ranking.answers import count_answers
+from ranking.answers import count_answers, notes_markdown
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.columns.answers import Cost, costs_of, sample_rates
@@ -67,7 +67,7 @@ def run_facts(run: Run, board: Leaderboard, document: PairwiseDocument, votes: V
         "pairs": pair_counts(board.fit),
         **covariance(board.fit),
         "costs": {name: cost_fact(cost) for name, cost in costs_of(run).items()},
-        "md": leaderboard_markdown(document, title=str(run)),
+        "md": "\n".join([leaderboard_markdown(document, title=str(run)), *notes_markdown(run)]),
         "csv": leaderboard_csv(board),
         "simulated": Seat.objects.filter(run=run, is_simulated=True, voted__gt=0).count(),
     }

@@ -17,7 +17,7 @@ from benchsite.lib.times import parse_time
 from generation.models import Measurement, Run, Sample
 from judging.grades.sheets import rubric_of
 from judging.models import Grade, Seat
-from ranking.answers import count_answers
+from ranking.answers import count_answers, notes_markdown
 from ranking.results import ScoreRow
 from ranking.rubric.agreement import ITEM
 from ranking.rubric.differences import Differences
@@ -133,12 +133,6 @@ def standings(rows: Iterable[tuple[EntrantScore, Estimate]], differences: Differ
     ]
 
 
-def notes_markdown(run: Run) -> list[str]:
-    notes = run.entrants.exclude(note="").order_by("id").values_list("name", "note")
-    lines = [f"- {markdown_cell(name)}: {markdown_cell(note)}" for name, note in notes]
-    return ["## Notes", "", *lines, ""] if lines else []
-
-
 def structure_markdown(structure: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Means over valid drawings, counted on the code as the model wrote it."""
     if not structure:
@@ -146,12 +140,12 @@ def structure_markdown(structure: Mapping[str, Mapping[str, Any]]) -> list[str]:
     head = [
         "## SVG structure",
         "",
-        "| Entrant | Visual score | Bytes | Tags | Anchors | in paths | Drawings |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| Entrant | Visual score | Bytes | Tags | Advanced | Anchors | in paths | Drawings |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     rows = [
         f"| {markdown_cell(name)} | {'–' if row['visual'] is None else format(row['visual'], '.1f')} | {row['bytes']:.0f} "
-        f"| {row['tags']:.1f} | {row['anchors_all']:.1f} | {row['anchors_path']:.1f} | {row['drawings']} |"
+        f"| {row['tags']:.1f} | {row['advanced_share']:.1%} | {row['anchors_all']:.1f} | {row['anchors_path']:.1f} | {row['drawings']} |"
         for name, row in structure.items()
     ]
     return [*head, *rows, ""]

@@ -103,9 +103,31 @@ def test_dump_and_import_are_a_round_trip(demo):
     assert (told["run"], told["suite"], told["demo"]) == (run.code, "tiny", True)
 
 
+def test_a_model_without_an_api_keeps_its_label_its_note_and_how_it_was_made():
+    run = start_run(make_suite(prompts=1, attempts=1), models=[], draw=False)
+    prompt = run.prompts.get()
+    line = {"model_id": "composer-2", "prompt_text": prompt.text, "attempt_number": 1, "raw_output": "```\no\n```"}
+    told = {"label": "Composer 2", "note": "tools disabled", "made": "by subagents in Cursor"}
+    other = {**line, "model_id": "other"}
+
+    import_samples(io.BytesIO(b"\n".join(json.dumps(row).encode() for row in (line | told, other))), run=run)
+
+    entrants = {row.name: row for row in run.entrants.all()}
+    assert entrants["composer-2"].label == "Composer 2"
+    assert entrants["composer-2"].note == "by subagents in Cursor; tools disabled"
+    assert entrants["other"].note == "drawn elsewhere and imported"
+    dump = io.StringIO()
+    write_samples(run, dump)
+    rows = {row["model_id"]: row for row in map(json.loads, dump.getvalue().splitlines())}
+    assert (rows["composer-2"]["label"], rows["composer-2"]["imported"]) == ("Composer 2", True)
+    assert rows["other"]["note"] == "drawn elsewhere and imported"
+
+
 def without_run(dump: io.StringIO) -> list[dict]:
     """The order of models may differ: an imported run met them in another order. Imported is not demo-made."""
-    lines = [{**json.loads(row), "run": "", "demo": ""} for row in dump.getvalue().splitlines()]
+    lines = [
+        {**json.loads(row), "run": "", "demo": "", "note": "", "imported": ""} for row in dump.getvalue().splitlines()
+    ]
     return sorted(lines, key=lambda row: (row["prompt_text"], row["model_id"], row["attempt_number"]))
 
 
