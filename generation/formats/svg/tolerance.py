@@ -26,7 +26,7 @@ CAPITAL = re.compile(r"[A-Z]")
 
 
 def is_tolerant(options: Mapping[str, Any]) -> bool:
-    return options.get("tolerance", STRICT) == BROWSER
+    return bool(options.get("tolerance", STRICT) == BROWSER)
 
 
 def repair(text: str) -> tuple[str, list[str]]:
