@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from html import escape
 from statistics import median
 
-from generation.models import Entrant
+from generation.models import Entrant, Run
 from judging.models import JudgeTally, Seat
+from judging.pairs.own.agreement import Agreement, Repeats, agreement_with_others, own_repeats
 from judging.pairs.own.answers import SKIP
 from judging.pairs.own.history import counts_by_choice
 from judging.pairs.pages import names_shown
@@ -30,12 +31,15 @@ class Figures:
     favourite: str
     won: int
     compared: int
+    agreement: Agreement | None
+    repeats: Repeats | None
 
 
 def own_figures(seat: Seat) -> Figures:
     counts = counts_by_choice(seat)
     times = [ms for ms in seat.votes.standing().values_list("response_ms", flat=True) if ms is not None]
     favourite, won, compared = _favourite(seat) if names_shown(seat.run) else ("", 0, 0)
+    over = seat.run.judging_state == Run.Judging.CLOSED
     return Figures(
         votes=seat.voted,
         skipped=counts[SKIP],
@@ -47,6 +51,8 @@ def own_figures(seat: Seat) -> Figures:
         favourite=favourite,
         won=won,
         compared=compared,
+        agreement=agreement_with_others(seat) if over else None,
+        repeats=own_repeats(seat) if over else None,
     )
 
 

@@ -123,3 +123,69 @@ def test_after_the_last_vote_the_judge_comes_to_the_figures(client):
     card = client.get(reverse("judging:card", args=[seat.run.code]))
     assert card["Content-Type"] == "image/svg+xml"
     assert "I judged 1 pair of drawings" in card.text
+
+
+def judged_alike(*, others):
+    """Alice chose the left of every shared pair; the others chose as told, by the same drawings."""
+    run = make_run(entrants=2, prompts=4, attempts=1, overlap=1, repeats=0)
+    chosen = {}
+    for name, agrees in {"alice": True, **others}.items():
+        seat = make_seat(run, name, quota=4)
+        take_seat(seat.pk)
+        for _ in range(4):
+            matchup = Matchup.objects.get(seat=seat, state="open")
+            best = chosen.setdefault(matchup.key, matchup.left_sample_id)
+            answer(seat, "left" if (matchup.left_sample_id == best) == agrees else "right")
+    return run.seats.get(judge__username="alice")
+
+
+def test_agreement_is_the_share_of_others_who_gave_the_same_answer_once_judging_is_closed(client):
+    seat = judged_alike(others={"bob": True, "dora": True, "eve": False})
+    client.force_login(seat.judge)
+    path = reverse("judging:done", args=[seat.run.code])
+    before = client.get(path)
+    Run.objects.update(judging_state="closed")
+
+    page = client.get(path)
+
+    assert before.context["own"].agreement is None
+    assert "could sway you" in before.text
+    agreement = page.context["own"].agreement
+    assert agreement.pairs == 4
+    assert agreement.share == pytest.approx(2 / 3)
+    assert agreement.low < 2 / 3 < agreement.high
+    assert "67%" in page.text
+
+
+def test_a_judge_whose_pairs_nobody_else_saw_is_told_so(client):
+    seat = sit(client, overlap=0)
+    answer(seat, "left")
+    Run.objects.update(judging_state="closed")
+
+    page = client.get(reverse("judging:done", args=[seat.run.code]))
+
+    assert page.context["own"].agreement is None
+    assert "nothing to compare" in collapsed(page)
+
+
+def test_a_pair_that_came_back_is_compared_by_its_drawings(client):
+    seat = sit(client, entrants=2, prompts=4, overlap=0, repeats=0.5)
+    while not Matchup.objects.filter(seat=seat, kind="repeat", state="voted").exists():
+        matchup = Matchup.objects.get(seat=seat, state="open")
+        answer(seat, "left" if matchup.left_id == Entrant.objects.first().pk else "right")
+    Run.objects.update(judging_state="closed")
+
+    repeats = client.get(reverse("judging:done", args=[seat.run.code])).context["own"].repeats
+
+    assert (repeats.same, repeats.shown) == (1, 1)
+
+
+@pytest.mark.parametrize("votes", [2, 8])
+def test_the_figures_take_the_same_statements_for_any_number_of_votes(client, votes, django_assert_max_num_queries):
+    seat = sit(client)
+    answer(seat, *["left"] * votes)
+    Run.objects.update(judging_state="closed")
+    client.get(reverse("judging:done", args=[seat.run.code]))
+
+    with django_assert_max_num_queries(14):
+        client.get(reverse("judging:done", args=[seat.run.code]))
