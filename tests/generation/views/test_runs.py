@@ -277,6 +277,7 @@ def test_held_drawings_are_announced_and_listed(client, curator, run):
     pages = [client.get(f"/runs/{run.code}/"), client.get(reverse("judging:overview", args=[run.code]))]
     listed = client.get(f"/runs/{run.code}/samples/?held=yes").text
 
+    assert "1 held for naming its maker" in collapsed(client.get("/runs/"))
     for page in pages:
         assert f'<a href="/runs/{run.code}/samples/?held=yes">1 drawing</a> is held back' in collapsed(page)
     assert held.code in listed
