@@ -54,6 +54,7 @@ class Protocol:
     - `board_pages` are its own tabs beside the ranking: names of pages that take a run's code, each with its label.
     - `entrant_page(fit, entrant)` adds to an entrant's page; without it the page shows the score and its categories.
     - `plan(scored, *, bound_nano=None)` is the panel that says how much a study of this suite or run will be able to say.
+    - `bounds` are the lowest and the highest score there can be, where there are such.
     - `has_ties`: its votes have ties and fails. Curators choose how these count, and `analyse` reads its votes.jsonl.
     - `needs_rubric`: a suite that names it must have a rubric.
     - `judging_room` and `ranking_room` are its folders. Their modules `models`, `urls` and `admin` are found there, and in
@@ -89,6 +90,7 @@ class Protocol:
     covariance: Function = ""
     prompt_records: Function = ""
     board_pages: Pages = field(default_factory=dict)
+    bounds: tuple[float, float] | None = None
     has_ties: bool = False
     slow: bool = False
     needs_rubric: bool = False
@@ -158,6 +160,7 @@ RUBRIC = Protocol(
     sentence="ranking.rubric.page.leading_sentence",
     analyse_file="ranking.rubric.scores.analyse_file",
     best_drawing="ranking.rubric.page.best_drawing",
+    bounds=(0, 100),
     needs_rubric=True,
     judging_words="judges are grading",
     invitation="You see one drawing at a time and grade it on a few dimensions, with the keyboard or sliders.",

@@ -61,7 +61,7 @@ def take_public_state(run: Run, name: str, entry: Protocol) -> PublicState | Non
                 run=run,
                 protocol=name,
                 number=last.number + 1 if last else 1,
-                standings=blurred(result["overall"]),
+                standings=blurred(result["overall"], bounds=entry.bounds),
                 votes=sum(judged.values()),
                 simulated=sum(seat.is_simulated for seat in judged),
                 imported=marks_of(run, entry).get("imported", 0),
@@ -90,10 +90,10 @@ def public_sentence(state: PublicState | None, labels: Mapping[str, str], entry:
         return "Judging is open. The first standings are shown after more votes."
     first = state.standings[0]
     level = [labels.get(row["entrant"], row["entrant"]) for row in state.standings if row["high"] >= first["low"]]
-    leads = f"{labels.get(first['entrant'], first['entrant'])} is ahead"
+    leads = f"{level[0]} is ahead so far"
     if len(level) == 1:
-        return f"{leads} so far; judging is open."
-    return f"{leads} so far, but {len(level)} cannot be told apart; judging is open."
+        return f"{leads}; judging is open."
+    return f"{leads}, but the first {len(level)} are not separated yet; judging is open."
 
 
 def _rows(entry: Protocol) -> str:

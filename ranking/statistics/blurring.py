@@ -24,8 +24,13 @@ def bounded_parts(judged: Mapping[T, int], *, share: int) -> dict[T, float]:
     return {judge: most / count for judge, count in judged.items() if count > most}
 
 
-def blurred(rows: list[dict[str, Any]], *, luck: random.Random | None = None) -> list[dict[str, Any]]:
-    """Rank, score and one margin for all: a margin of each entrant's own would tell how often it was judged."""
+def blurred(
+    rows: list[dict[str, Any]], *, bounds: tuple[float, float] | None = None, luck: random.Random | None = None
+) -> list[dict[str, Any]]:
+    """Rank, score and one margin for all: a margin of each entrant's own would tell how often it was judged.
+
+    What lies outside of `bounds` is shown at the bound: moved too far, it would only look absurd.
+    """
     luck = luck or random.SystemRandom()
     kind = "rating" if any("rating" in row for row in rows) else "score"
     spreads = [(row["high"] - row["low"]) / (2 * Z) for row in rows if None not in (row.get("low"), row.get("high"))]
@@ -34,13 +39,14 @@ def blurred(rows: list[dict[str, Any]], *, luck: random.Random | None = None) ->
     step, spread = STEPS[kind], max(spreads)
     margin = step * math.ceil(Z * math.hypot(1, ERROR) * spread / step)
     scores = {row["entrant"]: step * round((row[kind] + luck.gauss(0, ERROR * spread)) / step) for row in rows}
+    least, most = bounds or (-math.inf, math.inf)
     return [
         {
             "entrant": name,
             "rank": 1 + sum(other > score for other in scores.values()),
-            kind: score,
-            "low": score - margin,
-            "high": score + margin,
+            kind: min(max(score, least), most),
+            "low": min(max(score - margin, least), most),
+            "high": min(max(score + margin, least), most),
         }
         for name, score in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     ]

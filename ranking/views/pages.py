@@ -11,15 +11,18 @@ from django.shortcuts import get_object_or_404, render
 
 from benchsite.lib.files import attachment
 from benchsite.lib.json_pages import page_or_json
-from generation.models import Run
+from generation.models import Entrant, Run
 from generation.protocols import protocol_of, protocols_of
 from judging.disclosure import may_see_drawings
+from judging.models import PublicState
 from ranking.boards.rows import tabs_for
+from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
+from ranking.charts.markers import marker_sign
 from ranking.models import Fit
 from ranking.people import is_closed_to, is_hidden_from
 from ranking.public_states import newest_state, public_sentence
 from ranking.views import page_json
-from ranking.words import labels_of, named
+from ranking.words import labels_of, named, numbers_of
 
 FORMS = {"json": "application/json", "md": "text/markdown", "csv": "text/csv", "svg": "image/svg+xml"}
 
@@ -63,7 +66,7 @@ def check_open(request: HttpRequest, run: Run, protocol: str) -> None:
 
 
 def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> HttpResponse:
-    state, labels = newest_state(run, protocol), labels_of(run.entrants.all())
+    state, entrants = newest_state(run, protocol), list(run.entrants.all())
     entry = protocol_of(run, protocol)
     context = {
         "run": run,
@@ -71,11 +74,33 @@ def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> H
         "entry": entry,
         "protocols": protocols_of(run),
         "state": state,
-        "sentence": public_sentence(state, labels, entry),
-        "rows": [row | {"label": named(row, labels)} for row in state.standings] if state else [],
+        "sentence": public_sentence(state, labels_of(entrants), entry),
+        **(standings_so_far(state, entrants) if state else {"rows": []}),
         **more,
     }
     return page_or_json(request, "ranking/public_state.html", context, page_json.public_state)
+
+
+def standings_so_far(state: PublicState, entrants: list[Entrant]) -> dict[str, Any]:
+    """The rows of a public state as its page draws them."""
+    labels, numbers = labels_of(entrants), numbers_of(entrants)
+    drawn = [
+        Interval(named(row, labels), score, row["low"], row["high"], number=numbers.get(row["entrant"], len(numbers)))
+        for row in state.standings
+        for score in [row.get("rating", row.get("score"))]
+    ]
+    scale = interval_scale(drawn)
+    rows = [
+        row
+        | {
+            "label": one.label,
+            "sign": marker_sign(one.number or 0),
+            "value": one.value,
+            "interval": interval_row(one, scale),
+        }
+        for row, one in zip(state.standings, drawn, strict=True)
+    ]
+    return {"rows": rows, "axis": interval_axis(scale)}
 
 
 def tabs_of(request: HttpRequest, fit: Fit, *, here: str) -> dict[str, Any]:

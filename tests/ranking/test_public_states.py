@@ -158,6 +158,18 @@ def test_a_state_has_one_margin_for_all_and_no_counts():
     assert all(row["rating"] % 10 == 0 for row in state.standings)
 
 
+def test_a_blurred_score_stays_on_its_scale():
+    rows = [
+        {"entrant": name, "score": score, "low": score - 20, "high": score + 20}
+        for name, score in zip("ab", (3, 97), strict=True)
+    ]
+
+    shown = [row for _ in range(20) for row in blurred(rows, bounds=(0, 100))]
+
+    assert all(0 <= row["low"] <= row["score"] <= row["high"] <= 100 for row in shown)
+    assert any(row["score"] in (0, 100) for row in shown), "some were moved beyond"
+
+
 def test_a_private_run_has_no_public_state():
     make_voted_run(votes=120)
 
