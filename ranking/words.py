@@ -81,7 +81,7 @@ GAP_WORDS = {
 
 
 VERDICT_WORDS = {
-    "settled": "{upper} is ahead of {lower}{gap}. This holds by a bound that stays right however often one looks.",
+    "settled": "{upper} is ahead of {lower}{gap}. The lead is settled, however often the votes are looked at.",
     "ahead": "{upper} is ahead of {lower}{gap}. This may still change.",
     "tied": "The two are practically equal{gap}.",
     "undecided": "The two are not separated yet{gap}.",
@@ -94,9 +94,14 @@ def pair_of(verdicts: VerdictsResult | None, one: str, other: str) -> VerdictRes
     return next((pair for pair in pairs if {pair["upper"], pair["lower"]} == {one, other}), None)
 
 
+def signed(value: float, digits: int) -> str:
+    """A number with its sign; a minus as wide as the plus."""
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
 def verdict_words(pair: VerdictResult, labels: Mapping[str, str], *, digits: int) -> str:
     """The verdict on two entrants, with their gap and its interval."""
-    low, high = (None if bound is None else f"{bound:+.{digits}f}" for bound in (pair["low"], pair["high"]))
+    low, high = (None if bound is None else signed(bound, digits) for bound in (pair["low"], pair["high"]))
     both = f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less" if high else ""
     bounds = f" (95% interval {both})" if both else ""
     gap = f": the gap is {pair['gap']:.{digits}f} points{bounds}"
@@ -116,7 +121,7 @@ def gap_lines(verdicts: VerdictsResult, names: Sequence[str], *, digits: int) ->
         bounds = (
             "–"
             if low is None or high is None or not isfinite(low + high)
-            else f"{low:+.{digits}f} to {high:+.{digits}f}"
+            else f"{signed(low, digits)} to {signed(high, digits)}"
         )
         lines.append(f"| {ends} | {pair['gap']:.{digits}f} | {bounds} | {GAP_WORDS[pair['state']]} |")
     return lines

@@ -57,7 +57,13 @@ def verdicts_context(fit: Fit, one: Entrant, other: Entrant) -> dict[str, Any]:
     gap = pair_of(result.get("verdicts"), one.name, other.name)
     ratings = result.get("answer_ratings")
     by_answers = pair_of(ratings["verdicts"], one.name, other.name) if ratings else None
-    words = f"By answers: {verdict_words(by_answers, labels, digits=0)}" if by_answers else ""
+    same = (
+        gap is not None
+        and by_answers is not None
+        and gap["state"] == by_answers["state"]
+        and gap["upper"] == by_answers["upper"]
+    )
+    words = f"By answers: {verdict_words(by_answers, labels, digits=0)}" if by_answers and not same else ""
     return {
         "gap": gap,
         "answers_gap": by_answers,

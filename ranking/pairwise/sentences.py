@@ -18,7 +18,7 @@ from ranking.pairwise.result import (
     scope_rows,
 )
 from ranking.results import EstimateResult
-from ranking.words import ALPHA_WORDS, LISTED, counted, joined, label, named, number_word, with_missing
+from ranking.words import ALPHA_WORDS, LISTED, counted, joined, label, named, number_word, signed, with_missing
 
 # How intervals were made, in the middle of a sentence.
 CLUSTERED = {
@@ -114,7 +114,7 @@ def panel_sentence(pairs: Sequence[NeighboursResult], what: str) -> str:
         needed = [more for more in waits if more is not None]
         if len(needed) == len(waits):
             more = counted(max(needed), f"more {noun}")
-            return f"More votes of this panel will not settle {what}: it needs about {more}."
+            return f"More votes like these will not settle {what}; about {more} would."
     if all(pair.get("half_width", 0.0) is None for pair in pairs):
         return f"It cannot be said yet how many votes would settle {what}."
     return f"Votes like these will not settle {what}."
@@ -128,14 +128,14 @@ def stability_sentence(result: PairwiseDocument, *, before: str = "") -> str:
     if stability["stable"]:
         return (
             f"The ranking is stable: after {counted(votes, 'vote')} each pair of neighbours is apart or tied, "
-            "by a bound that survives looking as often as one likes."
+            "by a bound that holds however often the votes are looked at."
         )
     open_pairs = sum(pair["status"] == "open" for pair in stability["pairs"])
     sentence = f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are open."
     needed = stability["votes_needed"]
     if needed is None:
         still = [pair for pair in stability["pairs"] if pair["status"] == "open"]
-        return sentence if "panel" in before else f"{sentence} {panel_sentence(still, 'all of them')}"
+        return sentence if "More votes like these" in before else f"{sentence} {panel_sentence(still, 'all of them')}"
     if needed and needed <= MANY_TIMES * votes and thousands(needed) not in before:
         sentence += f" About {counted(needed, 'more vote')} of this kind would settle all of them."
     return sentence
@@ -207,8 +207,9 @@ def side_sentence(bias: SideBiasResult) -> str:
         return ""
     apart = bias["low"] > 0 or bias["high"] < 0
     side = "left" if bias["logit"] > 0 else "right"
-    worth = f"Being shown left is worth {bias['logit']:+.2f} log-odds ({bias['low']:+.2f} to {bias['high']:+.2f})"
-    return f"{worth}: judges favour the {side}." if apart else f"{worth}: no side is favoured."
+    favour = f"Judges favour the {side} side" if apart else "Judges favour neither side"
+    logit, low, high = (signed(value, 2) for value in (bias["logit"], bias["low"], bias["high"]))
+    return f"{favour}: being shown left changes the odds by {logit} on the log scale ({low} to {high})."
 
 
 def tie_bands(rows: Sequence[StandingRow]) -> list[tuple[int, int]]:
@@ -236,9 +237,11 @@ def camps_sentence(judges: Mapping[str, JudgeResult]) -> str:
     if not camp:
         return ""
     votes, whole = sum(j["votes"] for j in camp), sum(j["votes"] for j in judges.values())
-    who = "1 judge prefers" if len(camp) == 1 else f"{len(camp)} of {len(judges)} judges prefer"
+    who = (
+        "1 judge consistently prefers" if len(camp) == 1 else f"{len(camp)} of {len(judges)} judges consistently prefer"
+    )
     return (
-        f"{who} steadily what the others do not ({percent(votes / whole)} of the votes): another taste, not careless "
+        f"{who} what the others do not ({percent(votes / whole)} of the votes): another taste, not careless "
         "judging. The common rating lies between the two camps."
     )
 

@@ -95,9 +95,7 @@ def _thin(fit: CountsFit) -> list[str]:
     thin = fit.categories.thin
     if not thin:
         return []
-    return [
-        f"Too few votes for a statement about ranks, so the overall rating is mostly what is shown: {_names(thin)}."
-    ]
+    return [f"Too few votes to rank within a category: {_names(thin)}. Ratings there lean on the overall one."]
 
 
 def _names(names: tuple[str, ...] | list[str]) -> str:

@@ -44,7 +44,7 @@ def test_pixel_art_pages(page, live_server, pixels, axe):
     assert axe() == []
 
     page.locator("a.tile").last.click()
-    expect(page.get_by_text("What it got and what it lost")).to_be_visible()
+    expect(page.get_by_text("Points earned and lost")).to_be_visible()
     assert axe() == []
 
 

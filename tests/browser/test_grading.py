@@ -110,7 +110,7 @@ def test_pages_do_not_scroll_sideways_and_the_form_works_without_script(browser,
     context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
     page = context.new_page()
     page.goto(f"{live_server.url}/judge/{judge.run.code}/grades/")
-    for name in ("Geometry", "Color", "Impression"):
+    for name in ("Geometry", "Colour", "Impression"):
         page.get_by_role("spinbutton", name=name).fill("3.5")
 
     page.get_by_role("button", name="Save and next").click()

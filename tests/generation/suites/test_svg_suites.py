@@ -16,7 +16,7 @@ def test_pokemon_svg_has_the_values_of_its_specification():
     assert (suite.format, suite.protocols, suite.generation.attempts_per_prompt) == ("svg", ("rubric",), 2)
     assert [stage.weight for stage in stages.values()] == [1.0, 1.8, 3.2]
     assert [[d.label for d in stage.dimensions] for stage in stages.values()] == [
-        ["Geometry", "Color", "Impression"],
+        ["Geometry", "Colour", "Impression"],
         ["Signature", "Proportion", "Impression"],
         ["Structure", "Detail", "Impression"],
     ]

@@ -38,7 +38,7 @@ def test_a_judge_of_another_taste_is_described_and_not_flagged(client, django_us
 
     page = client.get(f"/runs/{run.code}/leaderboard/judges/").content.decode()
 
-    assert "1 judge prefers steadily what the others do not" in page
+    assert "1 judge consistently prefers what the others do not" in page
     assert "another taste" in page
     assert "hardly agrees" not in page
 

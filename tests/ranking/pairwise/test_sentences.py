@@ -89,7 +89,7 @@ def test_what_this_panel_cannot_settle_is_said_with_what_could():
 
     said = leading_sentence(found, LABELS)
 
-    assert said.endswith("More votes of this panel will not settle their order: it needs about 12 more judges.")
+    assert said.endswith("More votes like these will not settle their order; about 12 more judges would.")
     assert "9 more prompts" in leading_sentence(board(rows, [stuck | {"judges_needed": None}]), LABELS)
 
 
@@ -158,8 +158,10 @@ def test_agreement_says_what_it_rests_on():
 
 
 def test_side_and_robustness_in_words():
-    assert side_sentence({"logit": 0.2, "low": 0.1, "high": 0.3}).endswith("judges favour the left.")
-    assert side_sentence({"logit": 0.2, "low": -0.1, "high": 0.3}).endswith("no side is favoured.")
+    assert side_sentence({"logit": 0.2, "low": 0.1, "high": 0.3}).startswith("Judges favour the left side:")
+    assert side_sentence({"logit": 0.2, "low": -0.1, "high": 0.3}) == (
+        "Judges favour neither side: being shown left changes the odds by +0.20 on the log scale (−0.10 to +0.30)."
+    )
     assert side_sentence({"logit": None}) == ""
     found = {"first": "a", "first_holds_without_any_judge": False}
     found["fewest_votes"] = {"votes": 3, "share": 0.012, "instead": "b"}
