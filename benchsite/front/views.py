@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 from benchsite.front.practice import practice_of
 from benchsite.front.published import demo_runs_are_coming, live_numbers, shown_runs
 from benchsite.lib.json_pages import page_or_json
-from generation.models import Run
+from generation.models import Run, Sample
 from generation.protocols import protocols_of
 from generation.suites.loading import load_suites
 from generation.suites.suite import Category, PromptEntry, Suite
@@ -86,12 +86,24 @@ def _drawings_document(context: dict[str, Any]) -> dict[str, Any]:
 def suites(request: HttpRequest) -> HttpResponse:
     about = "What models are asked to draw, and how their drawings are scored."
     listed = good_suites()
+    drawn = _first_drawings(request, shown_runs(request.user)[:BROWSED])
     context = {
         "suites": listed,
-        "scored": [(suite, [entry.label.lower() for entry in protocols_of(suite).values()]) for suite in listed],
+        "scored": [(suite, _scored_by(suite), drawn.get(suite.slug, [])) for suite in listed],
         "share": {"title": "Suites of drawing prompts", "description": about, "picture": _picture()},
     }
     return page_or_json(request, "site/suites.html", context, _suites_document)
+
+
+def _scored_by(suite: Suite) -> list[str]:
+    return [entry.label.lower() for entry in protocols_of(suite).values()]
+
+
+def _first_drawings(request: HttpRequest, runs: Iterable[Run], *, most: int = 3) -> dict[str, list[Sample]]:
+    """A few drawings of each suite, by its slug, from the newest of these runs whose drawings the visitor may see."""
+    open_runs = [run for run in runs if may_see_drawings(run, request.user)]
+    lines = overview(open_runs, request.user, drawings=most) if open_runs else []
+    return {line["run"].suite: line["drawings"] for line in reversed(lines) if line["drawings"]}
 
 
 def _suites_document(context: dict[str, Any]) -> dict[str, Any]:
@@ -117,11 +129,14 @@ def run_suite(request: HttpRequest, code: str) -> HttpResponse:
 def _suite_page(request: HttpRequest, suite: Suite, runs: QuerySet[Run]) -> HttpResponse:
     prompts = {category.key: [p for p in suite.prompts if p.category == category.key] for category in suite.categories}
     hidden = hidden_from(request.user, runs)
+    drawn = _first_drawings(request, runs[:BROWSED], most=SHOWN)
     groups: list[tuple[Category | None, Sequence[PromptEntry]]]
     groups = [(category, prompts[category.key]) for category in suite.categories]
     context = {
         "suite": suite,
         "groups": groups or [(None, suite.prompts)],
+        "scored_by": _scored_by(suite),
+        "drawings": next(iter(drawn.values()), []),
         "runs": [(run, run.pk in hidden) for run in runs],
         "share": {"title": suite.title, "description": suite.description, "picture": _picture()},
     }

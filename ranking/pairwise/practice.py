@@ -37,12 +37,19 @@ def practice_pairs(run: Run, *, most: int) -> list[PracticePair]:
         chosen.setdefault(pair, Counter())[(row["outcome"] if picked is None else "side", picked)] += row["votes"]
         if row["seat__is_simulated"]:
             simulated.add(pair)
-    ranked = sorted(chosen, key=lambda pair: -chosen[pair].total())
+    # What people called bad, or could not tell apart, makes a poor first impression: clear choices come first.
+    ranked = sorted(chosen, key=lambda pair: (_unclear(chosen[pair]), -chosen[pair].total()))
     samples = _samples(run, ranked)
     pairs = [_pair(chosen[pair], samples, pair, pair in simulated) for pair in ranked if pair <= samples.keys()]
     prompts = [one.left.prompt_id for one in pairs]
     again = [prompt in prompts[:place] for place, prompt in enumerate(prompts)]
     return [one for _, one in sorted(zip(again, pairs, strict=True), key=lambda item: item[0])][:most]
+
+
+def _unclear(counts: Counter[tuple[str, int | None]]) -> float:
+    """The share of votes that neither drawing got; a pair with "both bad" is further back."""
+    ties, fails = (sum(votes for (answer, _), votes in counts.items() if answer == one) for one in ("tie", "fail"))
+    return (ties + 2 * fails) / counts.total()
 
 
 def _samples(run: Run, pairs: list[frozenset[int]]) -> dict[int, Sample]:

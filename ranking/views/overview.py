@@ -13,6 +13,8 @@ from generation.models import Entrant, Run, Sample
 from generation.protocols import Protocol, load, protocols_of
 from judging.disclosure import is_judged_blind, may_see_drawings
 from judging.models import PublicState
+from ranking.charts.markers import marker, marker_sign
+from ranking.charts.svg import Svg
 from ranking.models import Fit, Standing
 from ranking.people import hidden_from, is_closed_to
 from ranking.public_states import newest_states, public_sentence
@@ -109,13 +111,21 @@ class TopRow:
         """Where the interval and its marker stand on a line of 120 px."""
         return {name: round(8 + 104 * getattr(self, name), 1) for name in ("at", "low", "high")}
 
+    @property
+    def mark(self) -> Svg:
+        return marker(self.number, self.line["at"], 7, size=4.5)
+
+    @property
+    def sign(self) -> Svg:
+        return marker_sign(self.number)
+
 
 def _add_top(lines: list[dict[str, Any]]) -> None:
     """The first three of each line that may show them, in one query."""
     fits = [line["fit"].pk for line in lines if isinstance(line["fit"], Fit) and not line["hidden"]]
     rows = Standing.objects.filter(fit__in=fits, scope="overall", score__isnull=False).select_related("entrant")
     stored: dict[int, list[dict[str, Any]]] = {}
-    for row in rows.order_by(F("rank").asc(nulls_first=True), "-score"):
+    for row in rows.order_by(F("rank").asc(nulls_last=True), "-score"):
         bounds = {name: getattr(row, name) for name in ("rank", "rank_low", "rank_high", "score", "low", "high")}
         stored.setdefault(row.fit_id, []).append(bounds | {"entrant": row.entrant.name})
     for line in lines:

@@ -4,6 +4,9 @@ const root = document.documentElement;
 if (kept()) root.dataset.theme = kept();
 
 addEventListener("DOMContentLoaded", () => {
+  // On a phone, tabs scroll sideways: the current one is brought into sight.
+  const tab = document.querySelector(".tabs [aria-current]"), tabs = tab?.closest(".tabs");
+  if (tabs) tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - 32;
   const button = document.getElementById("theme");
   if (!button) return;
   const system = matchMedia("(prefers-color-scheme: dark)");

@@ -1,0 +1,83 @@
+"""The four kinds of boards, as a visitor meets them: a table first, few words, and a drawing in the first screen."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from generation.models import Run
+from ranking.fitting import fit_run
+from tests.browser.pages.test_face import DRAWINGS, SCREENS
+from tests.ranking.answered_run import make_answered_run
+from tests.ranking.graded_run import make_graded_run
+from tests.ranking.voted_run import make_voted_run
+
+pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
+
+WORDS = 150  # with a letter in them, within the first screen; what is folded or in a closed list is not in it
+BOARDS = {
+    "pairwise": lambda: make_voted_run(votes=126),
+    "rubric": lambda: make_graded_run(subjects=1),
+    "automatic": lambda: make_answered_run(attempts=1),
+    "competition": lambda: make_answered_run("science-birds", prompts=["A", "C"], attempts=2),
+}
+COUNT = """() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), words = [];
+  while (texts.nextNode()) {
+    const text = texts.currentNode, range = document.createRange();
+    if (text.parentElement.closest("option, .sr, title") || !text.parentElement.checkVisibility()) continue;
+    range.selectNodeContents(text);
+    const box = range.getBoundingClientRect();
+    if (box.width && box.top < innerHeight && box.bottom > 0 && box.right > 0)
+      words.push(...text.textContent.split(/\\s+/).filter((word) => /\\p{L}/u.test(word)));
+  }
+  return words;
+}"""
+
+
+@pytest.fixture(params=BOARDS)
+def board(request):
+    run = BOARDS[request.param]()
+    Run.objects.update(visibility=Run.Visibility.PUBLISHED, judging_state=Run.Judging.CLOSED)
+    run.refresh_from_db()
+    fit_run(run)
+    return run
+
+
+def test_a_board_has_few_words_and_a_drawing_above_the_fold(page, live_server, board):
+    wordy, below = {}, {}
+    for screen, size in SCREENS.items():
+        page.set_viewport_size(size)
+        page.goto(live_server.url + reverse("ranking:leaderboard", args=[board.code]))
+        words = page.evaluate(COUNT)
+        if not 20 < len(words) <= WORDS:
+            wordy[screen] = (len(words), words)
+        box = page.locator(f".leaderboard :is({DRAWINGS})").first.bounding_box()
+        if box["y"] + box["height"] > size["height"]:
+            below[screen] = box
+
+    assert (wordy, below) == ({}, {})
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_every_page_about_drawings_shows_one_at_once(page, live_server, screen):
+    run = make_voted_run(votes=126)
+    Run.objects.update(visibility=Run.Visibility.PUBLISHED, judging_state=Run.Judging.CLOSED)
+    run.refresh_from_db()
+    fit_run(run)
+    page.set_viewport_size(SCREENS[screen])
+    entrant, prompt = run.entrants.first(), run.prompts.first()
+    below = {}
+    for path in (
+        reverse("ranking:versus", args=[run.code]),
+        reverse("ranking:votes", args=[run.code]),
+        reverse("ranking:entrant", args=[run.code, entrant.code]),
+        reverse("gallery:prompts", args=[run.code]),
+        reverse("gallery:prompt", args=[run.code, prompt.code]),
+    ):
+        page.goto(live_server.url + path)
+        box = page.locator(f"main :is({DRAWINGS})").first.bounding_box()
+        if box["y"] >= SCREENS[screen]["height"]:
+            below[path] = box
+
+    assert below == {}
