@@ -31,6 +31,7 @@ urlpatterns = [
     path("runs/start/upload/", start_views.upload, name="upload"),
     path("runs/start/uploaded/", start_views.start_uploaded, name="start_uploaded"),
     path("suites/<slug:slug>/start/", start_views.start, name="start"),
+    path("suites/<slug:slug>/models/", start_views.catalogue, name="catalogue"),
     path("suites/<slug:slug>/check/", start_views.check, name="check"),
     *run_urls,
     *sample_urls,

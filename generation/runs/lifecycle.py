@@ -37,6 +37,7 @@ def start_run(
     models: Sequence[str] | None = None,
     attempts: int | None = None,
     prompts: Sequence[str] | None = None,
+    more: Sequence[ModelEntry] = (),
     budget: Budget | Literal["suite"] = "suite",
     by: By = None,
     uploaded: bool = False,
@@ -48,6 +49,7 @@ def start_run(
     """A new run with all its samples, whole or not at all; the same `key` again gives the run it started before.
 
     - `models` and `prompts` choose among the suite's by id and key; `demo` draws a small run with the demo players.
+    - `more` are models that the suite does not name, from a provider's catalogue; they need a budget like uploaded ones.
     - `budget` is in US dollars, None for no cap, which a suite that was `uploaded` must have. Without `draw` the run waits, paused.
     """
     if key and (before := Run.objects.filter(start_key=key).first()):
@@ -55,6 +57,8 @@ def start_run(
     if demo:
         suite = demo_variant(suite, demo=load_demo(settings.SUITES_DIR / "demo.yaml"))
     chosen = _choose(suite, models, prompts, attempts)
+    if joining := [entry for entry in more if entry.id not in {known.id for known in chosen.models}]:
+        chosen, uploaded = replace(chosen, models=(*chosen.models, *joining)), True
     profiles = _profiles(chosen.models, chosen.generation.provider)
     try:
         with transaction.atomic():

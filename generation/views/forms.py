@@ -46,15 +46,16 @@ class StartForm(forms.Form):
     )
     key = forms.CharField(widget=forms.HiddenInput, max_length=40)
 
-    def __init__(self, suite: Suite, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, suite: Suite, *args: Any, more: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.more = more  # whether models from a catalogue take part
         _choices(self, "models", [(model.id, model.label) for model in suite.models])
         self.fields["models"].initial = [model.id for model in suite.models]
         self.fields["attempts"].initial = suite.generation.attempts_per_prompt
         self.fields["budget"].initial = suite.budget_usd
 
     def clean_models(self) -> list[str]:
-        if not self.cleaned_data["models"]:
+        if not self.cleaned_data["models"] and not self.more:
             raise forms.ValidationError("Choose at least one model; a run without one draws nothing.")
         return self.cleaned_data["models"]
 
@@ -72,7 +73,7 @@ class UploadedStartForm(StartForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        if cleaned.get("models") and cleaned.get("attempts"):
+        if "models" in cleaned and cleaned.get("attempts"):
             samples = self._samples(cleaned["models"], cleaned["attempts"])
             if samples > MOST_SAMPLES:
                 raise forms.ValidationError(
