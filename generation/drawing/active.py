@@ -15,6 +15,7 @@ class ActiveRun:
     """A run's rows, what the crew remembers of it between turns, what is in flight and what has come back."""
 
     loaded: LoadedRun
+    worker: str = ""  # who asks
     due: list[dict[str, Any]] = field(default_factory=list)  # samples found due a moment ago, to be claimed next
     due_at: float = 0.0
     failing: set[int] = field(default_factory=set)  # models whose last calls failed, as far as this crew knows

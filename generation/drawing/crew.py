@@ -29,6 +29,7 @@ from generation.drawing.due import runs_to_draw, seconds_to_due
 from generation.drawing.limits import Limits
 from generation.drawing.lookups import Lookups
 from generation.drawing.questions import Ended, Question
+from generation.drawing.workers import note_alive, worker_name
 from generation.models import Run
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
@@ -87,6 +88,7 @@ class Crew:
         self.client, self.run_id, self.concurrency = client, run_id, concurrency
         self.report, self.on_backlog = report, on_backlog
         self.runs: dict[int, ActiveRun] = {}
+        self.worker, self.alive_at = worker_name(), 0.0
         self.tally = Tally()
         self.stopping = asyncio.Event()
         self.changed = asyncio.Event()
@@ -162,7 +164,7 @@ class Crew:
                 self.lookups.costs(await self._database(load_run, run_id))
         for run_id in due:
             loaded = await self._database(load_run, run_id)
-            active = self.runs.setdefault(run_id, ActiveRun(loaded))
+            active = self.runs.setdefault(run_id, ActiveRun(loaded, self.worker))
             active.reload(loaded)
             self.lookups.prices(active)
             self.lookups.costs(loaded)
@@ -184,6 +186,9 @@ class Crew:
                 await self._turn(active, ended, wanted)
             self.more |= bool(active.ended)
         self.tally.in_flight = sum(len(active.flying) for active in self.runs.values())
+        if self.tally.in_flight and time.monotonic() >= self.alive_at:
+            self.alive_at = time.monotonic() + settings.DRAW_RELOAD_SECONDS
+            await self._database(note_alive, self.worker)
         if self.report is not None:
             self.report(self.tally)
 

@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 from django.utils.timezone import now
 
@@ -21,6 +21,7 @@ from generation.providers.catalogue import ModelInfo
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.providers.requests import Request
+from generation.runs.billing import book_cost
 from generation.runs.expansion import models_without_price
 from generation.runs.loaded import LoadedRun, load_run
 
@@ -158,18 +159,3 @@ async def look_up_costs(client: Client, loaded: LoadedRun, database: Database) -
         except ProviderError:
             return  # not counted as a check: it is asked again
         await database(book_cost, call, cost)
-
-
-def book_cost(call: ProviderCall, cost_nano: int | None) -> bool:
-    """Book a cost that became known later, once."""
-    unknown = ProviderCall.objects.filter(pk=call.pk, cost_nano=None)
-    if cost_nano is None:
-        unknown.update(cost_checks=F("cost_checks") + 1)
-        return False
-    with transaction.atomic():
-        if unknown.update(cost_nano=cost_nano, cost_checks=F("cost_checks") + 1) != 1:
-            return False
-        Run.objects.filter(pk=call.run_id).update(
-            spent_nano=F("spent_nano") + cost_nano, reserved_nano=F("reserved_nano") - call.reserved_nano
-        )
-    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -114,7 +115,9 @@ def messages_of(
     return (*messages, {"role": "user", "content": turns[len(earlier)]})
 
 
-def request_of(loaded: LoadedRun, *, model_pk: int, entrant_pk: int, prompt_pk: int, earlier: Sequence[str]) -> Request:
+def request_of(
+    loaded: LoadedRun, *, model_pk: int, entrant_pk: int, prompt_pk: int, attempt: int, earlier: Sequence[str]
+) -> Request:
     model, generation = loaded.models[model_pk], loaded.suite.generation
     return Request(
         model_id=model.model_id,
@@ -124,8 +127,14 @@ def request_of(loaded: LoadedRun, *, model_pk: int, entrant_pk: int, prompt_pk: 
         parameters={**generation.parameters, **model.parameters},
         provider_order=loaded.suite.provider_order,
         price=loaded.price_of(model_pk),
+        seed=seed_of(loaded.suite.seed, loaded.prompts[prompt_pk].key, attempt, len(earlier)),
         format=loaded.run.format,
     )
+
+
+def seed_of(*about: object) -> int:
+    """The same for the same turn of the same attempt at a prompt, in every run of a suite."""
+    return zlib.crc32("/".join(map(str, about)).encode()) >> 1
 
 
 def deadline_of(profile: Profile) -> float:

@@ -70,11 +70,14 @@ def read_all(loaded: LoadedRun, ended: Sequence[Ended]) -> dict[Any, Read]:
 def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
     settled = Settled()
     for item in ended:
-        if not _close_call(item):
+        if _close_call(item):
+            if item.cost_nano is not None:
+                settled.money.spent += item.cost_nano
+                settled.money.released += item.question.reserved_nano
+        elif (entered := _reopen_closed(item)) is not None:
+            settled.money.spent += (item.cost_nano if item.cost_nano is not None else entered) - entered
+        else:
             continue  # settled before: a repeat after a commit whose fate was unknown
-        if item.cost_nano is not None:
-            settled.money.spent += item.cost_nano
-            settled.money.released += item.question.reserved_nano
         if (answer := item.answer) is not None:
             if _save_answer(item.question, answer, read[item.question.token]):
                 settled.drawn += 1
@@ -88,6 +91,22 @@ def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
 
 def _close_call(item: Ended) -> bool:
     """Books the call, once. A call that was given up can still return and report its cost."""
+    waiting = Q(outcome__in=[ProviderCall.Outcome.OPEN, ProviderCall.Outcome.UNKNOWN], cost_nano=None)
+    return ProviderCall.objects.filter(waiting, token=item.question.token).update(**_call_fields(item)) == 1
+
+
+def _reopen_closed(item: Ended) -> int | None:
+    """A call that came back after a curator had entered its cost: its answer counts, and the provider's cost replaces
+    what was entered, which is returned."""
+    closed = ProviderCall.objects.filter(
+        token=item.question.token, outcome=ProviderCall.Outcome.UNKNOWN, cost_nano__isnull=False
+    )
+    entered = closed.values_list("cost_nano", flat=True).first()
+    fields = _call_fields(item) | ({} if item.cost_nano is not None else {"cost_nano": entered})
+    return entered if entered is not None and closed.update(**fields) == 1 else None
+
+
+def _call_fields(item: Ended) -> dict[str, Any]:
     fields: dict[str, Any] = {"ended_at": now(), "cost_nano": item.cost_nano}
     if item.reply is not None:
         reply = item.reply
@@ -117,8 +136,7 @@ def _close_call(item: Ended) -> bool:
             "completion_tokens": error.completion_tokens,
             "generation_id": clean_text(error.generation_id)[0],
         }
-    waiting = Q(outcome__in=[ProviderCall.Outcome.OPEN, ProviderCall.Outcome.UNKNOWN], cost_nano=None)
-    return ProviderCall.objects.filter(waiting, token=item.question.token).update(**fields) == 1
+    return fields
 
 
 def _outcome(item: Ended) -> ProviderCall.Outcome:

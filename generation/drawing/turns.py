@@ -106,7 +106,16 @@ def _tripped(row: dict[str, Any]) -> bool:
 
 
 def _look_up(active: ActiveRun, wanted: int) -> None:
-    fields = ("id", "model_id", "entrant_id", "prompt_id", "claims", "earlier_answers", "model__failures_in_row")
+    fields = (
+        "id",
+        "model_id",
+        "entrant_id",
+        "prompt_id",
+        "attempt",
+        "claims",
+        "earlier_answers",
+        "model__failures_in_row",
+    )
     due = Sample.objects.claimable().filter(
         run_id=active.loaded.run.pk, model_id__in=active.loaded.models.keys() - active.unpriced
     )
@@ -122,6 +131,7 @@ def _question(active: ActiveRun, row: dict[str, Any], *, probe: bool) -> Questio
         model_pk=row["model_id"],
         entrant_pk=row["entrant_id"],
         prompt_pk=row["prompt_id"],
+        attempt=row["attempt"],
         earlier=earlier,
     )
     return Question(
@@ -215,6 +225,8 @@ def _take(active: ActiveRun, questions: list[Question]) -> list[Question]:
             token=question.token,
             turn=question.turn,
             started_at=moment,
+            worker=active.worker,
+            seen_at=moment,
             lease_until=_lease(question, moment),
             reserved_nano=question.reserved_nano,
         )

@@ -25,6 +25,8 @@ class ProviderCall(models.Model):
     token = models.UUIDField(unique=True)
     turn = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(default=now)
+    worker = models.CharField(max_length=100, blank=True, help_text="Who asked: a machine and a process.")
+    seen_at = models.DateTimeField(null=True, blank=True, help_text="When its worker last said that it waits for it.")
     lease_until = models.DateTimeField(help_text="After this nobody waits for it any more.")
     ended_at = models.DateTimeField(null=True, blank=True)
     outcome = models.CharField(max_length=10, choices=Outcome.choices, default=Outcome.OPEN)

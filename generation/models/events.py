@@ -24,6 +24,7 @@ class Event(models.Model):
         FINISH_RUN = "finish_run"
         RETRY_FAILED = "retry_failed"
         RETRY_SAMPLES = "retry_samples"
+        CLOSE_CALLS = "close_calls"
         PRICES_NOT_LISTED = "prices_not_listed"
 
         PUBLISH_RUN = "publish_run"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx
 
 from generation.money import nano
+from generation.providers import ollama
 from generation.providers.catalogue import KeyInfo, ModelInfo, listed_model
 from generation.providers.connections import OneConnectionPools
 from generation.providers.errors import Kind, ProviderError, classify, printable
@@ -23,6 +24,7 @@ from generation.providers.requests import Request, headers_of, key_of, payload_o
 if TYPE_CHECKING:
     from generation.suites.profiles import Profile
 
+CHAT = "/chat/completions"
 BODY_LIMIT = 8 * 2**20
 PIECE = 65536
 CONNECT_SECONDS = 10.0
@@ -42,6 +44,7 @@ class Client:
             headers={"Accept-Encoding": "identity", "User-Agent": "benchsite"},
             transport=OneConnectionPools(),
         )
+        self._windows = ollama.Windows(self._fetch)
 
     async def __aenter__(self) -> Self:
         return self
@@ -51,9 +54,11 @@ class Client:
 
     async def ask(self, profile: Profile, request: Request, *, deadline: float) -> Reply:
         """The model's answer within `deadline` seconds in all; raises `ProviderError` and nothing else."""
-        exchange = await self._exchange(
-            profile, "POST", "/chat/completions", deadline=deadline, body=payload_of(profile, request), request=request
-        )
+        native = ollama.is_native(profile)
+        path, body = ("/api/chat", ollama.payload_of(request)) if native else (CHAT, payload_of(profile, request))
+        if native:
+            await self._windows.refuse_small(profile, request)
+        exchange = await self._exchange(profile, "POST", path, deadline=deadline, body=body, request=request)
         # The body was searched as it came; a key that a stream breaks into pieces only shows up after reading.
         key = key_of(profile)
         try:
@@ -61,6 +66,9 @@ class Client:
         except ProviderError as error:
             error.hide(key)
             raise
+        if native:
+            ollama.refuse_cut(request, reply.prompt_tokens)
+            await self._windows.refuse_shrunk(profile, request)
         return replace(reply, text=reply.text.replace(key, "[key]")) if key and key in reply.text else reply
 
     async def lookup_cost(self, profile: Profile, generation_id: str) -> int | None:
@@ -71,7 +79,7 @@ class Client:
         if not generation_id or profile.kind not in ("openrouter", "demo"):
             return None
         try:
-            answer = await self._get(profile, "/generation", params={"id": generation_id})
+            answer = await self._fetch(profile, "/generation", params={"id": generation_id})
         except ProviderError as error:
             if error.kind == "pause_run" or (error.kind == "retry" and error.code != "bad_response"):
                 raise
@@ -84,25 +92,43 @@ class Client:
         )
 
     async def list_models(self, profile: Profile) -> dict[str, ModelInfo]:
-        answer = await self._get(profile, "/models")
+        if ollama.is_native(profile):
+            return await ollama.list_models(self._fetch, profile)
+        answer = await self._fetch(profile, "/models")
         entries = answer.get("data")
         if not isinstance(entries, list):
             raise ProviderError("retry", "bad_response", "The list of models has no data.")
         named = [e for e in entries if isinstance(e, dict) and isinstance(e.get("id"), str)]
         return {e["id"]: listed_model(profile.kind, e) for e in named}
 
+    async def describe_models(self, profile: Profile, model_ids: Iterable[str]) -> dict[str, ModelInfo]:
+        """What the provider says of these models in full; those that it does not offer are left out."""
+        listed = await self.list_models(profile)
+        offered = [model_id for model_id in model_ids if model_id in listed]
+        if not ollama.is_native(profile):
+            return {model_id: listed[model_id] for model_id in offered}
+        return {model_id: await ollama.show(self._fetch, profile, model_id) for model_id in offered}
+
     async def check_key(self, profile: Profile) -> KeyInfo:
         """Raises `ProviderError` (`bad_credentials`) where the key is missing or refused."""
         if profile.kind != "openrouter":
             await self.list_models(profile)
             return KeyInfo("", None, None)
-        answer = await self._get(profile, "/key")
+        answer = await self._fetch(profile, "/key")
         fields = answer.get("data")
         data = fields if isinstance(fields, dict) else {}
         return KeyInfo(printable(str(data.get("label", "")), 80), nano(data.get("limit")), nano(data.get("usage")))
 
-    async def _get(self, profile: Profile, path: str, *, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        exchange = await self._exchange(profile, "GET", path, deadline=SHORT_CALL_SECONDS, params=params)
+    async def _fetch(
+        self,
+        profile: Profile,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        method = "GET" if body is None else "POST"
+        exchange = await self._exchange(profile, method, path, deadline=SHORT_CALL_SECONDS, params=params, body=body)
         text = exchange.body.decode("utf-8", "replace")
         payload = parse_json(text)
         error = payload.get("error") if isinstance(payload, dict) else None

@@ -106,6 +106,8 @@ def _verdict(status: int, error: Mapping[str, Any], message: str, wait: float | 
         availability = error.get("availability")
         again = isinstance(availability, dict) and availability.get("retryable") is True
         return ("retry" if again else "fatal_model"), "model_unavailable"
+    if status == 400 and "context" in message and ("exceed" in message or "length" in message):
+        return "fatal_attempt", "window_too_small"
     if status == 429:
         return "retry", "rate_limited"
     if status in (408, 409, 425) or status >= 500:

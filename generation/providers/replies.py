@@ -11,6 +11,7 @@ from typing import Any
 
 from generation.money import Price, cost_of_tokens, nano
 from generation.providers.errors import ProviderError, classify, printable, text_of
+from generation.providers.ollama import completion_of
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # A provider may answer `gpt-x` with the dated name of the same model: `gpt-x-2024-08-06`, `gpt-x-0613`.
@@ -174,6 +175,8 @@ def _decode(body: bytes) -> tuple[str, list[str]]:
 def _payload(exchange: Exchange, text: str) -> Any:
     """The body as one completion object; a stream (which is never asked for) is folded into one."""
     whole = parse_json(text)
+    if exchange.kind == "ollama" and isinstance(whole, dict) and "choices" not in whole and "message" in whole:
+        return completion_of(whole)
     if whole is not None:
         return whole
     media_type = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()

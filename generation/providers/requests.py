@@ -31,6 +31,7 @@ class Request:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     provider_order: tuple[str, ...] = ()
     price: Price | None = None  # the fallback where a provider reports tokens but no cost
+    seed: int = 0  # of this sample, for servers that take one from us
     format: str = ""  # for demo players, who draw by it; real providers are never told
 
 

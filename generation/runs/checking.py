@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchsite.lib.text import visible
@@ -11,6 +11,8 @@ from generation.money import NANO
 from generation.providers.catalogue import KeyInfo, ModelInfo
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
+from generation.providers.ollama import is_native
+from generation.runs.windows import window_fault_of
 from generation.suites.costs import cost_bound_nano, sample_count
 from generation.suites.profiles import Profile
 from generation.suites.suite import ModelEntry, Suite
@@ -30,7 +32,7 @@ def check_suite(suite: Suite, *, profiles: Mapping[str, Profile]) -> ProviderChe
     for name in dict.fromkeys(entry.provider or suite.generation.provider for entry in suite.models):
         entries = [entry for entry in suite.models if (entry.provider or suite.generation.provider) == name]
         try:
-            key, listed = asyncio.run(ask_provider(profiles[name]))
+            key, listed = asyncio.run(ask_provider(profiles[name], [entry.id for entry in entries]))
         except ProviderError as error:
             check.faults.append(visible(f"{name}: {error.detail}"))
             priced += entries
@@ -38,14 +40,22 @@ def check_suite(suite: Suite, *, profiles: Mapping[str, Profile]) -> ProviderChe
         check.sentences.append(visible(describe_key(profiles[name], key)))
         check.sentences += [visible(describe_model(entry, listed.get(entry.id))) for entry in entries]
         check.faults += [visible(f"{name} does not offer {e.id}.") for e in entries if e.id not in listed]
+        check.faults += [
+            visible(f) for e in entries if (f := window_fault_of(suite, e, _local(profiles[name], listed, e)))
+        ]
         priced += [with_price(entry, listed.get(entry.id)) for entry in entries]
     check.sentences.append(describe_cost(replace(suite, models=tuple(priced)), profiles))
     return check
 
 
-async def ask_provider(profile: Profile) -> tuple[KeyInfo, dict[str, ModelInfo]]:
+async def ask_provider(profile: Profile, model_ids: Sequence[str]) -> tuple[KeyInfo, dict[str, ModelInfo]]:
     async with Client() as client:
-        return await client.check_key(profile), await client.list_models(profile)
+        return await client.check_key(profile), await client.describe_models(profile, model_ids)
+
+
+def _local(profile: Profile, listed: Mapping[str, ModelInfo], entry: ModelEntry) -> ModelInfo | None:
+    """A model whose server would cut a prompt silently; others say so themselves."""
+    return listed.get(entry.id) if is_native(profile) else None
 
 
 def describe_key(profile: Profile, key: KeyInfo) -> str:
@@ -61,6 +71,12 @@ def describe_key(profile: Profile, key: KeyInfo) -> str:
 def describe_model(entry: ModelEntry, info: ModelInfo | None) -> str:
     if info is None:
         return f"  {entry.id}: the provider does not offer it"
+    if info.facts.digest:
+        facts = info.facts
+        size = f", window of {facts.context} tokens" if facts.context else ""
+        return (
+            f"  {entry.id}: offered, {facts.quantisation or 'unknown quantisation'}{size}, digest {facts.digest[:12]}"
+        )
     if info.price is None:
         return f"  {entry.id}: offered, price not listed"
     return f"  {entry.id}: offered, US${info.price.input.normalize():f} in and {info.price.output.normalize():f} out per million tokens"

@@ -10,11 +10,10 @@ from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.queue import enqueue
 from generation.runs.loaded import profile_of
-from generation.suites.model_facts import FACT_KEYS
 from generation.suites.profiles import Profile
 
-CATALOGUES = ("openrouter",)  # kinds of provider whose list of models says more than ids
-ASKED_FOR = tuple(key for key in FACT_KEYS if key in ("organisation", "released", "context"))
+# Kinds of provider that say more of their models than ids, and what they are asked for.
+ASKED_FOR = {"openrouter": ("organisation", "released", "context"), "ollama": ("context", "quantisation", "digest")}
 
 
 def queue_facts(run: Run) -> None:
@@ -24,17 +23,17 @@ def queue_facts(run: Run) -> None:
 
 
 def _incomplete(model: LanguageModel) -> bool:
-    return model.profile.get("kind") in CATALOGUES and any(key not in model.facts for key in ASKED_FOR)
+    return any(key not in model.facts for key in ASKED_FOR.get(model.profile.get("kind", ""), ()))
 
 
 def fill_facts(run: Run) -> list[str]:
     """Facts that a run does not know yet, from its providers' lists; says of which models. A known fact stays as it is."""
     filled, catalogues = [], {}
-    for model in run.models.all():
-        if not _incomplete(model):
-            continue
+    incomplete = [model for model in run.models.all() if _incomplete(model)]
+    for model in incomplete:
         if model.provider not in catalogues:
-            catalogues[model.provider] = _catalogue(profile_of(model))
+            asked = [other.model_id for other in incomplete if other.provider == model.provider]
+            catalogues[model.provider] = _catalogue(profile_of(model), asked)
         info = catalogues[model.provider].get(model.model_id)
         facts = (info.facts.known() if info else {}) | model.facts
         if facts != model.facts:
@@ -43,10 +42,10 @@ def fill_facts(run: Run) -> list[str]:
     return filled
 
 
-def _catalogue(profile: Profile) -> dict[str, ModelInfo]:
+def _catalogue(profile: Profile, model_ids: list[str]) -> dict[str, ModelInfo]:
     async def ask() -> dict[str, ModelInfo]:
         async with Client() as client:
-            return await client.list_models(profile)
+            return await client.describe_models(profile, model_ids)
 
     try:
         return asyncio.run(ask())

@@ -61,3 +61,14 @@ def _conversation_bound(suite: Suite, model: ModelEntry, turns: tuple[str, ...])
         total += bound
         size += most + prompt_size([{"content": ""}])
     return total
+
+
+def longest_prompt(suite: Suite, model: ModelEntry) -> int:
+    """The most tokens that one call can carry to a model: the last turn of a program has all earlier ones and their answers."""
+    fixed = prompt_size({"content": text} for text in (suite.generation.system_prompt, model.extra_prompt) if text)
+    answer = suite.generation.max_tokens + prompt_size([{"content": ""}])
+    return fixed + max(
+        prompt_size({"content": turn} for turn in turns) + (len(turns) - 1) * answer
+        for prompt in suite.prompts
+        for turns in conversations(suite, prompt)
+    )

@@ -28,6 +28,8 @@ class ModelFacts:
     released: str = ""
     context: int | None = None
     served_by: str = ""
+    quantisation: str = ""
+    digest: str = ""  # of the weights, where the server that holds them says it
 
     def known(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value not in ("", None)}
@@ -38,7 +40,10 @@ FACT_KEYS = tuple(ModelFacts.__dataclass_fields__)
 
 def read_facts(fields: Mapping[str, Node]) -> ModelFacts:
     """The facts among a model's keys in models.yaml."""
-    name = {key: optional(fields, key, _name, "") for key in ("organisation", "licence", "served_by")}
+    name = {
+        key: optional(fields, key, _name, "")
+        for key in ("organisation", "licence", "served_by", "quantisation", "digest")
+    }
     return ModelFacts(
         **name,
         weights=optional(fields, "weights", lambda node: read.choice(node, WEIGHTS, "weights"), ""),

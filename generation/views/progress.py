@@ -9,6 +9,7 @@ from django.db.models import Count, Max, Q, Sum
 from django.utils.timezone import now
 
 from generation.drawing.pricing import awaited
+from generation.drawing.workers import Workers, workers_of
 from generation.models import Event, Measurement, ProviderCall, Run, Sample
 from generation.reading.backends import RETRIED_FOR, news_of_backend
 from generation.reading.measuring import unmeasured
@@ -36,6 +37,8 @@ ADVICE = {
     "worker_stopped": "A worker was stopped in mid-call. The call may have been charged; the sample is asked again.",
     "provider_error": "The provider had an internal error. The run waits and retries; use Retry for what failed.",
     "forbidden": "The key may not use this model. Grant it access at the provider, then Retry.",
+    "window_too_small": "The model's window cannot hold the prompt and the longest answer. Lower max_tokens or choose another model.",
+    "prompt_cut": "The server cut the prompt silently. Update Ollama or give it a larger context, then Retry.",
     "bad_profile": "The provider's profile is wrong. Fix config/providers.yaml and start a new run.",
     "bad_request": "The provider rejected the request. Check the suite's parameters for this model.",
     "bad_response": "The response does not follow the chat protocol. Check the base URL.",
@@ -187,8 +190,10 @@ def _switch(run: Run) -> Switch | None:
     return Switch(news.subject, measured, news.reason if news.verb == Event.Verb.MEASURE_FAILED else "")
 
 
-def _silence(asking: int, newest: datetime | None, lease: datetime | None) -> list[str]:
-    """What is being asked without an answer for a while, and when it is asked again if its worker was lost."""
+def _silence(asking: int, newest: datetime | None, lease: datetime | None, workers: Workers) -> list[str]:
+    """Lost workers by name; else what is being asked without an answer for a while."""
+    if workers.lost:
+        return [str(worker) for worker in workers.lost]
     if not asking or lease is None or (newest is not None and now() - newest < SILENT):
         return []
     are = "1 drawing is" if asking == 1 else f"{asking} drawings are"
@@ -217,7 +222,9 @@ def run_progress(run: Run) -> RunProgress:
     per_minute = drawn["recent"] / minutes
     asking, pending = (sum(getattr(model, state) for model in models) for state in ("asking", "pending"))
     left = sum(model.pending + model.asking for model in models)
-    drawing = run.drawing_state == Run.Drawing.OPEN and per_minute > 0
+    workers = workers_of(run) if asking else Workers([], 0)
+    alone = bool(workers.lost) and not workers.waiting  # nobody draws before a lease ends
+    drawing = run.drawing_state == Run.Drawing.OPEN and per_minute > 0 and not alone
     return RunProgress(
         models=models,
         per_minute=per_minute,
@@ -228,6 +235,6 @@ def run_progress(run: Run) -> RunProgress:
         unknown_costs=money["unknown"],
         unmeasured=unmeasured(run) if run.is_measured else 0,
         switch=_switch(run) if run.is_measured else None,
-        awaited=[*awaited(run), *_silence(asking, drawn["newest"], drawn["lease"])],
+        awaited=[*awaited(run), *_silence(asking, drawn["newest"], drawn["lease"], workers)],
         problems=_problems(run),
     )

@@ -116,7 +116,7 @@ LINES: dict[str, dict[str, Field]] = {
         price_out_nano=("whole?", "nano-dollars for a million tokens out"),
         facts=(
             "object-",
-            "organisation, weights, licence, released, context, served_by; a key is left out where unknown",
+            "organisation, weights, licence, released, context, served_by, quantisation, digest; a key is left out where unknown",
         ),
         refused_reason=("text", "why the provider would not serve it"),
     ),

@@ -14,6 +14,7 @@ from generation.formats.fences import Block, fenced_blocks, strip_reasoning
 from generation.formats.identity import find_signature
 from generation.formats.pixels.cells import ZWJ, cells_of, coverage, is_blank, is_combining, is_wide, width_of
 from generation.formats.pixels.robustness import similarity
+from generation.formats.tokens import least_tokens
 
 MAX_COLUMNS = 500
 MAX_LINES = 500
@@ -43,7 +44,7 @@ class AsciiArt(Format):
     """The rules of docs/suites/ascii.md."""
 
     name = "ascii_art"
-    version = 2  # longer emoji chains have a width, every line break is one
+    version = 3  # tokens are counted here where the provider does not
     shown_as = "text"
     example = "```\n /\\_/\\\n( o.o )\n > ^ <\n```"
     shown_in_fonts = True
@@ -96,16 +97,20 @@ class AsciiArt(Format):
 
 
 def over_limit(answer: Answer) -> bool:
-    """Cut off by the provider, or longer than allowed by the provider's own count."""
+    """Cut off by the provider, or longer than allowed: by the provider's own count, else by the least it can be."""
     if answer.finish_reason == "length":
         return True
-    if answer.completion_tokens is None or answer.max_tokens is None:
+    if answer.max_tokens is None:
         return False
-    return answer.completion_tokens > answer.max_tokens
+    return _tokens(answer) > answer.max_tokens
+
+
+def _tokens(answer: Answer) -> int:
+    return least_tokens(answer.text) if answer.completion_tokens is None else answer.completion_tokens
 
 
 def _limit_detail(answer: Answer) -> str:
-    used = "?" if answer.completion_tokens is None else answer.completion_tokens
+    used = f"{'at least ' if answer.completion_tokens is None else ''}{_tokens(answer)}"
     return f"The answer ran over the token limit ({used} of {answer.max_tokens or '?'} tokens)."
 
 

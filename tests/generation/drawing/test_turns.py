@@ -14,10 +14,10 @@ from django.utils.timezone import now
 from generation.demo.server import Scripted
 from generation.drawing import turns as drawing
 from generation.drawing.active import ActiveRun
-from generation.drawing.pricing import book_cost
 from generation.models import Measurement, ProviderCall, Run, Sample
 from generation.providers.client import Client
 from generation.reading.answers import reread_run
+from generation.runs.billing import book_cost
 from generation.runs.lifecycle import cancel_run, pause_run, resume_run, start_run
 from generation.runs.loaded import load_run
 from tests.generation.drawing_room import (

@@ -11,6 +11,7 @@ from generation.formats import get_format
 from generation.formats.ascii_art import FORMAT, MAX_COLUMNS
 from generation.formats.base import Answer
 from generation.formats.pixels.cells import covered, fonts, width_of
+from generation.formats.tokens import least_tokens
 from tests.hostile import case_bytes, cases
 
 CAT = " /\\_/\\\n( o.o )\n > ^ <"
@@ -74,6 +75,26 @@ def test_over_the_token_limit_is_truncated(facts):
     extraction = extract(f"```\n{CAT}\n```", **facts)
 
     assert (extraction.valid, extraction.reason) == (False, "truncated")
+
+
+@pytest.mark.parametrize(("lines", "valid"), [(10, True), (400, False)])
+def test_answer_over_the_limit_is_invalid_also_where_nobody_counted(lines, valid):
+    art = "```\n" + "( o.o ) > ^ <\n" * lines + "```"
+
+    extraction = extract(art, max_tokens=1000)
+
+    assert extraction.valid is valid
+    if not valid:
+        assert extraction.reason == "truncated"
+        assert "at least" in extraction.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [("Draw a cat in ASCII art", 6), ("1234567", 3), (" " * 60 + "x", 2), ("=" * 300, 3), ("a\n\n\nb", 3), ("", 0)],
+)
+def test_own_count_takes_each_piece_for_one_token(text, least):
+    assert least_tokens(text) == least
 
 
 def test_exactly_at_the_token_limit_is_valid():

@@ -134,3 +134,55 @@ def listed(model_id: str, name: str, price_in: float, price_out: float, *, image
         "architecture": {"input_modalities": ["text", "image"] if images else ["text"], "output_modalities": ["text"]},
         "pricing": {"prompt": f"{price_in:f}", "completion": f"{price_out:f}", "request": "0"},
     }
+
+
+class Ollama(Fake):
+    """A local server with one model: it counts words as tokens, and cuts a prompt at its window without a word.
+
+    - `context` is what the model was built for; `ceiling` is the largest window that the server really loads.
+    - A server that is `old` knows no `truncate`, and does not say which window it loaded.
+    """
+
+    def __init__(self, *, context: int = 32_768, ceiling: int | None = None, old: bool = False) -> None:
+        super().__init__()
+        self.context, self.ceiling, self.old = context, ceiling, old
+        self.capabilities = ["completion"]
+        self.answer_text = DRAWING
+        self.done_reason = "stop"
+        self.window = 0
+
+    def answer(self, method: str, path: str, query: dict[str, str], body: dict[str, Any]) -> tuple[int, Any]:
+        if path == "/api/tags":
+            return 200, {"models": [{"name": "drawer:latest", "model": "drawer:latest", "digest": "8eeb52dfb3bb" * 5}]}
+        if path in ("/api/show", "/api/chat") and body.get("model") not in ("drawer", "drawer:latest"):
+            return 404, {"error": f"model '{body.get('model')}' not found"}
+        if path == "/api/show":
+            return 200, {
+                "details": {"family": "llama", "parameter_size": "3.2B", "quantization_level": "Q4_K_M"},
+                "model_info": {"general.architecture": "llama", "llama.context_length": self.context},
+                "capabilities": self.capabilities,
+            }
+        if path == "/api/ps":
+            loaded = {"name": "drawer:latest", "model": "drawer:latest", "context_length": self.window}
+            return (404, {"error": "404 page not found"}) if self.old else (200, {"models": [loaded]})
+        if path == "/api/chat":
+            return self._chat(body)
+        return 404, {"error": "404 page not found"}
+
+    def _chat(self, body: dict[str, Any]) -> tuple[int, Any]:
+        wanted = body["options"].get("num_ctx", 4096)
+        self.window = min(wanted, self.context, self.ceiling or wanted)
+        tokens = sum(len(message["content"].split()) + 4 for message in body["messages"])
+        if tokens > self.window:
+            if body.get("truncate") is False and not self.old:
+                return 400, {"error": "the input length exceeds the context length"}
+            tokens = self.window // 2 + 2
+        return 200, {
+            "model": body["model"],
+            "created_at": "2026-11-18T02:00:00Z",
+            "message": {"role": "assistant", "content": self.answer_text},
+            "done": True,
+            "done_reason": self.done_reason,
+            "prompt_eval_count": tokens,
+            "eval_count": 20,
+        }
