@@ -11,6 +11,8 @@ NANO = 10**9
 MILLION = 10**6
 # Chat templates wrap each message in a few tokens of their own.
 TOKENS_AROUND_A_MESSAGE = 16
+# More than any provider we know counts for a picture of at most 2048 × 2048 pixels.
+TOKENS_OF_AN_IMAGE = 8192
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,14 @@ def cost_of_tokens(prompt_tokens: int | None, completion_tokens: int | None, pri
     return nano(dollars)
 
 
-def prompt_size(messages: Iterable[Mapping[str, str]]) -> int:
+def prompt_size(messages: Iterable[Mapping[str, Any]]) -> int:
     """The most tokens a prompt can be: a token is at least one UTF-8 byte, and each message has a frame."""
-    return sum(len(str(m["content"]).encode("utf-8", "replace")) + TOKENS_AROUND_A_MESSAGE for m in messages)
+    return sum(
+        len(str(m["content"]).encode("utf-8", "replace"))
+        + TOKENS_AROUND_A_MESSAGE
+        + TOKENS_OF_AN_IMAGE * len(m.get("images", ()))
+        for m in messages
+    )
 
 
 def upper_bound_nano(prompt_size: int, max_tokens: int, price: Price | None) -> int | None:

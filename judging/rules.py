@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
-from generation.models import Run
+from generation.models import Prompt, Run
 from generation.suites.suite import Judging
 
 
@@ -16,6 +16,7 @@ class Rules:
 
     judging: Judging
     categories: dict[str, str]
+    pictured: dict[int, str] = field(default_factory=dict)  # codes of prompts with a reference picture, by primary key
 
     @property
     def repeats(self) -> float:
@@ -37,4 +38,6 @@ def rules_of(run_code: str) -> Rules:
     """The rules of a run; they are frozen, and so may be kept in memory."""
     config = Run.objects.values_list("config", flat=True).get(code=run_code)
     categories = {row["key"]: row["label"] for row in config.get("categories", [])}
-    return Rules(Judging(**config.get("judging", {})), categories)
+    keys = [row["key"] for row in config.get("prompts", []) if row.get("image")]
+    pictured = dict(Prompt.objects.filter(run__code=run_code, key__in=keys).values_list("pk", "code")) if keys else {}
+    return Rules(Judging(**config.get("judging", {})), categories, pictured)

@@ -12,6 +12,7 @@ app_name = "judging"
 urlpatterns = [
     *(route for urls in judging_modules("urls") for route in urls.urlpatterns),
     path("judge/", judges.home, name="home"),
+    path("judge/reference/<slug:code>/", judges.reference, name="reference"),
     re_path(
         r"^runs/(?P<code>[-\w]+)/judging/(?P<kind>votes|skips|grades)\.(?P<format>jsonl|csv)$",
         downloads.download,

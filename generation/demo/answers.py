@@ -48,17 +48,24 @@ def read_question(body: dict[str, Any]) -> Asked:
     messages = body["messages"]
     if not isinstance(messages, list) or not messages or not isinstance(body["model"], str):
         raise ValueError("a chat request has a model and messages")
-    texts = tuple(str(message["content"]) for message in messages)
+    texts = tuple(_text_of(message["content"]) for message in messages)
     limit, seed = body.get("max_tokens"), body.get("seed")
     return Asked(
         model=body["model"],
         texts=texts,
-        users=tuple(str(m["content"]) for m in messages if m["role"] == "user"),
+        users=tuple(_text_of(m["content"]) for m in messages if m["role"] == "user"),
         temperature=float(body.get("temperature", 1.0)),
         max_tokens=int(limit) if limit is not None else None,
         seed=int(seed) if seed is not None else None,
         format=str(body.get("format", "")),
     )
+
+
+def _text_of(content: Any) -> str:
+    """The words of a message; a demo player takes pictures, and does not look at them."""
+    if isinstance(content, list):
+        return "\n".join(str(part["text"]) for part in content if part["type"] == "text")
+    return str(content)
 
 
 def answer_to(player: Player, asked: Asked, random: Random) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -100,34 +101,41 @@ class Ended:
 
 
 def messages_of(
-    suite: Suite, model: LanguageModel, entrant: Entrant, prompt: Prompt, earlier: Sequence[str]
-) -> tuple[dict[str, str], ...]:
-    """The conversation up to the next turn: a model gets the prompt, a program gets its own turns about the target."""
+    suite: Suite, model: LanguageModel, entrant: Entrant, prompt: Prompt, earlier: Sequence[str], image: str = ""
+) -> tuple[dict[str, Any], ...]:
+    """The conversation up to the next turn: a model gets the prompt, a program gets its own turns about the target.
+
+    The prompt's reference picture goes with the first of them.
+    """
     target = str(prompt.facts.get(TARGET) or prompt.subject or prompt.text)
     turns = [fill_placeholders(turn, {TARGET: target}) for turn in entrant.turns] or [prompt.text]
     if model.extra_prompt:
         turns[0] = f"{turns[0]}\n\n{model.extra_prompt}"
-    messages = []
+    messages: list[dict[str, Any]] = []
     if suite.generation.system_prompt:
         messages.append({"role": "system", "content": suite.generation.system_prompt})
     for turn, answer in zip(turns, earlier, strict=False):
         messages += [{"role": "user", "content": turn}, {"role": "assistant", "content": answer}]
-    return (*messages, {"role": "user", "content": turns[len(earlier)]})
+    messages.append({"role": "user", "content": turns[len(earlier)]})
+    if image:
+        next(message for message in messages if message["role"] == "user")["images"] = (image,)
+    return tuple(messages)
 
 
 def request_of(
     loaded: LoadedRun, *, model_pk: int, entrant_pk: int, prompt_pk: int, attempt: int, earlier: Sequence[str]
 ) -> Request:
-    model, generation = loaded.models[model_pk], loaded.suite.generation
+    model, generation, prompt = loaded.models[model_pk], loaded.suite.generation, loaded.prompts[prompt_pk]
+    image = loaded.images.get(prompt.key, "")
     return Request(
         model_id=model.model_id,
-        messages=messages_of(loaded.suite, model, loaded.entrants[entrant_pk], loaded.prompts[prompt_pk], earlier),
+        messages=messages_of(loaded.suite, model, loaded.entrants[entrant_pk], prompt, earlier, image),
         temperature=generation.temperature,
         max_tokens=generation.max_tokens,
         parameters={**generation.parameters, **model.parameters},
         provider_order=loaded.suite.provider_order,
         price=loaded.price_of(model_pk),
-        seed=seed_of(loaded.suite.seed, loaded.prompts[prompt_pk].key, attempt, len(earlier)),
+        seed=seed_of(loaded.suite.seed, prompt.key, attempt, len(earlier)),
         format=loaded.run.format,
     )
 

@@ -73,7 +73,8 @@ def payload_of(request: Request) -> dict[str, Any]:
 
 
 def _message(message: Mapping[str, Any]) -> dict[str, Any]:
-    return {"role": message["role"], "content": message["content"]}
+    images = [address.partition(",")[2] for address in message.get("images", ())]
+    return {"role": message["role"], "content": message["content"], **({"images": images} if images else {})}
 
 
 def completion_of(answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class Request:
     `max_completion_tokens`)."""
 
     model_id: str
-    messages: tuple[Mapping[str, str], ...]
+    messages: tuple[Mapping[str, Any], ...]  # role, content, and images as data addresses where there are any
     temperature: float | None = None
     max_tokens: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -51,12 +51,21 @@ def payload_of(profile: Profile, request: Request) -> dict[str, Any]:
         extra["format"] = request.format
     body = {
         "model": request.model_id,
-        "messages": [dict(m) for m in request.messages],
+        "messages": [_message(message) for message in request.messages],
         "stream": False,
         **ours,
         **extra,
     }
     return {key: value for key, value in body.items() if value is not None}
+
+
+def _message(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Text alone is a plain string, as every server takes it; with pictures it is a list of parts."""
+    images = message.get("images", ())
+    if not images:
+        return {"role": message["role"], "content": message["content"]}
+    pictures = [{"type": "image_url", "image_url": {"url": address}} for address in images]
+    return {"role": message["role"], "content": [{"type": "text", "text": message["content"]}, *pictures]}
 
 
 def key_of(profile: Profile) -> str:

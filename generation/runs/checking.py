@@ -12,7 +12,7 @@ from generation.providers.catalogue import KeyInfo, ModelInfo
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.providers.ollama import is_native
-from generation.runs.windows import window_fault_of
+from generation.runs.fitness import fault_of, sight_fault_of
 from generation.suites.costs import cost_bound_nano, sample_count
 from generation.suites.profiles import Profile
 from generation.suites.suite import ModelEntry, Suite
@@ -40,9 +40,8 @@ def check_suite(suite: Suite, *, profiles: Mapping[str, Profile]) -> ProviderChe
         check.sentences.append(visible(describe_key(profiles[name], key)))
         check.sentences += [visible(describe_model(entry, listed.get(entry.id))) for entry in entries]
         check.faults += [visible(f"{name} does not offer {e.id}.") for e in entries if e.id not in listed]
-        check.faults += [
-            visible(f) for e in entries if (f := window_fault_of(suite, e, _local(profiles[name], listed, e)))
-        ]
+        judge = fault_of if is_native(profiles[name]) else sight_fault_of  # other servers refuse a long prompt in words
+        check.faults += [visible(fault) for e in entries if (fault := judge(suite, e, listed.get(e.id)))]
         priced += [with_price(entry, listed.get(entry.id)) for entry in entries]
     check.sentences.append(describe_cost(replace(suite, models=tuple(priced)), profiles))
     return check
@@ -51,11 +50,6 @@ def check_suite(suite: Suite, *, profiles: Mapping[str, Profile]) -> ProviderChe
 async def ask_provider(profile: Profile, model_ids: Sequence[str]) -> tuple[KeyInfo, dict[str, ModelInfo]]:
     async with Client() as client:
         return await client.check_key(profile), await client.describe_models(profile, model_ids)
-
-
-def _local(profile: Profile, listed: Mapping[str, ModelInfo], entry: ModelEntry) -> ModelInfo | None:
-    """A model whose server would cut a prompt silently; others say so themselves."""
-    return listed.get(entry.id) if is_native(profile) else None
 
 
 def describe_key(profile: Profile, key: KeyInfo) -> str:

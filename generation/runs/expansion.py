@@ -16,6 +16,7 @@ from generation.suites.profiles import Profile
 from generation.suites.suite import ModelEntry, ProgramEntry, Suite
 
 ROWS_AT_ONCE = 500
+HAS_IMAGE = "has_image"  # among a prompt's facts: it has a reference picture in the suite
 
 
 def expand(run: Run, suite: Suite, profiles: dict[str, Profile], *, progress: Progress = unwatched) -> None:
@@ -33,7 +34,7 @@ def expand(run: Run, suite: Suite, profiles: dict[str, Profile], *, progress: Pr
                 text=entry.text,
                 subject=entry.subject,
                 category=entry.category,
-                facts=entry.facts,
+                facts=entry.facts | ({HAS_IMAGE: True} if entry.image else {}),
             )
             for position, entry in enumerate(suite.prompts)
         ],

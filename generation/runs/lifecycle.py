@@ -20,7 +20,7 @@ from generation.queue import enqueue_drawing
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.expansion import expand, fill_prices, models_without_price
 from generation.runs.facts import queue_facts
-from generation.runs.windows import refuse_small_windows
+from generation.runs.fitness import refuse_unfit_models
 from generation.suites.demo_sizes import demo_variant, load_demo
 from generation.suites.loading import load_suite
 from generation.suites.profiles import Profile, load_profiles
@@ -61,7 +61,7 @@ def start_run(
     if joining := [entry for entry in more if entry.id not in {known.id for known in chosen.models}]:
         chosen, uploaded = replace(chosen, models=(*chosen.models, *joining)), True
     profiles = _profiles(chosen.models, chosen.generation.provider)
-    refuse_small_windows(chosen, chosen.models, profiles)
+    refuse_unfit_models(chosen, chosen.models, profiles)
     try:
         with transaction.atomic():
             run = _create_run(
@@ -208,7 +208,7 @@ def extend_run(
     suite = replace(suite, models=(*suite.models, *(entry for entry in models if entry.id not in known)))
     suite = _choose(suite, None, None, attempts)
     profiles = _profiles(suite.models, suite.generation.provider)
-    refuse_small_windows(suite, [entry for entry in models if entry.id not in known], profiles)
+    refuse_unfit_models(suite, [entry for entry in models if entry.id not in known], profiles)
     today = (_suite_today(run) or replace(suite, models=tuple(models))) if models_without_price(run).exists() else None
     cap = _cap(run, budget, uploaded=uploaded or run.uploaded)
     fields: dict[str, Any] = {"config": suite.to_dict(), "digest": suite.digest(), "finished_at": None, **cap}

@@ -42,6 +42,11 @@ class LoadedRun:
         return {pk: profile_of(model) for pk, model in self.models.items()}
 
     @cached_property
+    def images(self) -> dict[str, str]:
+        """Reference pictures by the key of their prompt."""
+        return {entry.key: entry.image for entry in self.suite.prompts if entry.image}
+
+    @cached_property
     def has_programs(self) -> bool:
         """Then a sample is claimed once a turn."""
         return any(entrant.turns for entrant in self.entrants.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from generation.money import price_of, prompt_size, upper_bound_nano
+from generation.money import TOKENS_OF_AN_IMAGE, price_of, prompt_size, upper_bound_nano
 from generation.suites.programs import fill_turns
 from generation.suites.suite import ModelEntry, PromptEntry, Suite
 
@@ -28,7 +28,7 @@ def cost_bound_nano(suite: Suite, *, free: Collection[str] = ()) -> int | None:
             continue
         for prompt in suite.prompts:
             for turns in conversations(suite, prompt):
-                bound = _conversation_bound(suite, model, turns)
+                bound = _conversation_bound(suite, model, turns, images=bool(prompt.image))
                 if bound is None:
                     return None
                 total += bound
@@ -48,10 +48,11 @@ def conversations(suite: Suite, prompt: PromptEntry) -> list[tuple[str, ...]]:
     return [fill_turns(program, prompt) for program in suite.programs if not program.disqualified]
 
 
-def _conversation_bound(suite: Suite, model: ModelEntry, turns: tuple[str, ...]) -> int | None:
+def _conversation_bound(suite: Suite, model: ModelEntry, turns: tuple[str, ...], *, images: int) -> int | None:
     price = price_of(model.price_in, model.price_out)
     most = suite.generation.max_tokens
     size = prompt_size({"content": text} for text in (suite.generation.system_prompt, model.extra_prompt) if text)
+    size += images * TOKENS_OF_AN_IMAGE
     total = 0
     for turn in turns:
         size += prompt_size([{"content": turn}])
@@ -68,7 +69,9 @@ def longest_prompt(suite: Suite, model: ModelEntry) -> int:
     fixed = prompt_size({"content": text} for text in (suite.generation.system_prompt, model.extra_prompt) if text)
     answer = suite.generation.max_tokens + prompt_size([{"content": ""}])
     return fixed + max(
-        prompt_size({"content": turn} for turn in turns) + (len(turns) - 1) * answer
+        prompt_size({"content": turn} for turn in turns)
+        + (len(turns) - 1) * answer
+        + bool(prompt.image) * TOKENS_OF_AN_IMAGE
         for prompt in suite.prompts
         for turns in conversations(suite, prompt)
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from generation.suites import yaml_fields as read
+from generation.suites.prompt_images import LARGEST_TOGETHER, read_image
 from generation.suites.prompts import Filled, TemplateError, expand_template, fill_placeholders, placeholders
 from generation.suites.suite import Category, PromptEntry, Rubric
 from generation.suites.yaml_fields import optional
@@ -20,7 +21,7 @@ SHAPES = {
     "subjects": ("template", "subjects", "category"),
     "prompts": ("prompts", "category"),
 }
-ROW_KEYS = ("key", "subject", "category", "facts")
+ROW_KEYS = ("key", "subject", "category", "facts", "image")
 SUBJECT = 200
 MOST_PROMPTS = 5000
 SLOT_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
@@ -56,7 +57,8 @@ def read_prompts(
     if shape == "templates":
         nodes, prompts = _from_templates(root, fields, seed, names, most)
     else:
-        nodes, prompts = _from_rows(root, fields, shape, names)
+        nodes, prompts = _from_rows(root, fields, shape, names, path.parent)
+    _check_images(nodes, prompts)
     read.unique(nodes, [prompt.key for prompt in prompts], "prompt key")
     read.unique(nodes, [prompt.text for prompt in prompts], "prompt text")
     return tuple(prompts)
@@ -111,16 +113,27 @@ def _words(node: Node) -> dict[str, list[str]]:
     return words
 
 
-def _from_rows(root: Node, fields: dict[str, Node], shape: str, names: _Names) -> tuple[list[Node], list[PromptEntry]]:
+def _check_images(nodes: list[Node], prompts: list[PromptEntry]) -> None:
+    size = 0
+    for node, prompt in zip(nodes, prompts, strict=True):
+        size += len(prompt.image) * 3 // 4
+        if size > LARGEST_TOGETHER:
+            hint = f"keep all pictures of a suite within {LARGEST_TOGETHER // 2**20} MiB"
+            raise node.error("the pictures are too large together", hint, reason="oversize")
+
+
+def _from_rows(
+    root: Node, fields: dict[str, Node], shape: str, names: _Names, folder: Path
+) -> tuple[list[Node], list[PromptEntry]]:
     if shape == "subjects":
         read.mapping(root, SHAPES[shape], ("template", "subjects"))
     template = read.text(fields["template"]) if shape == "subjects" else None
     common = optional(fields, "category", lambda child: _category(child, names), "")
     nodes = read.items(fields[shape], least=1)
-    return nodes, [_row(node, template, common, names) for node in nodes]
+    return nodes, [_row(node, template, common, names, folder) for node in nodes]
 
 
-def _row(node: Node, template: str | None, common: str, names: _Names) -> PromptEntry:
+def _row(node: Node, template: str | None, common: str, names: _Names, folder: Path) -> PromptEntry:
     if template is None:
         row = read.mapping(node, (*ROW_KEYS, "text"), ("text",))
     elif isinstance(node.value, str):
@@ -134,7 +147,8 @@ def _row(node: Node, template: str | None, common: str, names: _Names) -> Prompt
         hint = f"use one of {', '.join(names.allowed)}"
         raise node.error("the prompt belongs to no stage", hint, reason="missing_key", key="category")
     text = read.text(row["text"]) if template is None else _fill(node, template, subject, category, facts)
-    return PromptEntry(_row_key(node, row, subject or text), text, category, subject, facts)
+    image = optional(row, "image", lambda child: read_image(child, folder), "")
+    return PromptEntry(_row_key(node, row, subject or text), text, category, subject, facts, image)
 
 
 def _row_key(node: Node, row: dict[str, Node], name: str) -> str:

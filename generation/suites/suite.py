@@ -114,6 +114,7 @@ class PromptEntry:
     category: str = ""
     subject: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
+    image: str = ""  # a reference picture that models are shown, as a data address
 
 
 @dataclass(frozen=True)

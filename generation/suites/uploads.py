@@ -20,12 +20,15 @@ from django.core.files.uploadedfile import UploadedFile
 from benchsite.lib.files import BROKEN_ZIP, kept
 from generation.suites.loading import FILES, SLUG, load_suite, read_models
 from generation.suites.profiles import load_profiles
+from generation.suites.prompt_images import FILE, SUFFIXES
+from generation.suites.prompt_images import LARGEST as LARGEST_IMAGE
 from generation.suites.suite import ModelEntry, Suite
 from generation.suites.yaml_fields import nearest
 from generation.suites.yaml_source import MAX_BYTES, Node, SuiteError, load_yaml
 
 PROVIDERS = "providers.yaml"
 LARGEST_SUITE = 1_500_000  # characters of JSON; sealed, it still fits into a form
+MOST_IMAGES = 200
 SEALED_FOR = 24 * 3600  # seconds
 # What shapes an answer. Others could make a call cost more than its bound (plugins, tools, n) or be answered elsewhere (models).
 PARAMETERS: tuple[str, ...] = (
@@ -81,15 +84,16 @@ def _is_zip(file: UploadedFile[Any]) -> bool:
 
 
 def _from_files(files: Sequence[UploadedFile[Any]]) -> dict[str, bytes]:
-    return _named((file.name or "", file.read(MAX_BYTES + 1)) for file in files)
+    return _named((file.name or "", file.read(max(MAX_BYTES, LARGEST_IMAGE) + 1)) for file in files)
 
 
 def _from_zip(file: UploadedFile[Any]) -> dict[str, bytes]:
-    """The YAML of a zip, in a folder or not; other files, such as a README, are left alone."""
+    """The YAML and the pictures of a zip, in a folder or not; other files, such as a README, are left alone."""
     try:
         with zipfile.ZipFile(file) as archive:
-            members = [info for info in archive.infolist() if info.filename.endswith((".yaml", ".yml"))]
-            members = [info for info in members if not info.filename.startswith("__MACOSX/")][: len(FILES) + 1]
+            members = [info for info in archive.infolist() if not info.filename.startswith("__MACOSX/")]
+            yaml = [info for info in members if info.filename.endswith((".yaml", ".yml"))][: len(FILES) + 1]
+            members = yaml + [info for info in members if info.filename.lower().endswith(SUFFIXES)][:MOST_IMAGES]
             files = [(PurePosixPath(info.filename).name, _start_of(archive, info)) for info in members]
     except BROKEN_ZIP:
         problem = "this is not a whole zip without a password"
@@ -99,7 +103,7 @@ def _from_zip(file: UploadedFile[Any]) -> dict[str, bytes]:
 
 def _start_of(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with archive.open(info) as member:
-        return member.read(MAX_BYTES + 1)  # enough for the loader to refuse it
+        return member.read(max(MAX_BYTES, LARGEST_IMAGE) + 1)  # enough for the loader to refuse it
 
 
 def _named(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
@@ -108,7 +112,7 @@ def _named(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
         if name == PROVIDERS:
             hint = "leave it out; providers and their keys are the server's, and a suite names one of them"
             raise SuiteError(name, 0, "", "providers are not uploaded", hint, "unknown_file")
-        if name not in FILES:
+        if name not in FILES and not (FILE.fullmatch(name) and name.lower().endswith(SUFFIXES)):
             raise SuiteError(name[:60], 0, "", "a suite has no such file", nearest(name, FILES), "unknown_file")
         if name in by_name:
             raise SuiteError(name, 0, "", "this file is there twice", "send one suite", "duplicate_file")

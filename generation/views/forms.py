@@ -112,9 +112,9 @@ class SuiteUploadForm(forms.Form):
         error_messages={"invalid": "Use lower-case letters, digits and dashes, at most 50."},
     )
     files = ManyFilesField(  # type: ignore[assignment]  # Django takes it for a field, and its name for the files
-        help_text="config.yaml, models.yaml and prompts.yaml, and programs.yaml where programs compete: choose them "
-        "together, or one zip of them. At most 512 KiB a file.",
-        widget=ManyFilesInput(attrs={"accept": ".yaml,.yml,.zip"}),
+        help_text="config.yaml, models.yaml and prompts.yaml, and programs.yaml where programs compete, with the "
+        "pictures that prompts name: choose them together, or one zip of them. At most 512 KiB a file.",
+        widget=ManyFilesInput(attrs={"accept": ".yaml,.yml,.zip,.png,.jpg,.jpeg,.webp"}),
     )
 
     def clean_name(self) -> str:

@@ -69,6 +69,7 @@ def item_context(item: GradeItem) -> dict[str, Any]:
         "rows": rows_of(stage, values),
         "title": title_of(item.sample.prompt),
         "description": item.sample.prompt.facts.get("description", ""),
+        "reference": item.sample.prompt.code if item.sample.prompt.facts.get("has_image") else "",
         "text": drawing_text(item),
         "progress": progress(seat),
         "previous": showable(seat).filter(order__lt=item.order).order_by("-order").only("code").first(),

@@ -43,6 +43,7 @@ class Shown:
     rows: int
     fonts: tuple[tuple[int, str], ...]
     faces: str = "stack"
+    reference: str = ""  # the code of the prompt, where it has a reference picture
 
 
 def fonts_of(run: Run) -> tuple[tuple[int, str], ...]:
@@ -65,6 +66,7 @@ def shown(matchup: Matchup) -> Shown:
         rows=_step(rows, 2, TALLEST),
         fonts=fonts_of(matchup.run) or ONE_FONT,
         faces=rules_of(matchup.run.code).judging.faces if fonts_of(matchup.run) else "one",
+        reference=rules_of(matchup.run.code).pictured.get(matchup.prompt_id or 0, ""),
     )
 
 

@@ -16,8 +16,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.access import UserRequest
-from generation.models import Run
+from generation.models import Prompt, Run
 from generation.protocols import PROTOCOLS, load
+from generation.suites.prompt_images import image_parts
 from judging.curating.reset_links import can_confirm
 from judging.models import Seat
 from judging.views.known_browsers import known_since, remember_browser
@@ -48,6 +49,23 @@ def own_seat(request: UserRequest, code: str) -> Seat:
     """The judge's own seat in a run; a run without one is as good as none."""
     seats = Seat.objects.select_related("run").defer("plan", "run__config")
     return get_object_or_404(seats, run__code=code, judge=request.user)
+
+
+@require_GET
+def reference(request: HttpRequest, code: str) -> HttpResponse:
+    """A prompt's reference picture, for those who may see the prompt: everybody, or the run's judges and curators."""
+    asked = get_object_or_404(Prompt.objects.select_related("run"), code=code)
+    visible = Run.objects.visible_to(request.user).filter(pk=asked.run_id).exists()
+    if not visible and not (request.user.is_authenticated and asked.run.seats.filter(judge=request.user).exists()):
+        raise Http404
+    images = [row.get("image", "") for row in asked.run.config.get("prompts", []) if row["key"] == asked.key]
+    parts = image_parts(images[0]) if images else None
+    if parts is None:
+        raise Http404
+    response = HttpResponse(parts[1], content_type=parts[0])
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "private, max-age=86400"
+    return response
 
 
 def page_of_judge(run: Run) -> str:

@@ -23,7 +23,7 @@ def test_what_is_ticked_stays_through_the_next_search_and_joins_the_run(
 ):
     log_in(curator)
     page.goto(f"{live_server.url}/suites/ascii/start/")
-    for box in page.locator("[name=models]:checked").all():
+    for box in page.locator("[name=models]").all():
         box.uncheck()
     page.get_by_label("More models").fill("vision")
     page.get_by_label("Drawer 2 Vision").check()

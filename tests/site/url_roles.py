@@ -60,6 +60,8 @@ ADDRESSES = {
     "generation:start": Row(CURATORS, CURATORS, ("ascii",)),
     "generation:upload": Row(CURATORS, CURATORS),
     "generation:start_uploaded": Row(CURATORS_405, CURATORS_MOVED),
+    "generation:catalogue": Row(CURATORS, CURATORS_405, ("ascii",)),
+    "generation:costs": Row(CURATORS, CURATORS, ("@run",)),
     "generation:check": Row(CURATORS_405, CURATORS, ("ascii",)),
     "generation:run": Row(CURATORS, CURATORS_405, ("@run",)),
     "generation:progress": Row(CURATORS, CURATORS_405, ("@run",)),
@@ -171,6 +173,7 @@ ADDRESSES = {
     "confirm_password": Row(MEMBERS_405, MEMBERS_MOVED),
     # /judge/
     "judging:home": Row(MEMBERS, MEMBERS_405),
+    "judging:reference": Row(ALL.replace("200", "404"), NONE, ("no-such-prompt",)),
     "judging:vote": Row(MEMBERS_405, JUDGE_MOVED, data={"code": "@matchup", "outcome": "left"}),
     "judging:skip": Row(MEMBERS_405, JUDGE_MOVED, data={"code": "@matchup"}),
     "judging:undo": Row(MEMBERS_405, JUDGE_MOVED, data={"code": "@voted"}),

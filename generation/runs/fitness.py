@@ -15,8 +15,8 @@ from generation.suites.profiles import Profile
 from generation.suites.suite import ModelEntry, Suite
 
 
-def refuse_small_windows(suite: Suite, models: Sequence[ModelEntry], profiles: Mapping[str, Profile]) -> None:
-    """Raises with the names of all models whose window is too small. A server that is down is asked again before each
+def refuse_unfit_models(suite: Suite, models: Sequence[ModelEntry], profiles: Mapping[str, Profile]) -> None:
+    """Raises with the names of all local models whose window is too small, or that cannot see a prompt's picture. A server that is down is asked again before each
     model's first call."""
     names = {entry.provider or suite.generation.provider for entry in models}
     faults = []
@@ -26,14 +26,24 @@ def refuse_small_windows(suite: Suite, models: Sequence[ModelEntry], profiles: M
             infos = asyncio.run(_describe(profile, mine))
         except ProviderError:
             continue
-        faults += [fault for entry in mine if (fault := window_fault_of(suite, entry, infos.get(entry.id)))]
+        faults += [fault for entry in mine if (fault := fault_of(suite, entry, infos.get(entry.id)))]
     if faults:
         raise RunError(" ".join(faults))
 
 
-def window_fault_of(suite: Suite, entry: ModelEntry, info: ModelInfo | None) -> str:
+def fault_of(suite: Suite, entry: ModelEntry, info: ModelInfo | None) -> str:
+    """Why a local model cannot take this suite's prompts, or nothing."""
+    if blind := sight_fault_of(suite, entry, info):
+        return blind
     needed = needed_tokens(longest_prompt(suite, entry), suite.generation.max_tokens)
     return window_fault(entry.id, info.facts.context if info else None, needed)
+
+
+def sight_fault_of(suite: Suite, entry: ModelEntry, info: ModelInfo | None) -> str:
+    """Why a model cannot be asked about pictures, or nothing; also where nobody says whether it can."""
+    if info is None or info.sees is not False or not any(prompt.image for prompt in suite.prompts):
+        return ""
+    return f"{entry.id} does not take images, but prompts of this suite have reference pictures."
 
 
 async def _describe(profile: Profile, models: Sequence[ModelEntry]) -> dict[str, ModelInfo]:
