@@ -18,7 +18,7 @@ def sample_lines(run: Run) -> Iterator[str]:
 
 
 def sample_line(run: Run, sample: Sample) -> dict[str, Any]:
-    program = {"program": sample.entrant.name} if sample.entrant.turns else {}
+    program = {"program": sample.entrant.name} if sample.entrant.is_program else {}
     return {
         "model_id": sample.model.model_id,
         "prompt_text": sample.prompt.text,

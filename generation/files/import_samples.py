@@ -121,7 +121,7 @@ def _place(loaded: LoadedRun, lines: list[Line]) -> tuple[list[_Drawing], list[B
     prompts: dict[str, list[Prompt]] = {}
     for prompt in loaded.prompts.values():
         prompts.setdefault(prompt.text, []).append(prompt)
-    programs = {entrant.name: entrant for entrant in loaded.entrants.values() if entrant.turns}
+    programs = {entrant.name: entrant for entrant in loaded.entrants.values() if entrant.is_program}
     placed, bad = [], []
     for line in lines:
         candidates = prompts.get(line.prompt_text, [])
@@ -132,6 +132,8 @@ def _place(loaded: LoadedRun, lines: list[Line]) -> tuple[list[_Drawing], list[B
             bad.append(line.bad("category", f"is not {candidates[0].category!r}, as in this run"))
         elif programs and line.program not in programs:
             bad.append(line.bad("program", "is not a program of this run"))
+        elif programs and programs[line.program].runs_elsewhere and not programs[line.program].approved:
+            bad.append(line.bad("program", "waits for a curator's approval"))
         else:
             placed.append(_Drawing(line, fitting[0], programs.get(line.program) if programs else None))
     return placed, bad
@@ -224,6 +226,6 @@ def _models(run: Run, loaded: LoadedRun, lines: list[Line]) -> dict[str, Languag
             profile=profile,
             **free,
         )
-        if not any(entrant.turns for entrant in loaded.entrants.values()):
+        if not any(entrant.is_program for entrant in loaded.entrants.values()):
             entrant_row(run, known[name]).save()
     return known

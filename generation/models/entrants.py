@@ -68,6 +68,7 @@ class Entrant(models.Model):
     model = models.ForeignKey(LanguageModel, models.CASCADE, null=True, blank=True, related_name="entrants")
     team = models.CharField(max_length=120, blank=True)
     turns = models.JSONField(default=list, blank=True, help_text="A program's prompts, in order; empty for a model.")
+    source = models.TextField(blank=True, help_text="Of a program that runs elsewhere; its answers are imported.")
     baseline = models.BooleanField(default=False)
     approved = models.BooleanField(default=True)
     disqualified = models.TextField(blank=True, help_text="The reason; empty while the entrant competes.")
@@ -82,4 +83,12 @@ class Entrant(models.Model):
 
     @property
     def prompt_length(self) -> int:
-        return sum(len(turn) for turn in self.turns)
+        return sum(len(turn) for turn in self.turns) + len(self.source)
+
+    @property
+    def is_program(self) -> bool:
+        return bool(self.turns or self.source)
+
+    @property
+    def runs_elsewhere(self) -> bool:
+        return bool(self.source) and not self.turns

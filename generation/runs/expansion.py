@@ -96,6 +96,7 @@ def program_row(run: Run, program: ProgramEntry, **fields: Any) -> Entrant:
         note=program.note,
         team=program.team,
         turns=list(program.turns),
+        source=program.source,
         baseline=program.baseline,
         disqualified=program.disqualified,
         is_demo=run.is_demo,
@@ -116,7 +117,7 @@ def expand_samples(run: Run, suite: Suite, *, progress: Progress = unwatched) ->
         (entrant, model)
         for entrant in run.entrants.filter(disqualified="")
         for model in models
-        if entrant.model_id in (None, model.pk)
+        if entrant.model_id in (None, model.pk) and not entrant.runs_elsewhere
     ]
     moment = now()
     rows = (

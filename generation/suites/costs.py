@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from generation.money import TOKENS_OF_AN_IMAGE, price_of, prompt_size, upper_bound_nano
 from generation.suites.programs import fill_turns
-from generation.suites.suite import ModelEntry, PromptEntry, Suite
+from generation.suites.suite import ModelEntry, ProgramEntry, PromptEntry, Suite
 
 
 def sample_count(suite: Suite) -> int:
     """Drawings in a full run: models × prompts × attempts, and × programs where those compete."""
-    programs = sum(not program.disqualified for program in suite.programs) if suite.programs else 1
+    programs = len(asked_programs(suite)) if suite.programs else 1
     return len(suite.models) * len(suite.prompts) * suite.generation.attempts_per_prompt * programs
 
 
@@ -45,7 +45,12 @@ def conversations(suite: Suite, prompt: PromptEntry) -> list[tuple[str, ...]]:
     """What is said about a prompt: its text, or the turns of every program that still competes."""
     if not suite.programs:
         return [(prompt.text,)]
-    return [fill_turns(program, prompt) for program in suite.programs if not program.disqualified]
+    return [fill_turns(program, prompt) for program in asked_programs(suite)]
+
+
+def asked_programs(suite: Suite) -> list[ProgramEntry]:
+    """Programs that still compete and are run here."""
+    return [program for program in suite.programs if not program.disqualified and not program.runs_elsewhere]
 
 
 def _conversation_bound(suite: Suite, model: ModelEntry, turns: tuple[str, ...], *, images: int) -> int | None:
@@ -68,10 +73,11 @@ def longest_prompt(suite: Suite, model: ModelEntry) -> int:
     """The most tokens that one call can carry to a model: the last turn of a program has all earlier ones and their answers."""
     fixed = prompt_size({"content": text} for text in (suite.generation.system_prompt, model.extra_prompt) if text)
     answer = suite.generation.max_tokens + prompt_size([{"content": ""}])
-    return fixed + max(
+    sizes = [
         prompt_size({"content": turn} for turn in turns)
         + (len(turns) - 1) * answer
         + bool(prompt.image) * TOKENS_OF_AN_IMAGE
         for prompt in suite.prompts
         for turns in conversations(suite, prompt)
-    )
+    ]
+    return fixed + max(sizes, default=0)

@@ -11,7 +11,7 @@ from generation.suites.suite import ProgramEntry, ProgramRules
 from generation.suites.yaml_fields import optional
 from generation.suites.yaml_source import Node, load_yaml
 
-PROGRAM_KEYS = ("name", "team", "turns", "baseline", "disqualified", "note")
+PROGRAM_KEYS = ("name", "team", "turns", "baseline", "disqualified", "note", "source")
 
 
 def read_programs(path: Path, *, check: bool = True) -> tuple[ProgramRules, tuple[ProgramEntry, ...]]:
@@ -43,12 +43,20 @@ def _rules(node: Node) -> ProgramRules:
 
 
 def _program(node: Node) -> ProgramEntry:
-    fields = read.mapping(node, PROGRAM_KEYS, ("name", "turns"))
+    fields = read.mapping(node, PROGRAM_KEYS, ("name",))
+    if ("turns" in fields) == ("source" in fields):
+        hint = "give turns: to be asked here, or source: for a program whose answers are imported"
+        raise node.error("has both turns and a source, or neither", hint, reason="missing_key", key="turns")
     return ProgramEntry(
         name=read.line(fields["name"], limit=100),
         team=optional(fields, "team", lambda child: read.line(child, limit=100), ""),
-        turns=tuple(read.text(child, limit=100_000) for child in read.items(fields["turns"], least=1, most=50)),
+        turns=optional(fields, "turns", _turns, ()),
         baseline=optional(fields, "baseline", read.boolean, False),
         disqualified=optional(fields, "disqualified", lambda child: read.line(child, blank=True), ""),
         note=optional(fields, "note", read.line, ""),
+        source=optional(fields, "source", lambda child: read.text(child, limit=100_000), ""),
     )
+
+
+def _turns(node: Node) -> tuple[str, ...]:
+    return tuple(read.text(child, limit=100_000) for child in read.items(node, least=1, most=50))

@@ -14,6 +14,8 @@ REFUSED = ("Cc", "Cf", "Co", "Cs", "Cn")
 
 def check_program(entry: ProgramEntry, rules: ProgramRules) -> list[str]:
     """Why a program does not qualify, in sentences; an empty list when it does."""
+    if entry.runs_elsewhere:
+        return []  # what it asks is its own affair; its answers are marked as imported
     reasons = []
     if not entry.turns or any(not turn.strip() for turn in entry.turns):
         reasons.append("There is a blank turn, or no turn at all.")

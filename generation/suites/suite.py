@@ -119,7 +119,10 @@ class PromptEntry:
 
 @dataclass(frozen=True)
 class ProgramEntry:
-    """A prompt program: one or more turns with a {{target}}; `disqualified` holds the reason, or ""."""
+    """A prompt program: one or more turns with a {{target}}; `disqualified` holds the reason, or "".
+
+    One with a `source` instead of turns runs elsewhere: its answers are imported, and the source is kept to be looked at.
+    """
 
     name: str
     team: str
@@ -127,11 +130,16 @@ class ProgramEntry:
     baseline: bool = False
     disqualified: str = ""
     note: str = ""
+    source: str = ""
 
     @property
     def length(self) -> int:
-        """Characters of all turns, as the ranking policy counts them."""
-        return sum(len(turn) for turn in self.turns)
+        """Characters of all turns or of the source, as the ranking policy counts them."""
+        return sum(len(turn) for turn in self.turns) + len(self.source)
+
+    @property
+    def runs_elsewhere(self) -> bool:
+        return bool(self.source) and not self.turns
 
 
 @dataclass(frozen=True)

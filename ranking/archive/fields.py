@@ -137,6 +137,7 @@ LINES: dict[str, dict[str, Field]] = {
         model_id=("text?", "the model; null for a program, which ran on every model"),
         team=("text", "who wrote the program"),
         turns=("list", "the program's prompts in order; empty for a model"),
+        source=("text-", "the source of a program that ran elsewhere; empty otherwise"),
         baseline=("flag", "a program to compare with"),
         approved=("flag", "accepted by the curators"),
         disqualified=("text", "the reason; empty while it competes"),

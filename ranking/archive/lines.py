@@ -46,7 +46,7 @@ def prompt_rows(run: Run) -> Rows:
 
 
 def entrant_rows(run: Run) -> Rows:
-    same = same_names("team", "turns", "baseline", "approved", "disqualified", "is_demo")
+    same = same_names("team", "turns", "source", "baseline", "approved", "disqualified", "is_demo")
     entrants = run.entrants.order_by("id")
     return rows_of(entrants, entrant="name", **same_names("code", "label", "note"), model_id="model__model_id", **same)
 

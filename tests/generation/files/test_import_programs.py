@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from benchsite.lib.file_errors import BadLines
+from generation.files.import_samples import import_samples
 from generation.models import Entrant, Sample
 from generation.runs.curating import approve_entrants, disqualify_entrants
 from generation.runs.lifecycle import extend_run, start_run
 from generation.suites.loading import load_suite
+from generation.suites.program_files import read_programs
+from generation.suites.yaml_source import SuiteError
 from tests.judging.make import make_curator
 
 pytestmark = pytest.mark.django_db
@@ -178,3 +184,69 @@ def test_a_run_of_models_offers_no_import_of_programs(client, curator, settings)
 
     assert "Import programs" not in client.get(f"/runs/{run.code}/").text
     assert "The entrants of this run are models" in upload(client, run, FILE).text
+
+
+ELSEWHERE = """
+programs:
+  - name: searcher
+    team: Bob
+    source: |
+      for branch in range(8):
+          best = max(best, ask(letter), key=score)
+"""
+LEVEL = "```\nab_drop_block('b11', 9)\n```"
+
+
+def imported_line(run, **changes):
+    prompt = run.prompts.get(key="A")
+    row = {
+        "model_id": run.models.first().model_id,
+        "program": "searcher",
+        "prompt_text": prompt.text,
+        "attempt_number": 1,
+        "raw_output": LEVEL,
+        **changes,
+    }
+    return [json.dumps(row).encode()]
+
+
+@pytest.fixture
+def searcher(run, tmp_path):
+    """A program that runs elsewhere, and waits for approval."""
+    path = tmp_path / "elsewhere.yaml"
+    path.write_text(ELSEWHERE)
+    call_command("import_programs", run.code, path)
+    return Entrant.objects.get(run=run, name="searcher")
+
+
+def test_a_program_that_runs_elsewhere_is_never_asked_and_keeps_its_source(run, searcher, client):
+    approve_entrants(Entrant.objects.filter(pk=searcher.pk), by=make_curator(), reason="Looks fair.")
+    client.force_login(make_curator("dora"))
+
+    page = client.get(reverse("ranking:entrant", args=[run.code, searcher.code])).text
+
+    assert not searcher.samples.exists()
+    assert "best = max(best, ask(letter), key=score)" in page
+    assert "This program ran elsewhere" in page
+
+
+def test_answers_come_in_under_the_programs_own_name_once_it_is_approved(run, searcher):
+    with pytest.raises(BadLines, match="waits for a curator's approval"):
+        import_samples(imported_line(run), run=run)
+    approve_entrants(Entrant.objects.filter(pk=searcher.pk), by=make_curator(), reason="Looks fair.")
+
+    import_samples(imported_line(run), run=run)
+    again = import_samples(imported_line(run), run=run)
+
+    sample = searcher.samples.get()
+    assert (sample.imported, sample.answer, sample.calls.count()) == (True, LEVEL, 0)
+    assert again.added == 0
+
+
+@pytest.mark.parametrize("keys", ["turns: ['Build {{target}}.'], source: x", "team: Bob"])
+def test_a_program_has_turns_or_a_source(tmp_path, keys):
+    path = tmp_path / "programs.yaml"
+    path.write_text(f"programs: [{{name: odd, {keys}}}]")
+
+    with pytest.raises(SuiteError, match="both turns and a source, or neither"):
+        read_programs(path)
