@@ -17,7 +17,8 @@ from generation.suites.yaml_fields import MODEL_ID
 
 KEPT_SECONDS = 600.0
 MOST = 20  # models shown for one search
-_kept: dict[tuple[str, str], tuple[float, dict[str, ModelInfo]]] = {}
+FAILED_SECONDS = 15.0  # a provider that is away is not asked again at every letter
+_kept: dict[tuple[str, str], tuple[float, dict[str, ModelInfo] | ProviderError]] = {}
 
 
 def catalogue_of(profile: Profile) -> dict[str, ModelInfo]:
@@ -25,8 +26,14 @@ def catalogue_of(profile: Profile) -> dict[str, ModelInfo]:
     key = (profile.name, profile.base_url)
     until, listed = _kept.get(key, (0.0, {}))
     if time.monotonic() >= until:
-        listed = asyncio.run(_ask(profile))
-        _kept[key] = (time.monotonic() + KEPT_SECONDS, listed)
+        try:
+            listed = asyncio.run(_ask(profile))
+        except ProviderError as error:
+            listed = error
+        kept = FAILED_SECONDS if isinstance(listed, ProviderError) else KEPT_SECONDS
+        _kept[key] = (time.monotonic() + kept, listed)
+    if isinstance(listed, ProviderError):
+        raise listed
     return listed
 
 

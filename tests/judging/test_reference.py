@@ -89,7 +89,7 @@ def test_model_that_cannot_see_is_refused_by_name(suite, monkeypatch):
 
 
 def test_upload_takes_the_pictures_with_the_yaml(tmp_path):
-    folder = write_suite(tmp_path, **{"prompts.yaml": "prompts:\n  - {key: a, text: Draw this, image: cat.png}\n"})
+    folder = write_suite(tmp_path, prompts="prompts:\n  - {key: a, text: Draw this, category: s1, image: cat.png}\n")
     files = [SimpleUploadedFile(path.name, path.read_bytes()) for path in folder.glob("*.yaml")]
 
     suite = read_suite([*files, SimpleUploadedFile("cat.png", picture())], name="pictured")

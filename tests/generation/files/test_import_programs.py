@@ -223,7 +223,7 @@ def test_a_program_that_runs_elsewhere_is_never_asked_and_keeps_its_source(run, 
     approve_entrants(Entrant.objects.filter(pk=searcher.pk), by=make_curator(), reason="Looks fair.")
     client.force_login(make_curator("dora"))
 
-    page = client.get(reverse("ranking:entrant", args=[run.code, searcher.code])).text
+    page = client.get(reverse("gallery:program", args=[run.code, searcher.code])).text
 
     assert not searcher.samples.exists()
     assert "best = max(best, ask(letter), key=score)" in page
