@@ -19,7 +19,7 @@ ORDER = """
 benchsite.version benchsite.environment benchsite.logs benchsite.addresses benchsite.request_ids
 benchsite.lib benchsite.templatetags
 generation.formats
-generation.codes generation.money generation.protocols
+generation.codes generation.images generation.money generation.protocols
 generation.suites
 generation.providers generation.demo
 generation.models

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from generation.images import FILE, LARGEST, LARGEST_TOGETHER, SUFFIXES, WIDEST, data_address
 from generation.suites import yaml_fields as read
-from generation.suites.prompt_images import LARGEST_TOGETHER, read_image
 from generation.suites.prompts import Filled, TemplateError, expand_template, fill_placeholders, placeholders
 from generation.suites.suite import Category, PromptEntry, Rubric
 from generation.suites.yaml_fields import optional
@@ -174,3 +174,25 @@ def _fill(node: Node, template: str, subject: str, category: str, facts: dict[st
         return fill_placeholders(template, values)
     except TemplateError as error:
         raise node.error(error.message, error.hint, reason=error.reason) from None
+
+
+def read_image(node: Node, folder: Path) -> str:
+    """A picture's file as a data address; raises an error that names the line, the file and what is allowed."""
+    name = read.matching(node, FILE, "a picture's file name")
+    if not name.lower().endswith(SUFFIXES):
+        raise node.error(f"{name!r} is no PNG, JPEG or WebP", f"use {', '.join(SUFFIXES)}", reason="bad_image")
+    try:
+        with (folder / name).open("rb") as stream:
+            body = stream.read(LARGEST + 1)
+    except OSError:
+        raise node.error(f"there is no file {name!r}", "put it beside prompts.yaml", reason="missing_file") from None
+    if len(body) > LARGEST:
+        raise node.error(f"{name!r} is over {LARGEST // 1024} KiB", "make it smaller", reason="oversize")
+    try:
+        address, size = data_address(body)
+    except ValueError:
+        raise node.error(f"{name!r} is no picture that can be read", "save it again", reason="bad_image") from None
+    if max(size) > WIDEST:
+        hint = f"make it at most {WIDEST} pixels wide and high"
+        raise node.error(f"{name!r} has {size[0]} × {size[1]} pixels", hint, reason="oversize")
+    return address

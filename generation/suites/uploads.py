@@ -18,10 +18,10 @@ from django.core import signing
 from django.core.files.uploadedfile import UploadedFile
 
 from benchsite.lib.files import BROKEN_ZIP, kept
+from generation.images import FILE, SUFFIXES
+from generation.images import LARGEST as LARGEST_IMAGE
 from generation.suites.loading import FILES, SLUG, load_suite, read_models
 from generation.suites.profiles import load_profiles
-from generation.suites.prompt_images import FILE, SUFFIXES
-from generation.suites.prompt_images import LARGEST as LARGEST_IMAGE
 from generation.suites.suite import ModelEntry, Suite
 from generation.suites.yaml_fields import nearest
 from generation.suites.yaml_source import MAX_BYTES, Node, SuiteError, load_yaml

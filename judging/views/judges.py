@@ -16,9 +16,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.access import UserRequest
+from generation.images import image_parts
 from generation.models import Prompt, Run
 from generation.protocols import PROTOCOLS, load
-from generation.suites.prompt_images import image_parts
 from judging.curating.reset_links import can_confirm
 from judging.models import Seat
 from judging.views.known_browsers import known_since, remember_browser

@@ -8,12 +8,12 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
+from generation.images import image_parts
 from generation.money import TOKENS_OF_AN_IMAGE, prompt_size
 from generation.providers import ollama
 from generation.providers.requests import Request, payload_of
 from generation.suites.profiles import Profile
 from generation.suites.prompt_files import read_prompts
-from generation.suites.prompt_images import image_parts
 from generation.suites.suite import PromptEntry, Suite
 from generation.suites.yaml_source import SuiteError
 from tests.generation.drawing_room import make_suite
