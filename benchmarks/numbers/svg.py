@@ -7,6 +7,7 @@ import statistics
 import time
 
 from benchmarks.figures.table import make_parser, show, write_json
+from benchmarks.numbers.corpus import corpus_table
 from benchmarks.numbers.paint import paint_table
 from generation.formats.base import Answer
 from generation.formats.svg import FORMAT
@@ -100,6 +101,10 @@ def main() -> None:
     figures = run(DRAWINGS * (10 if options.full else 1))
     for name, value in figures.items():
         print(f"{name:>22}: {value:,.2f}")
+    drawings = corpus_table()
+    show("Drawings as models write them", drawings)
+    kept = [row for row in drawings if row["accepted"] and row["same pixels"]]
+    figures |= {"corpus": len(drawings), "corpus_kept": len(kept)}
     paint = paint_table()
     show("Paint: adversarial shapes, as many as are accepted", paint)
     figures["slowest_paint_s"] = max(row["seconds"] for row in paint)

@@ -127,5 +127,10 @@ class _Text:
 
 def find_signature(text: str, names: Iterable[str] = ()) -> list[str]:
     """The names that sign the text, as given: the run's model ids, labels, aliases and vendors, then known families."""
+    return list(_search(text, tuple(dict.fromkeys((*names, *FAMILIES)))))
+
+
+@lru_cache(maxsize=1)  # a format and the reader may ask for the same drawing, one after the other
+def _search(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
     folded = _Text(text)
-    return [name for name in dict.fromkeys((*names, *FAMILIES)) if any(map(folded.has, _forms(name)))]
+    return tuple(name for name in names if any(map(folded.has, _forms(name))))

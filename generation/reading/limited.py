@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, Pipe
 from typing import Any, NoReturn
 
@@ -122,7 +122,9 @@ def _attempt(step: str, task: Task) -> tuple[bool, Any]:
 
 
 def extract(task: Task) -> tuple[Extraction, list[str]]:
-    extraction = extract_answer(get_format(task.format), task.answer)
+    options = task.answer.options
+    known = replace(task.answer, options={**options, "names": (*options.get("names", ()), *task.names)})
+    extraction = extract_answer(get_format(task.format), known)
     return extraction, find_signature(extraction.drawing, task.names) if extraction.drawing is not None else []
 
 

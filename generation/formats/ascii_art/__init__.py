@@ -70,7 +70,7 @@ class AsciiArt(Format):
         reason, detail = _fault(content, drawing)
         if reason:
             return _invalid(reason, detail, flags, facts)
-        if len(remove_hidden(content)) != len(content):
+        if not content.isascii() and len(remove_hidden(content)) != len(content):
             flags.append("hidden_characters")
         signed = find_signature(drawing, answer.options.get("names", ()))
         if signed:

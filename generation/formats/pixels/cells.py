@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -71,6 +72,8 @@ def fonts() -> tuple[str, ...]:
 
 def cells_of(drawing: str) -> list[str]:
     """Every non-blank cell: a character with the marks and joined characters that ride on it."""
+    if drawing.isascii():
+        return [character for character in drawing if character.isprintable() and character != " "]
     cells: list[str] = []
     start, joined = -1, False  # where the open cell began; -1 when none is open
     for at, character in enumerate(drawing):
@@ -85,5 +88,6 @@ def cells_of(drawing: str) -> list[str]:
 
 def coverage(cells: list[str]) -> dict[str, float]:
     """Per font, the share of cells that are one character the font has at its uniform advance; 1 without cells."""
-    total = len(cells)
-    return {font: round(sum(cell in covered(font) for cell in cells) / total, 6) if total else 1.0 for font in fonts()}
+    total, counts = len(cells), Counter(cells)
+    shown = {font: sum(n for cell, n in counts.items() if cell in covered(font)) for font in fonts()}
+    return {font: round(number / total, 6) if total else 1.0 for font, number in shown.items()}

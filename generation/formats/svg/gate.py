@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lxml import etree
 
-from generation.formats.svg.css import LOCAL_URL, NESTING, at_word
+from generation.formats.svg.css import LOCAL_URL
 from generation.formats.svg.names import ANIMATION, PRIMITIVES
 from generation.formats.svg.paint.areas import Areas, Guess
 from generation.formats.svg.paint.costs import ELEMENT, FILTERED, STOP, Painting, declared_cost, numbers
 from generation.formats.svg.paint.dashes import Dashes
 from generation.formats.svg.parsing import attributes_of, local
 from generation.formats.svg.paths import count_listed_points, count_path_points
-from generation.formats.svg.tokens import Css, Tokens, rules_of
+from generation.formats.svg.selectors import selectors_of, stylesheet_rules
 
 MAX_BYTES = 512 * 1024
 MAX_DEPTH = 100
@@ -29,7 +28,6 @@ CAPS = {"numOctaves": 12.0, "stdDeviation": 150.0, "radius": 200.0, "order": 15.
 REGION = ("x", "y", "width", "height")
 MAX_REGION = 50.0  # times the box it is applied to
 FILTER_FUNCTION = re.compile(r"\b(?:blur|drop-shadow)\(([^)]*)", re.IGNORECASE)
-COMPOUND = re.compile(r"[\s>+~]+")
 ENOUGH = 10**9  # sums stop growing here, so that a bomb costs no big integers
 
 Node = etree._Element | tuple[str, str]
@@ -232,10 +230,8 @@ def _edges(
             else:
                 edges.append(Edge(target))
     if buckets:
-        words = [(".", word) for word in node.get("class", "").split()]
-        keys = [*words, ("#", node.get("id", "")), ("", local(node)), ("*", "")]
         share = painting.areas.share(node)
-        edges += [Edge(key, share=min(1.0, 1.44 * share)) for key in keys if key in buckets]
+        edges += [Edge(key, share=min(1.0, 1.44 * share)) for key in selectors_of(node) if key in buckets]
     return edges
 
 
@@ -243,35 +239,11 @@ def _stylesheet_references(root: etree._Element, targets: dict[str, etree._Eleme
     """References and costs in stylesheets, by the last simple selector: a class, an id, a tag, or everything."""
     referred: dict[tuple[str, str], dict[etree._Element, None]] = defaultdict(dict)
     costs: dict[tuple[str, str], float] = defaultdict(float)
-    for style in root.iter("{*}style"):
-        css = Css(style.text or "")
-        for prelude, body in _rules(css, css.tokens):
-            _check_functions(body)
-            named = [targets[name] for name in LOCAL_URL.findall(body) if name in targets]
-            own = declared_cost(body, scale)
-            for selector in prelude.split(",") if named or own else []:
-                key = _bucket(selector)
-                referred[key] |= dict.fromkeys(named)
-                costs[key] = max(costs[key], own)
+    for selectors, body in stylesheet_rules(root):
+        _check_functions(body)
+        named = [targets[name] for name in LOCAL_URL.findall(body) if name in targets]
+        own = declared_cost(body, scale)
+        for key in selectors if named or own else []:
+            referred[key] |= dict.fromkeys(named)
+            costs[key] = max(costs[key], own)
     return {key: (list(value), costs[key]) for key, value in referred.items()}
-
-
-def _rules(css: Css, tokens: Tokens) -> Iterator[tuple[str, str]]:
-    """(selector, declarations) of each rule of a cleaned stylesheet; what keyframes declare may reach everything."""
-    for prelude, body in rules_of(tokens):
-        word = at_word(prelude)
-        if word in NESTING:
-            yield from _rules(css, body or ())
-        elif word:
-            yield from (("*", css.write(inside or ())) for _, inside in rules_of(body or ()))
-        else:
-            yield css.write(prelude), css.write(body or ())
-
-
-def _bucket(selector: str) -> tuple[str, str]:
-    last = COMPOUND.split(selector.strip())[-1].partition(":")[0].partition("[")[0]
-    for mark in "#.":
-        if mark in last:
-            word = re.split(r"[.#]", last.partition(mark)[2])[0]
-            return mark, word
-    return ("", last) if last and last != "*" else ("*", "")

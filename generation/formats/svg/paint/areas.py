@@ -14,6 +14,7 @@ from lxml import etree
 
 from generation.formats.svg.names import ANIMATION
 from generation.formats.svg.paint.dashes import outline_points
+from generation.formats.svg.paint.matrices import EVERYWHERE, Box, Matrix, mapped, product, transforms
 from generation.formats.svg.parsing import local
 from generation.formats.svg.paths import NUMBERS
 
@@ -21,7 +22,6 @@ SIDE = 800.0  # pixels of the canvas that costs are measured on
 FONT_SIZE = 16.0
 MITRE = 4.0
 PLAIN = re.compile(r"\s*+[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?(?:px)?\s*+")
-TRANSFORM = re.compile(r"(\w++)\s*+\(([^()]*+)\)")
 SIZED = re.compile(r"(?:^|[;{])(?:r|rx|ry|width|height|d|font-size|font|x|y|zoom):", re.IGNORECASE)
 MOVED = re.compile(r"(?:transform|scale|rotate|translate|perspective|offset-path)[\w-]*+:", re.IGNORECASE)
 DEEP = re.compile(r"matrix|perspective|3d|skew|translatez|rotate[xy]|scalez|var\(|calc\(", re.IGNORECASE)
@@ -36,9 +36,6 @@ RESCALED = frozenset(["marker", "symbol", "textPath"])
 SCALING = re.compile(r"scale|matrix|zoom|perspective|3d|skew", re.IGNORECASE)
 
 Size = tuple[float, float]
-Box = tuple[float, float, float, float]  # left, top, right, bottom
-Matrix = tuple[float, float, float, float, float, float]  # as in SVG: a b c d e f
-EVERYWHERE: Box = (-math.inf, -math.inf, math.inf, math.inf)
 
 
 @dataclass(frozen=True)
@@ -165,14 +162,14 @@ class Areas:
         texts = [element.get(name, "") for name in ("transform", "patternTransform")]
         if not math.isfinite(stretch) or element.get("vector-effect"):
             return None
-        return _product(above, *(_transforms(text) for text in texts), (stretch, 0.0, 0.0, stretch, 0.0, 0.0))
+        return product(above, *(transforms(text) for text in texts), (stretch, 0.0, 0.0, stretch, 0.0, 0.0))
 
     def _box(self, element: etree._Element) -> Box | None:
         """In pixels; None for what shows nothing."""
         frame, inside = self.frames[element], [self.boxes[child] for child in element]
         own = _own_box(element, frame)
         if own is not None:
-            return EVERYWHERE if frame.matrix is None else _mapped(own, frame.matrix)
+            return EVERYWHERE if frame.matrix is None else mapped(own, frame.matrix)
         boxes = [box for box in inside if box is not None]
         if not boxes or len(boxes) == 1:
             return boxes[0] if boxes else None
@@ -188,50 +185,6 @@ def _scaling(element: etree._Element) -> list[str]:
         return [element.text or ""]
     inner = "scale" if element.get("viewBox") and element.getparent() is not None else ""
     return [element.get("transform", ""), element.get("style", ""), element.get("type", ""), inner]
-
-
-def _product(matrix: Matrix, *others: Matrix | None) -> Matrix | None:
-    for other in others:
-        if other is None:
-            return None
-        a, b, c, d, e, f = matrix
-        g, h, i, j, k, m = other
-        matrix = (a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * m + e, b * k + d * m + f)
-    return matrix if all(map(math.isfinite, matrix)) else None
-
-
-def _transforms(text: str) -> Matrix | None:
-    """The product of a `transform` attribute; None for what is not understood."""
-    product: Matrix | None = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-    for name, inside in TRANSFORM.findall(text):
-        numbers = [float(number) for number in NUMBERS.findall(inside)]
-        step: Matrix | None = None
-        if not all(map(math.isfinite, numbers)):
-            return None
-        if name == "translate" and numbers:
-            step = (1.0, 0.0, 0.0, 1.0, numbers[0], numbers[1] if len(numbers) > 1 else 0.0)
-        elif name == "scale" and numbers:
-            step = (numbers[0], 0.0, 0.0, numbers[1] if len(numbers) > 1 else numbers[0], 0.0, 0.0)
-        elif name == "rotate" and numbers:
-            turn, (x, y) = math.radians(numbers[0]), numbers[1:3] if len(numbers) > 2 else (0.0, 0.0)
-            a, b = math.cos(turn), math.sin(turn)
-            step = (a, b, -b, a, x - a * x + b * y, y - b * x - a * y)
-        elif name == "matrix" and len(numbers) == 6:
-            a, b, c, d, e, f = numbers
-            step = (a, b, c, d, e, f)
-        elif name in ("skewX", "skewY") and numbers:
-            slope = math.tan(math.radians(numbers[0]))
-            step = (1.0, slope * (name == "skewY"), slope * (name == "skewX"), 1.0, 0.0, 0.0)
-        product = _product(product, step) if product else None
-    return product
-
-
-def _mapped(box: Box, matrix: Matrix) -> Box:
-    a, b, c, d, e, f = matrix
-    corners = [(x, y) for x in box[::2] for y in box[1::2]]
-    xs, ys = [a * x + c * y + e for x, y in corners], [b * x + d * y + f for x, y in corners]
-    mapped = min(xs), min(ys), max(xs), max(ys)
-    return mapped if all(map(math.isfinite, mapped)) else EVERYWHERE
 
 
 def _motion(css: str) -> tuple[float, bool]:

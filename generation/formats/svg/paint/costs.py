@@ -18,7 +18,7 @@ ELEMENT = 30.0  # whatever it is
 FILL, TEXT = 500.0, 700.0
 PAINTED, STOP = 6_000.0, 50.0  # by a gradient or a pattern; and each stop of a gradient
 FADED, BLENDED, MASKED, CLIPPED = 1_200.0, 3_500.0, 6_000.0, 4_000.0
-CSS_MASK, CSS_FILTER, CSS_BLUR, SHADOW = 12_000.0, 13_000.0, 22_000.0, 5_000.0
+CSS_MASK, CSS_FILTER, CSS_BLUR, SHADOW = 18_000.0, 13_000.0, 22_000.0, 5_000.0
 FILTERED = 300.0  # a filter, however small what it is applied to
 PRIMITIVE = {
     "feFlood": 7_000.0,
@@ -28,15 +28,16 @@ PRIMITIVE = {
     "feConvolveMatrix": 36_000.0,
     "feMorphology": 80_000.0,
     "feDisplacementMap": 26_000.0,
-    "feDiffuseLighting": 52_000.0,
-    "feSpecularLighting": 52_000.0,
+    "feDiffuseLighting": 95_000.0,
+    "feSpecularLighting": 95_000.0,
     "feComposite": 23_000.0,
     "feBlend": 18_000.0,
     "feTile": 62_000.0,
 }
+TWO_INPUTS = frozenset(["feBlend", "feComposite", "feDisplacementMap"])  # one that is not named is the step before
 MOST = 1e9  # sums stop growing here
 OTHER_PRIMITIVE = 15_000.0
-BLUR_PIXEL, OCTAVE, KERNEL_CELL, RADIUS_PIXEL = 1_200.0, 10_000.0, 6_500.0, 7_000.0
+BLUR_PIXEL, OCTAVE, KERNEL_CELL, RADIUS_PIXEL = 1_200.0, 12_000.0, 6_500.0, 7_000.0
 WIDE, WIDE_BLUR_PIXEL = 60.0, 2_800.0  # pixels, and what each beyond them costs
 POINT, PIXEL, STROKED_PIXEL = 3.0, 0.08, 0.003  # of an outline; the last for each pixel of its stroke's width
 FEW_POINTS = 50  # their outline costs little beside their area
@@ -103,7 +104,7 @@ class Painting:
             if name not in PRIMITIVES:
                 continue
             merged = [node.get("in", "") for node in primitive if local(node) == "feMergeNode"]
-            inputs = merged or [primitive.get("in", "")] + [primitive.get("in2", "")] * ("in2" in primitive.attrib)
+            inputs = merged or [primitive.get("in", "")] + [primitive.get("in2", "")] * (name in TWO_INPUTS)
             before = sum(cost if not source else results.get(source, 0.0) for source in inputs)
             cost = min(MOST, self._primitive(primitive, name) + before)
             results[primitive.get("result", "")] = cost

@@ -11,6 +11,7 @@ from lxml import etree
 from generation.formats.svg.names import ANIMATION, SHAPES
 from generation.formats.svg.parsing import local
 from generation.formats.svg.paths import COMMAND, FIRST, NEXT, NUMBERS
+from generation.formats.svg.selectors import Selector, selectors_of, stylesheet_rules
 
 DECLARED = re.compile(r"(?:^|[;{])stroke-dasharray:([^;}]*+)")
 MOST = 1e9  # a length beyond this is one
@@ -23,14 +24,16 @@ class Dashes:
     def __init__(self, root: etree._Element) -> None:
         box = [float(number) for number in NUMBERS.findall(root.get("viewBox", "")[-200:])][-2:]
         self.diagonal = math.hypot(*box) / math.sqrt(2) if len(box) == 2 else 300.0
-        loose = [value for element in root.iter("*") for value in self._loose_values(element)]
-        # Of stylesheets, `use` and animations: which elements they reach is not looked into.
-        self.shortest = min(map(self._dash, loose), default=math.inf)
+        self.by_selector = self._stylesheets(root)
         self.inherited: dict[etree._Element | None, float] = {None: math.inf}
+        # Of animations and `use`: which elements they reach is not looked into.
+        self.shortest = math.inf
         for element in root.iter("*"):  # parents first
-            values = _declared(element)
-            above = self.inherited[element.getparent()]
-            self.inherited[element] = min(map(self._dash, values)) if values else above
+            self.inherited[element] = self._inherited(element)
+            loose = map(self._dash, _animated(element))
+            self.shortest = min([self.shortest, *loose])
+            if local(element) in ("use", "symbol"):
+                self.shortest = min(self.shortest, self.inherited[element])
 
     def count(self, element: etree._Element) -> int:
         """The dashes of one element's own stroke."""
@@ -43,14 +46,22 @@ class Dashes:
         length = declared[0] if declared and declared[0] > 0 else measure_length(element)
         return int(min(MOST, length / max(dash, 1e-9)))
 
-    def _loose_values(self, element: etree._Element) -> list[str]:
-        name = local(element)
-        if name == "style":
-            return DECLARED.findall(element.text or "")
-        if name in ANIMATION and element.get("attributeName", "").strip() == "stroke-dasharray":
-            values = [element.get(key, "") for key in ("values", "from", "to", "by")]
-            return [part for value in values for part in value.split(";")]
-        return _declared(element) if name in ("use", "symbol") else []
+    def _stylesheets(self, root: etree._Element) -> dict[Selector, float]:
+        """The shortest dash that rules declare, by selector."""
+        if not any("dasharray" in (style.text or "") for style in root.iter("{*}style")):
+            return {}
+        shortest: dict[Selector, float] = {}
+        for selectors, body in stylesheet_rules(root):
+            dash = min(map(self._dash, DECLARED.findall(body)), default=math.inf)
+            shortest |= {key: min(dash, shortest.get(key, math.inf)) for key in selectors}
+        return shortest
+
+    def _inherited(self, element: etree._Element) -> float:
+        """The dash that an element's stroke may have: its own, one that a rule may give it, or the one it inherits."""
+        own = list(map(self._dash, _declared(element)))
+        above = [] if own else [self.inherited[element.getparent()]]
+        rules = [self.by_selector[key] for key in selectors_of(element) if key in self.by_selector]
+        return min([*own, *above, *rules])
 
     def _dash(self, value: str) -> float:
         """The mean length of a dash or gap; infinite where there is none."""
@@ -58,6 +69,13 @@ class Dashes:
         if not lengths or sum(lengths) <= 0:
             return math.inf
         return sum(lengths) / len(lengths) * (self.diagonal / 100 if "%" in value else 1)
+
+
+def _animated(element: etree._Element) -> list[str]:
+    if local(element) not in ANIMATION or element.get("attributeName", "").strip() != "stroke-dasharray":
+        return []
+    values = [element.get(key, "") for key in ("values", "from", "to", "by")]
+    return [part for value in values for part in value.split(";")]
 
 
 def _declared(element: etree._Element) -> list[str]:

@@ -84,6 +84,8 @@ def nested_patterns(length: int) -> str:
         (dashed('stroke-dasharray=".05"') * 200, "too_complex"),
         (dashed('style="stroke-dasharray:.05"') * 200, "too_complex"),
         ("<style>circle{stroke-dasharray:.05}</style>" + dashed() * 200, "too_complex"),
+        ("<style>g .a{stroke-dasharray:.02}</style><g class='a'>" + dashed() * 200 + "</g>", "too_complex"),
+        ("<style>:is(.a,.b){stroke-dasharray:.02}</style><g class='a'>" + dashed() * 200 + "</g>", "too_complex"),
         ('<g stroke-dasharray=".02">' + dashed() * 200 + "</g>", "too_complex"),
         (dashed('pathLength="1e6" stroke-dasharray="1"'), "too_complex"),
         (DOUBLED, "too_complex"),
@@ -117,6 +119,7 @@ def test_bomb_is_refused(inside, reason):
         '<filter id="f"><feGaussianBlur stdDeviation="4"/></filter>' + '<rect filter="url(#f)"/>' * 100,
         '<filter id="f" width="1200%" height="200%"><feGaussianBlur stdDeviation="3"/></filter><rect filter="url(#f)"/>',
         dashed('stroke-dasharray="4 2"') * 200,
+        '<style>.stitch{stroke-dasharray:.05}</style><path class="stitch" d="M0 0h9"/>' + dashed() * 200,
         '<filter id="f"><feGaussianBlur stdDeviation=".5"/></filter>'
         + '<circle cx="5" cy="5" r="1" filter="url(#f)"/>' * 300,
         '<g transform="translate(9 9) scale(.5)"><g filter="url(#f)"><path d="M0 0h4v4z"/><path d="M5 5h2v2z"/></g></g>'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from generation.formats.base import Answer
@@ -66,3 +68,17 @@ def test_what_the_reader_finds_in_shown_text_holds_the_drawing(text, held):
     read = read_answer(loaded, prompt_pk=next(iter(loaded.prompts)), text=text)
 
     assert (read.verdict, read.held) == (Sample.Verdict.VALID, held)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("format", ["svg", "ascii_art"])
+def test_the_run_s_own_names_are_found_however_their_letters_are_spread(format):
+    loaded = load_run(make_run(entrants=1, prompts=1, attempts=1, format=format).pk)
+    loaded = replace(loaded, more_names=("zorgon/zorgon-7",))
+    letters = "".join(f'<tspan x="{9 * place}">{letter}</tspan>' for place, letter in enumerate("ZORGON"))
+    text = f"<svg viewBox='0 0 99 9'><text>{letters}</text></svg>" if format == "svg" else "```\n/\\ z o r g o n\n```"
+
+    read = read_answer(loaded, prompt_pk=next(iter(loaded.prompts)), text=text)
+
+    assert (read.verdict, read.held) == (Sample.Verdict.VALID, True)
+    assert read.facts["signed"] == ["zorgon/zorgon-7"]

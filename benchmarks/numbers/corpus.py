@@ -1,0 +1,62 @@
+"""Drawings as models write them: what a browser paints of the answer and of the judged copy, and what that costs.
+
+The drawings are files in tests/generation/formats/svg/drawings.
+"""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+from benchmarks.numbers.paint import painter
+from generation.formats.base import Answer
+from generation.formats.svg import FORMAT
+
+FOLDER = Path(__file__).parents[2] / "tests/generation/formats/svg/drawings"
+MOMENTS = (500, 1500)  # milliseconds of its animations at which a drawing is looked at
+FREEZE = """at => {
+  const svg = document.documentElement;
+  svg.pauseAnimations(); svg.setCurrentTime(at / 1000);
+  for (const animation of document.getAnimations()) { animation.pause(); animation.currentTime = at }
+  return new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+}"""
+
+
+def corpus() -> dict[str, str]:
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.svg"))}
+
+
+def judged(text: str) -> str:
+    """The copy that judges see, or nothing where the drawing is refused."""
+    return FORMAT.extract(Answer(f"```svg\n{text}\n```")).drawing
+
+
+def pictures(page: Page, text: str) -> list[bytes]:
+    """The drawing as a document of its own, at some moments of its animations."""
+    page.goto(f"data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}")
+    shots = []
+    for moment in (0, *MOMENTS):
+        page.evaluate(FREEZE, moment)
+        shots.append(page.screenshot())
+    return shots[1:]  # the first may still show the moment at which the document was loaded
+
+
+def corpus_table() -> list[dict[str, Any]]:
+    """Of each drawing: whether it is accepted, whether the judged copy looks the same, and the seconds it takes to paint."""
+    rows = []
+    with painter() as chromium:
+        for name, text in corpus().items():
+            copy = judged(text)
+            same = bool(copy) and pictures(chromium.page, text) == pictures(chromium.page, copy)
+            rows.append(
+                {
+                    "drawing": name,
+                    "accepted": bool(copy),
+                    "same pixels": same,
+                    "seconds": round(chromium.seconds(text), 2),
+                }
+            )
+    return rows
