@@ -60,6 +60,9 @@ DELIMITERS = (
 )
 NESTED = (("(", ")"), ("[", "]"), ("{", "}"), ("a(", ")"), (":a(", ")"), ("a{", "}"), ("<g>", "</g>"), ('["', '"]'))
 
+# Of files: alone, as a value and inside text of JSON, in a cell of a table, as a value of YAML after the byte that says which file.
+PLACES = ("%s", '{"a": %s}\n', '{"a": "%s"}\n', 'a,b\n"%s",1\n', "\0a: %s\n", "\0a: '%s'\n")
+
 
 @dataclass(frozen=True)
 class Reader:
@@ -70,7 +73,7 @@ class Reader:
     read: Callable[[bytes], Any]
     check: Callable[[bytes], bool]
     patterns: Sequence[str]
-    places: Sequence[str] = ("%s",)  # where a repeated pattern is put
+    places: Sequence[str] = PLACES  # where a repeated pattern is put
 
 
 def encoded(text: str) -> bytes:

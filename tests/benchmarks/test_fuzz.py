@@ -91,3 +91,10 @@ def test_repeated_and_nested_delimiters_take_linear_time(name, place, pattern):
     growth = min(measure_growth(reader, place, pattern, 6_000, 48_000) for _ in range(3))
 
     assert growth <= MOST_GROWTH
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_no_reader_grows_faster_than_what_it_reads(reader):
+    growths = [measure_growth(reader, place, ('["', '"]'), 2_000, 16_000) for place in reader.places[:3]]
+
+    assert max(growths) <= MOST_GROWTH

@@ -9,6 +9,7 @@ import time_machine
 from django.urls import reverse
 from django.utils.timezone import now
 
+from benchmarks.faults import attacker_http
 from benchmarks.faults.attacker import ENTRANTS, PublicPage, attack, exact_page
 from generation.models import Run
 from judging.curating.runs import set_judging
@@ -290,6 +291,15 @@ def test_curators_grades_are_kept_out():
 
     assert not Grade.objects.rated().exists()
     assert Grade.objects.standing().exists()
+
+
+def test_no_page_lets_an_attacker_follow_votes():
+    """The short form of `script/bench attacker_http`: what a curator's pages tell is the control."""
+    outside = attacker_http.attack(1, votes=72)
+    inside = attacker_http.attack(2, votes=72, as_curator=True)
+
+    assert (outside["named"], outside["changes"] <= 1, outside["read"] > 0) == (0, True, True)
+    assert (inside["changes"], inside["read"] > 2 * outside["read"]) == (2, True)
 
 
 def test_an_attacker_finds_no_more_names_than_by_chance():
