@@ -59,8 +59,8 @@ def draw(svg: str, side: int, options: Any) -> bytes:
         left, top = (side - scale * width) / 2, (side - scale * height) / 2
         picture = resvg.render(tree, (scale, 0, left, 0, scale, top), bg_size=(side, side), bg_color=WHITE)
         return b"+" + bytes(picture)
-    except Exception as error:
-        return b"-" + str(error).encode()[:200]
+    except BaseException as error:  # resvg panics on what it cannot parse, and a panic is no Exception
+        return b"-" + f"Drawing it ends in an error: {error}".encode()[:200]
 
 
 if __name__ == "__main__":
