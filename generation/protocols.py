@@ -44,6 +44,7 @@ class Protocol:
       `run.csv` are the downloads in those forms. `options` has `ties, fails, weights, until, backend`; `full` asks for the
       slow parts where `slow` is true.
     - `template` shows it, with `fit`, `result`, `run` and what `page(fit, *, scope)` adds, if there is one.
+    - `after_fit(run, fit)` is called in the transaction that stores a fit of the present votes.
     - `sentence(result, labels)` is the one line that lists of leaderboards show; `labels` are entrants' labels by name.
     - `best_drawing(run, fit)` is the leader's best drawing for shared pictures, a `ranking.best.Best` or None.
     - `practice(run, *, most)` gives pairs that visitors can try on the home page, once the run's drawings are open.
@@ -81,6 +82,7 @@ class Protocol:
     analyse: Function
     template: Template
     page: Function = ""
+    after_fit: Function = ""
     sentence: Function = ""
     analyse_file: Function = ""
     best_drawing: Function = ""
@@ -119,6 +121,7 @@ PAIRWISE = Protocol(
     analyse="ranking.pairwise.run.analyse_run",
     template="ranking/leaderboard_pairwise.html",
     page="ranking.pairwise.page.page_context",
+    after_fit="ranking.pairwise.focus.store_focus",
     sentence="ranking.pairwise.sentences.leading_sentence",
     best_drawing="ranking.pairwise.entrant_pages.best_drawing",
     practice="ranking.pairwise.practice.practice_pairs",

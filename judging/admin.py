@@ -21,6 +21,7 @@ from judging.models import (
     Invitation,
     JudgeTally,
     Matchup,
+    PairFocus,
     PromptTally,
     PublicState,
     Report,
@@ -94,6 +95,12 @@ class EpochAdmin(RunFactAdmin):
 class PublicStateAdmin(RunFactAdmin):
     list_display = ("number", "run_link", "protocol", "votes", "read_at")
     list_filter = ("protocol", "run")
+
+
+@admin.register(PairFocus)
+class PairFocusAdmin(RunFactAdmin):
+    list_display = ("run_link", "votes", "read_at")
+    list_filter = ("run",)
 
 
 @admin.register(Seat)

@@ -68,6 +68,9 @@ def store_fit(fit: Fit) -> Fit:
     rows = [row for row in standing_rows(fit.result) if row[1]["entrant"] in entrants]
     Standing.objects.bulk_create(make_standing(fit, scope, entrants[row["entrant"]], row) for scope, row in rows)
     forget_old(fit)
+    entry = protocol_of(fit.run, fit.protocol)
+    if entry and entry.after_fit and fit.until is None:
+        load(entry.after_fit)(fit.run, fit)
     return fit
 
 

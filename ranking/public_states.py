@@ -2,6 +2,7 @@
 
 An attacker votes, looks, and compares: what changed names the models. So a state is taken only after many votes by others,
 shows nothing but a rating by entrant, and each rating is moved by a new random error, larger than its own uncertainty.
+Where pairs are adaptive there is none: which two come would tell whoever knows the standings that they are close in them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ log = structlog.get_logger(__name__)
 
 def take_public_states() -> int:
     """Take every public state that is due; says how many."""
-    runs = Run.objects.filter(visibility=Run.Visibility.PUBLISHED, judging_state__in=NOT_OVER, frozen_at=None)
+    runs = Run.objects.filter(
+        visibility=Run.Visibility.PUBLISHED, judging_state__in=NOT_OVER, frozen_at=None, adaptive_pairs=False
+    )
     due = [(run, *item) for run in runs.defer("config") if is_judged_blind(run) for item in protocols_of(run).items()]
     taken = 0
     for run, name, entry in due:
@@ -43,7 +46,7 @@ def take_public_states() -> int:
 
 def take_public_state(run: Run, name: str, entry: Protocol) -> PublicState | None:
     """Store a new state if enough was judged since the last one, whichever two judges are one attacker."""
-    last = newest_state(run, name)
+    last = PublicState.objects.filter(run=run, protocol=name).order_by("-number").first()
     needed = max(settings.PUBLIC_STATE_VOTES, settings.PUBLIC_STATE_GROWTH * last.votes if last else 0)
     if by_others(_judged(run, entry, since=last).values()) < needed:
         return None
@@ -73,19 +76,22 @@ def take_public_state(run: Run, name: str, entry: Protocol) -> PublicState | Non
 
 
 def newest_state(run: Run, protocol: str) -> PublicState | None:
-    return PublicState.objects.filter(run=run, protocol=protocol).order_by("-number").first()
+    return newest_states([run]).get((run.pk, protocol))
 
 
 def newest_states(runs: Collection[Run]) -> dict[tuple[int, str], PublicState]:
     """The newest state of each of these runs by each protocol, in one query; a run has few of them."""
-    states = PublicState.objects.filter(run__in=runs).order_by("number") if runs else ()
+    shown = [run for run in runs if not run.adaptive_pairs]
+    states = PublicState.objects.filter(run__in=shown).order_by("number") if shown else ()
     return {(state.run_id, state.protocol): state for state in states}
 
 
-def public_sentence(state: PublicState | None, labels: Mapping[str, str], entry: Protocol | None) -> str:
+def public_sentence(run: Run, state: PublicState | None, labels: Mapping[str, str], entry: Protocol | None) -> str:
     """What pages say first."""
     if entry and not entry.by_people:
         return f"Scores of {entry.rests_on} are shown once people have judged them and judging is closed."
+    if run.adaptive_pairs:
+        return "Judging is open. Standings are shown once it is closed."
     if state is None or not state.standings:
         return "Judging is open. The first standings are shown after more votes."
     first = state.standings[0]

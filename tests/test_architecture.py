@@ -75,6 +75,7 @@ for each in ROOMS:
 PURE = [
     *("generation/formats", "generation/suites", "generation/providers", "generation/demo"),
     *("judging/pairs/rounds.py", "judging/pairs/table.py", "judging/pairs/schedule.py", "judging/grades/order.py"),
+    "judging/pairs/adaptive/draws.py",
     *("ranking/statistics", "ranking/charts", "ranking/*/scores.py"),
 ]
 IMPURE = {ROOT / "generation/suites/uploads.py"}  # takes what a form sends

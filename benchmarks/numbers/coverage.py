@@ -20,6 +20,7 @@ from benchmarks.numbers.answer_coverage import answer_table, paired_table
 from benchmarks.numbers.check_coverage import agreement_table, best_table, camp_table, fit_table, joint_table
 from benchmarks.numbers.ranking_coverage import coverage_table, gap_table, limit_table, plan_table
 from benchmarks.numbers.scope_coverage import category_table, fail_table, own_table
+from benchmarks.pairs.adaptive_coverage import adaptive_table
 from benchmarks.peers.coverage_peers import peer_table
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "statistics.md"
@@ -50,6 +51,10 @@ def main() -> None:
         "joint": ("Ratings that both terrible informs", lambda: joint_table(runs=runs // 2)),
         "camps": ("Honest judges of the opposite taste", lambda: camp_table(runs=runs // 4)),
         "anomalies": ("How often a judge is flagged", lambda: anomaly_table(runs=runs // 2)),
+        "adaptive": (
+            "What adaptive pairs save, and whether ratings stay true",
+            lambda: adaptive_table(runs=runs // 10),
+        ),
         "peers": ("Coverage of ratings, ours and others', on the same votes", peers.result),
     }
     for mark, (title, measure) in tables.items():

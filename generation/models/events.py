@@ -57,6 +57,8 @@ class Event(models.Model):
         OPEN_JUDGING = "open judging"
         PAUSE_JUDGING = "pause judging"
         CLOSE_JUDGING = "close judging"
+        ADAPTIVE_PAIRS = "adaptive pairs"
+        BALANCED_PAIRS = "balanced pairs"
         INVITE = "invite"
         REVOKE_INVITATION = "revoke invitation"
         MAKE_RESET_LINK = "make reset link"

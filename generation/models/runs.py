@@ -55,6 +55,9 @@ class Run(models.Model):
     drawing_state = models.CharField(max_length=10, choices=Drawing.choices, default=Drawing.OPEN)
     paused_reason = models.TextField(blank=True)
     judging_state = models.CharField(max_length=10, choices=Judging.choices, default=Judging.NOT_OPEN)
+    adaptive_pairs = models.BooleanField(
+        default=False, help_text="Judges are shown pairs whose order is undecided more often than others."
+    )
     visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE)
     concurrency = models.PositiveIntegerField(default=8)
     measure_backend = models.CharField(max_length=40, default="builtin")

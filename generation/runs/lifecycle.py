@@ -110,6 +110,7 @@ def _create_run(
         drawing_state=Run.Drawing.OPEN if draw else Run.Drawing.PAUSED,
         paused_reason="" if draw else "Not begun yet: resume the run to draw it.",
         concurrency=suite.concurrency,
+        adaptive_pairs=suite.judging.pairs == "adaptive",
         measure_backend=get_format(suite.format).measure_backends[0],
         uploaded=uploaded,
         budget_nano=_checked_cap(to_nano(budget), uploaded),

@@ -39,6 +39,7 @@ FILES = ("config.yaml", "models.yaml", "prompts.yaml", "programs.yaml")
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")
 REVEAL = ("never", "closed", "after_vote")
 FACES = ("stack", "large")
+PAIRS = ("balanced", "adaptive")
 MODEL_KEYS = ("id", "label", "provider", "note", "extra_prompt", "parameters", "price_in", "price_out", *FACT_KEYS)
 SUITE_KEYS = (
     "title",
@@ -204,9 +205,9 @@ def _generation(node: Node, providers: tuple[str, ...]) -> Generation:
 
 
 def _judging(node: Node) -> Judging:
-    fields = read.mapping(node, ("overlap", "repeats", "quota", "target", "reveal", "instructions", "faces"))
+    fields = read.mapping(node, ("overlap", "repeats", "quota", "target", "reveal", "instructions", "faces", "pairs"))
     standard = Judging()
-    return Judging(
+    judging = Judging(
         overlap=optional(fields, "overlap", lambda child: read.number(child, 0, 1), standard.overlap),
         repeats=optional(fields, "repeats", lambda child: read.number(child, 0, 0.5), standard.repeats),
         quota=optional(fields, "quota", _maybe_count, None),
@@ -214,7 +215,12 @@ def _judging(node: Node) -> Judging:
         reveal=optional(fields, "reveal", lambda child: read.choice(child, REVEAL, "reveal"), standard.reveal),
         instructions=optional(fields, "instructions", lambda child: read.text(child, blank=True).strip(), ""),
         faces=optional(fields, "faces", lambda child: read.choice(child, FACES, "faces"), standard.faces),
+        pairs=optional(fields, "pairs", lambda child: read.choice(child, PAIRS, "pairs"), standard.pairs),
     )
+    if judging.pairs == "adaptive" and judging.reveal == "after_vote":
+        problem = "adaptive pairs would tell a judge who knows the names which models are close"
+        raise fields["pairs"].error(problem, "use reveal: closed or never, or balanced pairs", reason="conflict")
+    return judging
 
 
 def _categories(node: Node) -> tuple[Category, ...]:

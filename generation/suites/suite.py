@@ -37,6 +37,7 @@ class Judging:
     reveal: str = "closed"
     instructions: str = ""
     faces: str = "stack"
+    pairs: str = "balanced"
 
 
 @dataclass(frozen=True)

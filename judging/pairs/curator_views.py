@@ -17,6 +17,8 @@ from judging.curating import runs as curating
 from judging.curating.figures import coverage_map, hour_bars, judge_progress, shortfalls, votes_per_hour
 from judging.models import Report
 from judging.pairs import NAME
+from judging.pairs.adaptive.figures import pairs_figures
+from judging.pairs.adaptive.focus import set_pairs
 from judging.pairs.epochs import newest_epoch
 from judging.rules import rules_of
 
@@ -49,6 +51,7 @@ def _figures(run: Run) -> dict[str, object]:
     return {
         "run": run,
         "coverage": coverage_map(run),
+        "pairs": pairs_figures(run),
         "judges": judges,
         "hours": hours,
         "chart": hour_bars(hours),
@@ -65,6 +68,20 @@ def _figures(run: Run) -> dict[str, object]:
 @require_GET
 def figures(request: UserRequest, code: str) -> HttpResponse:
     return render(request, "judging/_figures.html", _figures(_run(code)))
+
+
+@curator_required
+@require_POST
+def choose_pairs(request: UserRequest, code: str) -> HttpResponse:
+    adaptive = request.POST.get("pairs") == "adaptive"
+    try:
+        changed = set_pairs(run=_run(code), adaptive=adaptive, by=request.user, reason=reason_of(request))
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        chosen = "adaptive" if adaptive else "balanced"
+        messages.success(request, f"Pairs are {chosen} {'from now on' if changed else 'already'}.")
+    return redirect("judging:overview", code)
 
 
 @curator_required

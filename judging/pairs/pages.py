@@ -121,7 +121,7 @@ def bar(seat: Seat) -> dict[str, int | str]:
     """
     if seat.quota:
         return {"words": f"{seat.voted} of {seat.quota}", "value": seat.voted, "max": seat.quota}
-    size = len(plan_of(seat).pairs)
+    size = plan_of(seat).cycle
     if size < 2:
         return {"words": f"{seat.voted} judged"}
     rounds, place = divmod(seat.voted, size)

@@ -12,6 +12,8 @@ from django.utils.timezone import now
 from generation.models import Sample
 from judging.models import Epoch, Kind, Matchup, Seat, new_seed
 from judging.pairs import schedule
+from judging.pairs.adaptive.draws import balanced_plan
+from judging.pairs.adaptive.focus import focused_plan
 from judging.pairs.changes import Changes
 from judging.pairs.epochs import coverage, current_epoch, has_enough, load_table, refresh_epoch
 from judging.pairs.matchups import showable, with_parts
@@ -23,7 +25,7 @@ from judging.seats import RETRIES, StaleSeatError
 
 CHUNK = 64
 GUESSES = 3
-NO_PLAN = Plan(0, (), (), ())
+NO_PLAN = Plan(0, (), (), (), 0)
 
 
 def make_matchup(changes: Changes, known: Epoch | None = None, *, is_open: bool = False) -> Matchup | None:
@@ -42,8 +44,12 @@ def make_matchup(changes: Changes, known: Epoch | None = None, *, is_open: bool 
         plan = changes.plan or plan_of(seat)
         if not plan.pairs or _target_reached(seat, table, rules.judging.target):
             return None
+        plan = _follow(changes, epoch, table, plan)
         try:
             matchup = _make_in_epoch(changes, rules, table, plan, shared)
+            if matchup is None and plan.is_focused:  # other pairs may have drawings left
+                plan = _follow(changes, epoch, table, plan, used_up=True)
+                matchup = _make_in_epoch(changes, rules, table, plan, shared)
         except _TakenOutError:  # by a curator, since the epoch began
             epoch = refresh_epoch(seat.run)
             continue
@@ -100,6 +106,19 @@ def _enter_epoch(changes: Changes, epoch: Epoch) -> None:
     seat.served = seat.regular = seat.shared = seat.repeats = 0
     seat.last_pair = None
     changes.plan = plan
+
+
+def _follow(changes: Changes, epoch: Epoch, table: Table, plan: Plan, *, used_up: bool = False) -> Plan:
+    """The plan with the pairs that are next where pairs are adaptive, stored with the changes; all pairs where ten are used up."""
+    seat, seed = changes.seat, new_seed()
+    number, last = seat.regular, unordered(*seat.last_pair) if seat.last_pair else None
+    if used_up:
+        after = balanced_plan(plan, table, number=number, last=last, seed=seed)
+    else:
+        after = focused_plan(seat.run, epoch.pk, table, plan, number=number, last=last, seed=seed)
+    if after is not plan:
+        seat.plan, seat.seed, changes.plan = after.to_json(), seed, after
+    return after
 
 
 def _target_reached(seat: Seat, table: Table, target: int | None) -> bool:

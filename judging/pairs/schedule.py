@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import accumulate
@@ -30,16 +30,25 @@ Unseen = Callable[[Iterator[Item]], Item | None]  # the first of these that the 
 
 @dataclass(frozen=True)
 class Plan:
-    """One judge's order of things in one epoch: pairs with their sides, questions by category, the category word."""
+    """One judge's order of things in one epoch: pairs with their sides, questions by category, the category word.
+
+    `pairs` come round and round from regular item `start` on. Questions go by the word and by `cycle`, how many pairs there
+    are at all, whichever of them come; `seen` is how often each entrant appeared before `start`. `is_focused` where votes
+    chose the pairs (`judging.pairs.adaptive.draws`), and not the round robin.
+    """
 
     seed: int
     pairs: tuple[Pair, ...]
     questions: tuple[tuple[int, ...], ...]
     word: tuple[int, ...]
+    cycle: int
+    start: int = 0
+    seen: Mapping[int, int] = field(default_factory=dict)
+    is_focused: bool = False
 
     @cached_property
     def starts(self) -> list[int]:
-        return word_starts(self.word, len(self.pairs))
+        return word_starts(self.word, self.cycle)
 
     @cached_property
     def met(self) -> list[list[int]]:
@@ -49,7 +58,7 @@ class Plan:
 
     @cached_property
     def appearances(self) -> tuple[list[dict[int, int]], dict[int, int]]:
-        """How often the entrants of each pair appeared before it in a cycle, and how often anyone does in a whole one."""
+        """How often the entrants of each pair appeared before it in a lap, and how often anyone does in a whole one."""
         so_far: dict[int, int] = {}
         before = []
         for pair in self.pairs:
@@ -58,19 +67,38 @@ class Plan:
         return before, so_far
 
     def pair_at(self, number: int) -> Pair:
-        """Left and right entrant of regular item `number`; every second cycle mirrors the one before."""
-        cycle, turn = divmod(number, len(self.pairs))
+        """Left and right entrant of regular item `number`; every second time round mirrors the one before."""
+        lap, turn = divmod(number - self.start, len(self.pairs))
         left, right = self.pairs[turn]
-        return (right, left) if cycle % 2 else (left, right)
+        return (right, left) if lap % 2 else (left, right)
+
+    def appeared(self, number: int) -> Counter[int]:
+        """How often each entrant appeared before regular item `number`."""
+        laps, turn = divmod(number - self.start, len(self.pairs))
+        counts = Counter({entrant: laps * times for entrant, times in self.appearances[1].items()})
+        counts.update(entrant for pair in self.pairs[:turn] for entrant in pair)
+        counts.update(self.seen)
+        return counts
+
+    def lean(self, number: int) -> int:
+        """The most that left and right of an entrant differ over the items from `start` to `number`."""
+        laps, turn = divmod(number - self.start, len(self.pairs))
+        unmirrored = self.pairs[turn:] if laps % 2 else self.pairs[:turn]
+        left, right = (Counter(pair[side] for pair in unmirrored) for side in (0, 1))
+        return max((abs(left[entrant] - right[entrant]) for entrant in left | right), default=0)
 
     def to_json(self) -> dict[str, Any]:
-        return {"seed": self.seed, "pairs": self.pairs, "questions": self.questions, "word": self.word}
+        stored = {f.name: getattr(self, f.name) for f in fields(self)}
+        return stored | {"seen": list(self.seen.items())}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Plan:
         pairs = tuple((left, right) for left, right in stored["pairs"])
         questions = tuple(tuple(row) for row in stored["questions"])
-        return cls(stored["seed"], pairs, questions, tuple(stored["word"]))
+        later = {name: stored[name] for name in ("start", "is_focused") if name in stored}
+        seen = dict(stored.get("seen", ()))
+        cycle = stored.get("cycle", len(pairs))
+        return cls(stored["seed"], pairs, questions, tuple(stored["word"]), cycle, seen=seen, **later)
 
 
 @dataclass(frozen=True)
@@ -109,7 +137,18 @@ def make_plan(table: Table, *, seed: int, coverage: Coverage | None = None, hori
     random.shuffle(categories)
     questions = [sorted(row, key=lambda q: (coverage.questions.get(q, 0), random.random())) for row in categories]
     word = category_word([len(row) for row in categories]) if categories else []
-    return Plan(seed, tuple(assign_sides(pairs, random)), tuple(map(tuple, questions)), tuple(word))
+    return Plan(seed, tuple(assign_sides(pairs, random)), tuple(map(tuple, questions)), tuple(word), len(pairs))
+
+
+def all_pairs(table: Table, *, seed: int) -> list[Pair]:
+    """Every possible pair once, in rounds."""
+    return _pair_order(table, Random(seed), {})
+
+
+def follow_plan(plan: Plan, pairs: Sequence[Pair], *, number: int, seed: int, is_focused: bool) -> Plan:
+    """The same plan with other pairs from regular item `number` on: questions and attempts go on where they are."""
+    sides = tuple(assign_sides(pairs, Random(seed)))
+    return replace(plan, pairs=sides, start=number, seen=plan.appeared(number), is_focused=is_focused)
 
 
 def _pair_order(table: Table, random: Random, coverage: Mapping[Pair, int]) -> list[Pair]:
@@ -138,7 +177,7 @@ def visits_at(plan: Plan, category: int, number: int) -> int:
 
 def _word_at(plan: Plan, number: int) -> tuple[int, int, int]:
     """Where the word was entered, how many whole words lie behind, and the letters since."""
-    length, cycle = len(plan.word), len(plan.pairs)
+    length, cycle = len(plan.word), plan.cycle
     block, inside = divmod(number, lcm(cycle, length))
     words, rest = divmod(inside, length)
     return plan.starts[block % len(plan.starts)], block * lcm(cycle, length) // length + words, rest
@@ -156,10 +195,10 @@ def row_at(plan: Plan, category: int, number: int) -> list[tuple[int, int]]:
     A row of questions is shifted by one whenever its own cycle closes, when all counts stand even; so no question sticks to
     a pair.
     """
-    row, period = plan.questions[category], len(plan.pairs) * len(plan.word)
+    row, period = plan.questions[category], plan.cycle * len(plan.word)
     size, weight = len(row), plan.met[category][len(plan.word)]
     visits = visits_at(plan, category, number)
-    shift = number // period // (size // gcd(len(plan.pairs) * weight, size))
+    shift = number // period // (size // gcd(plan.cycle * weight, size))
     rounds, done = divmod(visits, size)
     return [(row[(visits + shift + step) % size], rounds + (step >= size - done)) for step in range(size)]
 
@@ -179,10 +218,15 @@ def regular_items(
     """
     left, right = plan.pair_at(number)
     low, high = unordered(left, right)
-    cycle, turn = divmod(number, len(plan.pairs))
+    lap, turn = divmod(number - plan.start, len(plan.pairs))
     before, whole = plan.appearances
-    ranks = {e: cycle * whole[e] + before[turn][e] + int(999 * _chance(plan.seed, "attempt", e)) for e in (low, high)}
-    ranks[high] += cycle // len(table.questions)  # when a question comes round again, other drawings meet
+    ranks = {
+        e: plan.seen.get(e, 0) + lap * whole[e] + before[turn][e] + int(999 * _chance(plan.seed, "attempt", e))
+        for e in (low, high)
+    }
+    ranks[high] += (
+        number // plan.cycle // len(table.questions)
+    )  # when a question comes round again, other drawings meet
     for question in _questions(plan, number, owed):
         for item in _combinations(table, low, high, question, (ranks[low], ranks[high])):
             yield item if item.left == left else item.swapped()
@@ -260,6 +304,8 @@ def next_regular(plan: Plan, table: Table, place: Place, unseen: Unseen) -> tupl
     """The next regular item, passing over pairs that have nothing new left; no item when no pair has."""
     owed = Counter(place.owed)
     for number in range(place.regular, place.regular + len(plan.pairs)):
+        if plan.is_focused and unordered(*plan.pair_at(number)) == place.last:  # the others have nothing left
+            continue
         item = unseen(regular_items(plan, table, number, owed))
         owed[question_at(plan, number)] += 1
         if item is not None:

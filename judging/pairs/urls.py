@@ -23,6 +23,7 @@ judge_urls = [
 curator_urls = [
     path("runs/<slug:code>/judging/", curator_views.overview, name="overview"),
     path("runs/<slug:code>/judging/figures/", curator_views.figures, name="figures"),
+    path("runs/<slug:code>/judging/pairs/", curator_views.choose_pairs, name="choose_pairs"),
     path("runs/<slug:code>/reports/<int:pk>/", curator_views.decide, name="decide"),
     path("runs/import/votes/", import_views.import_run_of_votes, name="import_run_of_votes"),
     path("runs/<slug:code>/import/votes/", import_views.import_vote_file, name="import_votes"),

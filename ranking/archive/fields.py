@@ -96,6 +96,7 @@ RUN = fields_of(
     is_demo=("flag", "drawn by the demo players, not by language models"),
     drawing_state=("text", "open, paused or cancelled; an imported run never draws"),
     judging_state=("text", "not_open, open, paused or closed; an imported run is closed"),
+    adaptive_pairs=("flag-", "judges were last shown pairs whose order was undecided more often"),
     measure_backend=("text", "which backend's measures make the score"),
     budget_nano=("whole?", "the cap on spending in nano-dollars (10⁻⁹ US$)"),
     spent_nano=("whole", "what the answers cost, in nano-dollars"),

@@ -95,6 +95,7 @@ def _make_run(archive: Archive, *, keep_code: bool) -> Run:
         **fitting(Run, values, "run.json", 0),
         config=archive.suite,
         drawing_state=Run.Drawing.CANCELLED,
+        adaptive_pairs=about.get("adaptive_pairs", False),
         judging_state=Run.Judging.NOT_OPEN if about["judging_state"] == "not_open" else Run.Judging.CLOSED,
         budget_nano=about["budget_nano"],
         created_at=time_of(about["created_at"]),

@@ -48,7 +48,7 @@ def overview(listed: Iterable[Run], user: Any, *, drawings: int = TOP) -> list[d
             sentence = ""
             if run.pk not in hidden and is_closed_to(user, run, name):
                 fit = states.get((run.pk, name))
-                sentence = public_sentence(fit, labels, entry)
+                sentence = public_sentence(run, fit, labels, entry)
             elif isinstance(fit, Fit) and entry.sentence and run.pk not in hidden:
                 sentence = load(entry.sentence)(fit.result, labels)
             key = state_key(run, entry)

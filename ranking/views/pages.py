@@ -74,7 +74,7 @@ def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> H
         "entry": entry,
         "protocols": protocols_of(run),
         "state": state,
-        "sentence": public_sentence(state, labels_of(entrants), entry),
+        "sentence": public_sentence(run, state, labels_of(entrants), entry),
         **(standings_so_far(state, entrants) if state else {"rows": []}),
         **more,
     }

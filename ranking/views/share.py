@@ -69,7 +69,9 @@ def _public_picture(run: Run, protocol: str, title: str) -> HttpResponse:
         for row in (state.standings if state else [])
     ]
     label = _label(run, state.simulated if state else 0)
-    return png(draw_share_picture(title, public_sentence(state, labels, protocol_of(run, protocol)), rows, label=label))
+    return png(
+        draw_share_picture(title, public_sentence(run, state, labels, protocol_of(run, protocol)), rows, label=label)
+    )
 
 
 def _picture(fit: Fit, title: str) -> HttpResponse:

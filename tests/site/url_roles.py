@@ -199,6 +199,7 @@ ADDRESSES = {
     "judging:decide_item": Row(CURATORS_405, CURATORS_MOVED, ("@rubric", "@item")),
     "judging:overview": Row(CURATORS, CURATORS_405, ("@run",)),
     "judging:download": Row(CURATORS, CURATORS_405, ("@run", "votes", "csv")),
+    "judging:choose_pairs": Row(CURATORS_405, CURATORS_MOVED, ("@run",)),
     "judging:set_state": Row(CURATORS_405, CURATORS_MOVED, ("@run", "pause")),
     "judging:import_votes": Row(CURATORS, CURATORS, ("@run",)),
     "judging:import_run_of_votes": Row(CURATORS, CURATORS),

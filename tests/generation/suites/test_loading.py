@@ -59,6 +59,12 @@ generation: {attempts_per_prompt: 1, temperature: 0, max_tokens: 10, provider: o
     assert [prompt.key for prompt in suite.prompts] == ["Draw-a-cat", "Draw"]
 
 
+def test_adaptive_pairs_are_chosen_where_names_stay_hidden(tmp_path):
+    blind = CONFIG.replace("reveal: after_vote", "reveal: never\n  pairs: adaptive")
+
+    assert load_suite(write_suite(tmp_path, config=blind)).judging.pairs == "adaptive"
+
+
 def test_the_limit_of_tokens_may_go_by_its_newer_name(tmp_path):
     limit = "{max_tokens: null, max_completion_tokens: 4000}"
     config = CONFIG.replace("{top_p: 0.9}", limit)

@@ -155,6 +155,8 @@ CONFIG_FAULTS = {
     "scale": ("high: 10", "high: 9.9", "out_of_range", "rubric.step"),
     "reveal": ("after_vote", "always", "unknown_reveal", "judging.reveal"),
     "faces": ("repeats: 0.1", "faces: tiny", "unknown_faces", "judging.faces"),
+    "pairs": ("repeats: 0.1", "pairs: swiss", "unknown_pairs", "judging.pairs"),
+    "pairs and names": ("repeats: 0.1", "pairs: adaptive", "conflict", "judging.pairs"),
     "stage twice": ("key: s2\n      label", "key: s1\n      label", "duplicate_stage", "rubric.stages[1]"),
     "blank title": ("title: Letters", 'title: " "', "wrong_type", "suite.title"),
     "empty title": ("title: Letters", "title:", "wrong_type", "suite.title"),

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.utils.timezone import now
 
 from generation.models import Event, Measurement, Notice, ProviderCall, Reading, Run
-from judging.models import Grade, GradeItem, GradeSheet, Invitation, Matchup, PublicState, ResetLink
+from judging.models import Grade, GradeItem, GradeSheet, Invitation, Matchup, PairFocus, PublicState, ResetLink
 from judging.pairs.serving import take_seat
 from judging.pairs.voting import Ballot, cast_vote, report_matchup
 from ranking.fitting import fit_run, publish_fit, set_counting
@@ -37,6 +37,7 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     GradeItem.objects.create(seat=sheet.seat, sample=sample, stage="plain", order=1)
     Grade.objects.create(run=run, seat=seat, sample=sample, dimension="likeness", value=7)
     PublicState.objects.create(run=run, protocol="pairwise", number=1, standings=[], votes=0, upto=0)
+    PairFocus.objects.create(run=run, votes=0, pairs=[], read_at=now())
     set_counting(run=run, ties="drop", fails="half", by=user)
     publish_fit(fit=fit_run(run), by=user, title="Midterm")
     create_token(label="A notebook", by=user)

@@ -1,0 +1,1 @@
+"""Pairs chosen where votes count: an opt-in phase of a run, after the balanced one."""
