@@ -478,7 +478,7 @@ def test_an_outage_does_not_use_up_the_checks_for_a_cost(demo, monkeypatch, erro
         raise error
 
     with monkeypatch.context() as patched:
-        patched.setattr(Client, "_get", down)
+        patched.setattr(Client, "_fetch", down)
         draw()
     assert run.calls.get().cost_checks == checks
     draw()
