@@ -18,8 +18,8 @@ SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 HOLDS = (0.93, 0.98)  # how often an interval of 95% should hold the truth, in every world where votes can show it
 FALSE = 0.05  # the most statements that may be false
 CAUTIOUS = (
-    "Too wide, most where judges are alike: how far judges differ is what their variance has beyond that of single answers, "
-    "and a small difference of two variances leaves few degrees of freedom."
+    "Where judges are alike, what they seem to differ in is chance, and is added all the same where it is positive; "
+    "see the error of each row in statistics.md before reading a share near a limit."
 )
 BUSY = "Other work on the machine makes each millisecond of processor time longer: see the load above."
 
