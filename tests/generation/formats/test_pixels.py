@@ -29,7 +29,7 @@ EXPECTED = {
     "ascii_art": "87dbcb6b1cf2b572",
     "svg": "e29ab0dce98a500a",
     "pixel_art": "8e2295b65b37dace",
-    "science_birds": "f43d15394542cd5e",
+    "science_birds": "770a5a3a43dfb16d",
     "courier": "0a29440de2d64fe1",
     "dejavu": "61e80a4b30ead108",
     "fira": "72bab61b8f67406b",
