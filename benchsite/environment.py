@@ -38,6 +38,20 @@ def env_list(name: str, default: list[str]) -> list[str]:
     return [item.strip() for item in value.split(",") if item.strip()] if value is not None else default
 
 
+def env_folder(name: str, default: Path) -> Path:
+    """A folder of ours, made where there is none."""
+    path = Path(env_str(name, str(default)))
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name}={path} cannot be made: {error.strerror}. Choose a folder that you may write to."
+        ) from None
+    if not os.access(path, os.W_OK):
+        raise ImproperlyConfigured(f"{name}={path} cannot be written to. Change its owner, or choose another folder.")
+    return path
+
+
 def env_database(default: str) -> dict[str, Any]:
     """DATABASE_URL as Django wants it; unset and empty mean the default. The message never contains the password."""
     try:

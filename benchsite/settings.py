@@ -11,6 +11,7 @@ from django.contrib.messages import constants as messages
 from benchsite.environment import (
     env_bool,
     env_database,
+    env_folder,
     env_int,
     env_list,
     env_str,
@@ -25,8 +26,7 @@ from benchsite.logs import logging_config
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = Path(env_str("VAR_DIR", str(BASE_DIR / "var")))
-VAR_DIR.mkdir(parents=True, exist_ok=True)
+VAR_DIR = env_folder("VAR_DIR", BASE_DIR / "var")
 SUITES_DIR = Path(env_str("SUITES_DIR", str(BASE_DIR / "config")))
 
 DEBUG = env_bool("DEBUG", False)

@@ -187,7 +187,8 @@ def _emptying(tables: list[str]) -> str:
 
 def _run_postgres(dump: Path, head: str, script: str, errors: IO[bytes], progress: Progress) -> int:
     quiet = ["--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--single-transaction", "--file=-"]
-    reading = ["--no-owner", "--no-privileges", "--file=-", str(dump)]
+    # Extensions belong to whoever set the server up: a plain owner may not touch them.
+    reading = ["--no-owner", "--no-privileges", "--no-comments", "--schema=public", "--file=-", str(dump)]
     sent = 0
     with run_tool("psql", quiet, stdin=True, stderr=errors) as psql:
         assert psql.stdin

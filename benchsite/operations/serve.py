@@ -10,7 +10,9 @@ import socket
 import sys
 from pathlib import Path
 
-from benchsite.environment import env_str
+from django.core.exceptions import ImproperlyConfigured
+
+from benchsite.environment import env_folder, env_str
 from benchsite.lib.private_files import write_private
 from benchsite.operations import valkey
 
@@ -44,7 +46,10 @@ def read_address(environment: dict[str, str]) -> tuple[str, int]:
 
 
 def var_folder() -> Path:
-    return Path(env_str("VAR_DIR", str(ROOT / "var"))).resolve()
+    try:
+        return env_folder("VAR_DIR", ROOT / "var").resolve()
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
 
 
 def lock_folder(folder: Path) -> None:
@@ -78,7 +83,6 @@ def collect_static(stamp: Path) -> bool:
 def prepare(folder: Path) -> None:
     """Tables, static files and first logins, in one process: most of a start's time is importing Django."""
     import django
-    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import call_command
     from django.db import DatabaseError, connections
 
@@ -175,7 +179,6 @@ def main() -> None:
         sys.exit(0 if sys.argv[1] in ("-h", "--help") else 2)
     host, port = read_address(dict(os.environ))
     folder = var_folder()
-    folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     lock_folder(folder)
     embedded = start_queue(folder)

@@ -9,7 +9,7 @@ import sys
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from benchsite.environment import env_database
+from benchsite.environment import env_database, env_folder, postgresql_options
 
 
 @pytest.mark.parametrize("value", [None, ""])
@@ -43,3 +43,26 @@ def test_an_empty_address_of_the_demo_provider_is_none(tmp_path, left):
     done = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, text=True)
 
     assert done.stdout.strip() == (left or "http://127.0.0.1:8765/v1"), done.stderr
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("VAR_DIR", str(tmp_path / "file" / "var"))
+
+    with pytest.raises(ImproperlyConfigured, match="cannot be made: Not a directory"):
+        env_folder("VAR_DIR", tmp_path)
+
+
+def test_connections_to_postgresql_have_limits_that_the_address_can_change(monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "postgres://bench@db/bench?connect_timeout=2")
+
+    options = postgresql_options(env_database("")["OPTIONS"])
+
+    assert (int(options["connect_timeout"]), options["tcp_user_timeout"]) == (2, 10_000)
+    assert "idle_in_transaction" in options["options"]
+
+
+def test_behind_a_pooler_no_options_are_asked_for_at_the_start(monkeypatch):
+    monkeypatch.setenv("DATABASE_POOLER", "True")
+
+    assert "options" not in postgresql_options({})
