@@ -16,7 +16,7 @@ from django.utils.crypto import constant_time_compare
 from django.utils.functional import SimpleLazyObject
 from django.utils.timezone import now
 
-from benchsite.lib.prepared import CompiledQuery
+from benchsite.lib.database.prepared import CompiledQuery
 
 USUAL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 SESSION = CompiledQuery(lambda key: Session.objects.filter(session_key=key), str)

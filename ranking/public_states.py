@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Q
 from django.utils.timezone import now
 
-from benchsite.lib.database_errors import is_away
+from benchsite.lib.database.errors import is_away
 from generation.models import Run
 from generation.protocols import Protocol, load, protocols_of
 from judging.disclosure import NOT_OVER, is_judged_blind

@@ -24,8 +24,8 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils.timezone import now
 
+from benchsite.lib.database.snapshots import snapshot
 from benchsite.lib.progress_bar import Progress, unwatched
-from benchsite.lib.snapshots import snapshot
 from benchsite.version import VERSION
 from generation.models import ProviderCall, Run
 

@@ -21,7 +21,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
-from benchsite.lib.database_errors import server_words
+from benchsite.lib.database.errors import server_words
 from generation.queue import note_presence, queue_connection
 
 log = structlog.get_logger(__name__)

@@ -21,7 +21,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 from rq import Worker
 
-from benchsite.lib.database_errors import NO_CONNECTION
+from benchsite.lib.database.errors import NO_CONNECTION
 from benchsite.operations.health import DATABASE, NO_ANSWER, QUEUE
 from benchsite.version import VERSION
 from generation.models import Notice, ProviderCall, Run, Sample

@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db import Error as DatabaseFailure
 from django.db import connection
 
-from benchsite.lib.database_errors import is_away, server_words
+from benchsite.lib.database.errors import is_away, server_words
 from generation.drawing import pricing
 from generation.drawing import turns as drawing
 from generation.drawing.active import ActiveRun

@@ -20,7 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Model
 from django.utils.timezone import now
 
-from benchsite.lib.prepared import numbered_places, prepared_cursor
+from benchsite.lib.database.prepared import numbered_places, prepared_cursor
 from generation.models import Prompt, Sample
 from judging.models import Kind, Matchup, Seat, Vote
 from judging.pairs.schedule import Plan

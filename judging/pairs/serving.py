@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db.models import Subquery
 
-from benchsite.lib.prepared import CompiledQuery
+from benchsite.lib.database.prepared import CompiledQuery
 from generation.models import Run
 from judging.models import Epoch, Matchup, Seat
 from judging.pairs.changes import Changes

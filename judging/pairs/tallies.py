@@ -9,9 +9,9 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Case, Count, F, Value, When
 
-from benchsite.lib.prepared import numbered_places, prepared_cursor
+from benchsite.lib.database.prepared import numbered_places, prepared_cursor
+from benchsite.lib.database.snapshots import snapshot
 from benchsite.lib.progress_bar import Progress, unwatched
-from benchsite.lib.snapshots import snapshot
 from generation.models import Run
 from judging.models import JudgeTally, Kind, Matchup, PromptTally, Seat, Vote
 from judging.pairs.changes import Changes, Step

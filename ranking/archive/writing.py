@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 from django.utils.timezone import now
 
+from benchsite.lib.database.snapshots import snapshot
 from benchsite.lib.progress_bar import Progress, unwatched
-from benchsite.lib.snapshots import snapshot
 from benchsite.version import VERSION, signed, stamped
 from generation.models import Run
 from generation.protocols import Protocol, load, protocols_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.numbers.corpus import NOISE, corpus, judged, largest_difference
+from benchmarks.drawings.corpus import NOISE, corpus, judged, largest_difference
 
 DRAWINGS = corpus()
 SIDE = {"width": 240, "height": 240}

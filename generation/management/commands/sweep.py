@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import Error, close_old_connections, connection
 
-from benchsite.lib.database_errors import server_words
+from benchsite.lib.database.errors import server_words
 from generation.drawing.clock import forget_future
 from generation.drawing.pricing import runs_to_price
 from generation.drawing.turns import Swept, sweep

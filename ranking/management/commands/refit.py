@@ -13,7 +13,7 @@ import structlog
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import Error, close_old_connections, connection
 
-from benchsite.lib.database_errors import is_away, server_words
+from benchsite.lib.database.errors import is_away, server_words
 from benchsite.lib.progress_bar import Bar, Progress
 from judging.pairs.voting import mark_missed
 from ranking.clock import follow_clock, forget_future

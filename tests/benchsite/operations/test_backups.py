@@ -17,8 +17,8 @@ from benchsite.operations.backups import BackupError, back_up, read_manifest
 from benchsite.operations.restoring import restore
 from generation.models import Event, ProviderCall, Run, Sample
 from generation.runs import lifecycle as runs
+from tests.benchsite.lib.database.test_snapshots import write_elsewhere
 from tests.benchsite.lib.test_progress_bar import Screen
-from tests.benchsite.lib.test_snapshots import write_elsewhere
 from tests.generation.drawing_room import ask, claim, draw_some, make_suite, settle
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,7 +12,7 @@ from django.db import connection
 from benchsite.operations import health
 from benchsite.operations.health import Probe, look_at_database, look_at_queue
 from generation.queue import queue_connection
-from tests.benchsite.lib.test_database_errors import READ_ONLY
+from tests.benchsite.lib.database.test_errors import READ_ONLY
 from tests.services import valkey_server
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.numbers.robustness import PALETTES, drawings, run
+from benchmarks.drawings.robustness import PALETTES, drawings, run
 from generation.formats.ascii_art import FORMAT
 from generation.formats.base import Answer
 from generation.formats.pixels.cells import fonts

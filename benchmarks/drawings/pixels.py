@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.drawings.svg import make_drawing
 from benchmarks.figures.table import make_parser, show, write_json
-from benchmarks.numbers.svg import make_drawing
 from generation.formats import get_format
 from generation.formats.base import Answer, Format
 from generation.formats.pixels.vector import RASTERISER, SECONDS, CannotDraw

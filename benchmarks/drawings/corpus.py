@@ -13,7 +13,7 @@ from typing import Any
 from PIL import Image, ImageChops
 from playwright.sync_api import Page
 
-from benchmarks.numbers.paint import painter
+from benchmarks.drawings.paint import painter
 from generation.formats.base import Answer
 from generation.formats.svg import FORMAT
 

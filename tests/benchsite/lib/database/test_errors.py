@@ -13,7 +13,7 @@ from django.db import (
     connection,
 )
 
-from benchsite.lib.database_errors import is_away, server_words
+from benchsite.lib.database.errors import is_away, server_words
 from generation.models import Event
 
 

@@ -6,9 +6,9 @@ import random
 import statistics
 import time
 
+from benchmarks.drawings.corpus import corpus_table
+from benchmarks.drawings.paint import paint_table
 from benchmarks.figures.table import make_parser, show, write_json
-from benchmarks.numbers.corpus import corpus_table
-from benchmarks.numbers.paint import paint_table
 from generation.formats.base import Answer
 from generation.formats.svg import FORMAT
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection
 
-from benchsite.lib.snapshots import snapshot
+from benchsite.lib.database.snapshots import snapshot
 from generation.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -1,0 +1,1 @@
+"""How drawings of each format are read, painted, rendered and measured."""
