@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 
+os.environ.setdefault("IDLE_TRANSACTION_SECONDS", "600")  # a busy machine may leave a test alone for longer than 30 s
 os.environ.setdefault("VAR_DIR", tempfile.mkdtemp(prefix="benchsite-test-"))
 
 from benchsite.settings import *  # noqa: F403
