@@ -96,7 +96,8 @@ def public_sentence(run: Run, state: PublicState | None, labels: Mapping[str, st
         return "Judging is open. The first standings are shown after more votes."
     first = state.standings[0]
     level = [labels.get(row["entrant"], row["entrant"]) for row in state.standings if row["high"] >= first["low"]]
-    leads = f"{level[0]} is ahead so far"
+    top = [labels.get(row["entrant"], row["entrant"]) for row in state.standings if row["rank"] == 1]
+    leads = f"{top[0]} is ahead so far" if len(top) == 1 else f"{top[0]} and {top[1]} are level so far"
     if len(level) == 1:
         return f"{leads}; judging is open."
     return f"{leads}, but the first {len(level)} are not separated yet; judging is open."

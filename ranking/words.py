@@ -17,7 +17,8 @@ ALPHA_WORDS = (
     (0.667, "good agreement"),
     (0.4, "moderate agreement, usual for taste"),
     (0.2, "weak agreement"),
-    (-2.0, "hardly more than chance"),
+    (0.0, "hardly more than chance"),
+    (-2.0, "less than chance"),
 )
 
 
@@ -81,7 +82,7 @@ GAP_WORDS = {
 
 
 VERDICT_WORDS = {
-    "settled": "{upper} is ahead of {lower}{gap}. The lead is settled, however often the votes are looked at.",
+    "settled": "{upper} is ahead of {lower}{gap}. The lead is settled: it holds however often the board is looked at.",
     "ahead": "{upper} is ahead of {lower}{gap}. This may still change.",
     "tied": "The two are practically equal{gap}.",
     "undecided": "The two are not separated yet{gap}.",

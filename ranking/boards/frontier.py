@@ -139,6 +139,6 @@ def frontier_sentence(rows: list[FrontierRow], measure: Measure, noun: str) -> s
     best, least = max(rows, key=lambda row: row.quality), min(rows, key=lambda row: row.value)
     if best.entrant == least.entrant:
         words = {"cost_nano": "cheapest", "seconds": "fastest", "tokens": "shortest"}[measure.key]
-        return f"{best.entrant.label} is both best and {words}."
+        return f"{best.entrant.label} is rated highest and is {words}, by the figures so far."
     word = {"cost_nano": "cheaper", "seconds": "faster", "tokens": "shorter"}[measure.key]
-    return f"{len(sure)} of {len(rows)} {noun}s are on the frontier: no {word} {noun} does better."
+    return f"{len(sure)} of {len(rows)} {noun}s are on the frontier so far: no {word} {noun} is rated higher."

@@ -28,6 +28,7 @@ CLUSTERED = {
     "iid": "as if votes were independent",
 }
 MANY_TIMES = 20  # beyond this many times the votes so far a forecast is a figure of speech
+MOST_PANEL = 200  # judges or prompts: a forecast of more says nothing but that it is far away
 
 
 def leading_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, scope: str = "") -> str:
@@ -64,12 +65,14 @@ def leaders_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, sco
     if not any(row["wins"] for row in rows):
         return "Every vote so far was a tie or a fail, so nobody is ahead."
     leaders = [row for row in rows if row["rank_low"] == 1]
+    if len(leaders) < 2 and scope:  # no lead within a category is settled
+        return f"{named(rows[0], labels)} is ahead of {named(rows[1], labels)} here, which may still change."
     if len(leaders) < 2:
-        return lead_sentence(result, rows, labels, open_to_doubt=not scope and is_open(result, rows[0], rows[1]))
+        return lead_sentence(result, rows, labels, open_to_doubt=is_open(result, rows[0], rows[1]))
     if len(leaders) == len(rows) > 2:
         sentence = f"Nobody leads yet: the votes so far separate none of the {len(rows)} from the first."
     else:
-        sentence = f"{number_word(len(leaders)).capitalize()} share first place: {joined(leaders, labels)}."
+        sentence = f"{number_word(len(leaders)).capitalize()} are not separated at the top: {joined(leaders, labels)}."
     down_to = rows.index(leaders[-1]) + 1  # a close fourth may stand between the leaders
     return sentence if scope else f"{sentence} {separation(result, rows[:down_to])}".strip()
 
@@ -112,10 +115,10 @@ def panel_sentence(pairs: Sequence[NeighboursResult], what: str) -> str:
         ("prompt", [pair.get("prompts_needed") for pair in pairs]),
     ):
         needed = [more for more in waits if more is not None]
-        if len(needed) == len(waits):
+        if len(needed) == len(waits) and max(needed) <= MOST_PANEL:
             more = counted(max(needed), f"more {noun}")
             return f"More votes like these will not settle {what}; about {more} would."
-    if all(pair.get("half_width", 0.0) is None for pair in pairs):
+    if any(pair.get("half_width", 0.0) is None for pair in pairs):
         return f"It cannot be said yet how many votes would settle {what}."
     return f"Votes like these will not settle {what}."
 
@@ -171,13 +174,13 @@ def robustness_sentence(robustness: RobustnessResult, labels: Mapping[str, str])
     holds = robustness["first_holds_without_any_judge"]
     if holds is not None:
         name = label(first, labels)
-        stays = f"{name} stays first whichever one judge is left out"
-        clauses.append(stays if holds else f"Leaving out one judge can take the first place from {name}")
+        stays = f"{name} keeps the highest rating whichever one judge is left out"
+        clauses.append(stays if holds else f"Leaving out one judge can take the highest rating from {name}")
     if few := robustness["fewest_votes"]:
         votes = counted(few["votes"], "vote")
         leaving = "leaving" if clauses else "Leaving"
         clauses.append(
-            f"{leaving} out {votes} ({percent(few['share'], 1)}) would put {label(few['instead'], labels)} first"
+            f"{leaving} out {votes} ({percent(few['share'], 1)}) would rate {label(few['instead'], labels)} highest"
         )
     return f"{'; '.join(clauses)}." if clauses else ""
 
@@ -241,7 +244,7 @@ def camps_sentence(judges: Mapping[str, JudgeResult]) -> str:
         "1 judge consistently prefers" if len(camp) == 1 else f"{len(camp)} of {len(judges)} judges consistently prefer"
     )
     return (
-        f"{who} what the others do not ({percent(votes / whole)} of the votes): another taste, not careless "
+        f"{who} what the others do not ({percent(votes / whole)} of the votes): probably another taste rather than careless "
         "judging. The common rating lies between the two camps."
     )
 

@@ -97,7 +97,9 @@ def leading_words(rows: list[ScoreRow], labels: Mapping[str, str], *, top: float
     if len(rows) == 1:
         return f"{name} has {out_of} points and no rival to compare with."
     close = [row for row in rows if row["rank_low"] == 1]
-    if first["low"] is None or len(close) == 1:
+    if first["low"] is None:
+        return f"{name} has the most points ({out_of}). There is no interval yet, so nothing is said about leads."
+    if len(close) == 1:
         second = rows[1]
         gap = first["score"] - second["score"]
         return f"{name} leads with {out_of} points, {gap:.1f} ahead of {named(second, labels)}."

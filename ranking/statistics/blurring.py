@@ -38,15 +38,16 @@ def blurred(
         return []
     step, spread = STEPS[kind], max(spreads)
     margin = step * math.ceil(Z * math.hypot(1, ERROR) * spread / step)
-    scores = {row["entrant"]: step * round((row[kind] + luck.gauss(0, ERROR * spread)) / step) for row in rows}
     least, most = bounds or (-math.inf, math.inf)
+    blurred = {row["entrant"]: step * round((row[kind] + luck.gauss(0, ERROR * spread)) / step) for row in rows}
+    scores = {name: min(max(score, least), most) for name, score in blurred.items()}
     return [
         {
             "entrant": name,
             "rank": 1 + sum(other > score for other in scores.values()),
-            kind: min(max(score, least), most),
-            "low": min(max(score - margin, least), most),
-            "high": min(max(score + margin, least), most),
+            kind: score,
+            "low": max(score - margin, least),
+            "high": min(score + margin, most),
         }
         for name, score in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     ]

@@ -20,7 +20,7 @@ from ranking.statistics.judges.side_bias import SideBias, side_bias
 from ranking.statistics.ratings.answers import AnswerRatings, rate_answers
 from ranking.statistics.ratings.bradley_terry import Davidson, fit_davidson
 from ranking.statistics.ratings.categories import fit_categories
-from ranking.statistics.ratings.fail_rates import fail_rates
+from ranking.statistics.ratings.fail_rates import category_fail_rates, fail_rates
 from ranking.statistics.ratings.joint import JointFit, fit_joint
 from ranking.statistics.ratings.misfit import MisfitPair, find_misfits
 from ranking.statistics.ratings.reliability import ScaleChecks, check_scale
@@ -86,7 +86,15 @@ def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsF
         overall_fit=fit,
         overall=overall,
         unweighted=overall if fit.activity.even else rank_overall(tallies, replace(settings, activity="even")),
-        categories=category_standings(names, tallies.categories, categories, fit, settings, whole=overall),
+        categories=category_standings(
+            names,
+            tallies.categories,
+            categories,
+            fit,
+            settings,
+            whole=overall,
+            fails=category_fail_rates(tallies, level=settings.level),
+        ),
         judge_fits=fit_judges(tallies, fit, settings),
         weights=dict(zip(tallies.judges, tallies.weights.tolist(), strict=True)),
         side_bias=side_bias(tallies, fit, settings),

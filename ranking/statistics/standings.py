@@ -13,7 +13,7 @@ from ranking.statistics.ratings.best import chance_of_best, draw_best
 from ranking.statistics.ratings.bradley_terry import ELO, to_elo
 from ranking.statistics.ratings.categories import CategoryFit
 from ranking.statistics.ratings.fail_rates import FailRates
-from ranking.statistics.ratings.intervals import Z95, arena_rank, wilson
+from ranking.statistics.ratings.intervals import Z95, arena_rank
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
 from ranking.statistics.verdicts.pairs import Verdicts, judge_category
@@ -90,6 +90,7 @@ def category_standings(
     settings: Settings,
     *,
     whole: list[EntrantStanding],
+    fails: list[FailRates],
 ) -> Categories:
     """Each category drawn to the overall ratings, raw rating beside it; a single category is the whole."""
     theta = np.array([fit.theta for fit in fits]).reshape(len(fits), len(names))
@@ -97,13 +98,16 @@ def category_standings(
         return Categories({}, theta, None, ())
     if len(fits) == 1:
         return Categories({categories[0]: whole}, overall.theta[None, :], None, ())
-    tables = {name: _category_table(names, fit, overall, settings) for name, fit in zip(categories, fits, strict=True)}
+    tables = {
+        name: _category_table(names, fit, overall, settings, failed)
+        for name, fit, failed in zip(categories, fits, fails, strict=True)
+    }
     thin = tuple(name for name, fit in zip(categories, fits, strict=True) if fit.is_thin)
     return Categories(tables, theta, float(np.median([fit.strength for fit in fits])), thin)
 
 
 def _category_table(
-    names: tuple[str, ...], fit: CategoryFit, overall: ScopeFit, settings: Settings
+    names: tuple[str, ...], fit: CategoryFit, overall: ScopeFit, settings: Settings, fails: FailRates
 ) -> list[EntrantStanding]:
     size = len(names)
     bounded = np.zeros(size, bool)
@@ -112,7 +116,6 @@ def _category_table(
     verdicts = judge_category(fit, overall.connected, settings)
     record = entrant_record(fit.counts)
     votes = record.sum(1)
-    failed = [wilson(record[i, 3], votes[i]) for i in range(size)]
     columns = {
         **_bounds(fit.theta, np.sqrt(variance), reach, bounded, bounded),
         **_iid(fit.theta, fit.iid_covariance, np.isfinite(variance), bounded, bounded),
@@ -124,8 +127,8 @@ def _category_table(
         ),
         "component": overall.connected.component,
         "unbounded": bounded,
-        "fail_low": np.array([np.nan if low is None else low for low, _ in failed]),
-        "fail_high": np.array([np.nan if high is None else high for _, high in failed]),
+        "fail_low": fails.low,
+        "fail_high": fails.high,
         "raw_rating": np.where(votes > 0, to_elo(fit.raw), np.nan),
     }
     return _rows(names, columns, record)

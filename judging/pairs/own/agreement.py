@@ -20,10 +20,7 @@ PAIRS, JUDGES = 1_000, 100  # at most so many of the judge's pairs, and so many 
 
 @dataclass(frozen=True)
 class Agreement:
-    """The mean over pairs of the share of other judges who gave the same answer.
-
-    A share between 0 and 1 varies at most as much as a yes or no, so Wilson's interval over pairs is on the safe side.
-    """
+    """The mean over pairs of the share of other judges who gave the same answer; the bounds are for more pairs by the same judges."""
 
     share: float
     low: float

@@ -199,6 +199,8 @@ def jackknife(
             spent = variance**2 / df + shown**2 / (judges - 1)  # Satterthwaite: a difference spends like a sum
             variance += excess
             df = variance**2 / spent
+    if variance <= 1e-12:  # all units alike: no sign of how much others would differ
+        return Estimate(value)
     half = float(stdtrit(df, 0.975) * np.sqrt(variance))
     return Estimate(value, max(within[0], value - half), min(within[1], value + half))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,20 @@ def fail_rates(tallies: Tallies, *, level: float = 0.95) -> FailRates:
     low, high = np.where(fails == 0, 0.0, low), np.where(fails == votes, 1.0, high)
     unknown = np.where(votes > 0, 0.0, np.nan)
     return FailRates(votes, fails, np.minimum(low, rate) + unknown, np.maximum(high, rate) + unknown)
+
+
+def category_fail_rates(tallies: Tallies, *, level: float = 0.95) -> list[FailRates]:
+    """The same for each category, from its own votes."""
+    return [fail_rates(_in_category(tallies, c), level=level) for c in range(len(tallies.categories))]
+
+
+def _in_category(tallies: Tallies, category: int) -> Tallies:
+    def own(cells: Cells) -> Cells:
+        rows = np.flatnonzero(cells.category == category)
+        columns = {name: column[rows] for name, column in vars(cells).items() if column is not None}
+        return replace(cells, **columns)
+
+    return replace(tallies, by_judge=own(tallies.by_judge), by_prompt=own(tallies.by_prompt))
 
 
 def _by_group(cells: Cells, groups: int, size: int) -> tuple[Array, Array]:

@@ -54,6 +54,9 @@ def find_misfits(fit: ScopeFit, *, level: float = 0.95) -> list[MisfitPair]:
     met = (fit.wins + fit.wins.T)[np.ix_(pull.seen, pull.seen)]
     votes = fit.counts.sum(-1)[np.ix_(pull.seen, pull.seen)]
     tested = np.triu((sums.noise > 0) & (votes + votes.T >= FEWEST_VOTES), 1)
+    # Who won or lost everything against the others is pulled back by the ridge alone, which is no misfit.
+    part = fit.connected.component[pull.seen]
+    tested &= part[:, None] == part[None, :]
     if not known or tested.sum() < size:
         return []
     inflation = max(1.0, 1 + sum(_excess(way, tested) for way in known))
