@@ -18,17 +18,17 @@ RETRY_AFTER = "5"  # seconds
 
 
 def keep_a_thread(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware. The last free thread answers 503 at once where the oldest request has been stuck for a while."""
+    """Middleware. The last free thread answers 503 at once while all others are stuck."""
     lock = Lock()
-    began: dict[object, float] = {}  # in the order in which they began
+    began: dict[object, float] = {}
 
     def kept(request: HttpRequest) -> HttpResponse:
         if request.path in HEALTH_PATHS:
             return get_response(request)
         token, moment = object(), time.monotonic()
         with lock:
-            oldest = next(iter(began.values()), moment)
-            if len(began) >= settings.WEB_THREADS - 1 and moment - oldest > settings.STUCK_SECONDS:
+            stuck = sum(moment - start > settings.STUCK_SECONDS for start in began.values())
+            if stuck >= settings.WEB_THREADS - 1:
                 return _busy()
             began[token] = moment
         try:

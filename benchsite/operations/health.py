@@ -19,6 +19,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from benchsite.lib.database.errors import server_words
@@ -90,7 +91,9 @@ def look_at_queue() -> str:
     try:
         queue_connection(settings.REDIS_URL).set(PROBE_KEY, "1", ex=60)
     except (RedisError, OSError) as error:
-        return f"{' '.join(str(error).split()) or NO_ANSWER} ({type(error).__name__})"
+        # Where it is stays among us: a client's own errors name host and port, the server's never do.
+        words = NO_ANSWER if isinstance(error, (RedisConnectionError, OSError)) else " ".join(str(error).split())
+        return f"{words} ({type(error).__name__})"
     return ""
 
 

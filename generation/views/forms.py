@@ -46,9 +46,9 @@ class StartForm(forms.Form):
     )
     key = forms.CharField(widget=forms.HiddenInput, max_length=40)
 
-    def __init__(self, suite: Suite, *args: Any, more: bool = False, **kwargs: Any) -> None:
+    def __init__(self, suite: Suite, *args: Any, more: int = 0, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.more = more  # whether models from a catalogue take part
+        self.more = more  # how many models from a catalogue take part
         _choices(self, "models", [(model.id, model.label) for model in suite.models])
         self.fields["models"].initial = [model.id for model in suite.models]
         self.fields["attempts"].initial = suite.generation.attempts_per_prompt
@@ -74,7 +74,7 @@ class UploadedStartForm(StartForm):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if "models" in cleaned and cleaned.get("attempts"):
-            samples = self._samples(cleaned["models"], cleaned["attempts"])
+            samples = self._samples(len(cleaned["models"]) + self.more, cleaned["attempts"])
             if samples > MOST_SAMPLES:
                 raise forms.ValidationError(
                     f"That is {samples} drawings; a run of an uploaded suite has at most {MOST_SAMPLES}. "
@@ -82,10 +82,10 @@ class UploadedStartForm(StartForm):
                 )
         return cleaned
 
-    def _samples(self, models: list[str], attempts: int) -> int:
+    def _samples(self, models: int, attempts: int) -> int:
         """Drawings of the run that is asked for; the suite says how many a model and attempt make."""
         whole = sample_count(self.suite)
-        return whole // (len(self.suite.models) * self.suite.generation.attempts_per_prompt) * len(models) * attempts
+        return whole // (len(self.suite.models) * self.suite.generation.attempts_per_prompt) * models * attempts
 
 
 class ManyFilesInput(forms.FileInput):

@@ -47,7 +47,7 @@ def _profiles() -> dict[str, Profile]:
 @require_http_methods(["GET", "POST"])
 def start(request: UserRequest, slug: str) -> HttpResponse:
     suite = _suite(slug)
-    form = StartForm(suite, request.POST or None, initial={"key": new_code()}, more=bool(request.POST.getlist("more")))
+    form = StartForm(suite, request.POST or None, initial={"key": new_code()}, more=len(request.POST.getlist("more")))
     return _started(request, suite, form) or _page(request, suite, form)
 
 
@@ -82,7 +82,7 @@ def start_uploaded(request: UserRequest) -> HttpResponse:
     if suite is None:
         messages.error(request, "Nothing was started: an upload is good for a day. Send the files again.")
         return redirect("generation:upload")
-    form = UploadedStartForm(suite, request.POST, more=bool(request.POST.getlist("more")))
+    form = UploadedStartForm(suite, request.POST, more=len(request.POST.getlist("more")))
     if "check" in request.POST:
         return _page(request, suite, form, check=check_suite(suite, profiles=_profiles()))
     return _started(request, suite, form, uploaded=True) or _page(request, suite, form)

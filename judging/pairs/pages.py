@@ -19,6 +19,7 @@ from judging.pairs.own.answers import LastAnswer, last_answer
 from judging.pairs.planning import plan_of
 from judging.pairs.serving import Screen
 from judging.rules import rules_of
+from judging.seats import StaleSeatError
 
 FONTS = ((1, "Courier"), (2, "DejaVu"), (3, "Fira"))
 ONE_FONT = ((2, ""),)  # for text that looks the same in all
@@ -121,7 +122,10 @@ def bar(seat: Seat) -> dict[str, int | str]:
     """
     if seat.quota:
         return {"words": f"{seat.voted} of {seat.quota}", "value": seat.voted, "max": seat.quota}
-    size = plan_of(seat).cycle
+    try:
+        size = plan_of(seat).cycle
+    except StaleSeatError:  # drawn anew by another request; the next page knows it
+        size = 0
     if size < 2:
         return {"words": f"{seat.voted} judged"}
     rounds, place = divmod(seat.voted, size)

@@ -87,7 +87,10 @@ def plan_of(seat: Seat) -> Plan:
     """The judge's plan in the present epoch; it is read once by each process. Empty before the first epoch."""
     if seat.epoch_id is None or seat.seed is None:
         return NO_PLAN
-    return _kept_plan(seat.pk, seat.epoch_id, seat.seed)
+    try:
+        return _kept_plan(seat.pk, seat.epoch_id, seat.seed)
+    except Seat.DoesNotExist:  # another request drew a new plan since this seat was read
+        raise StaleSeatError from None
 
 
 @lru_cache(maxsize=2048)

@@ -13,6 +13,7 @@ from generation.models import Entrant, Prompt, Run
 from judging.models import Vote
 from ranking.people import judge_labels
 
+UNREAD_FIELDS = ("raw", "answer", "earlier_answers")  # as long as a model likes
 VOTES_A_PAGE = 20
 POINTS = {"left": (1.0, 0.0), "right": (0.0, 1.0), "tie": (0.5, 0.5), "fail": (0.0, 0.0)}
 ANSWERS = {"left": "left is better", "right": "right is better", "tie": "both good", "fail": "both bad"}
@@ -51,7 +52,9 @@ def votes_context(run: Run, query: QueryDict, *, curator: bool) -> dict[str, Any
     if outcome:
         votes = votes.filter(outcome=outcome)
     sides = [f"matchup__{side}{what}" for side in ("left", "right") for what in ("", "_sample")]
-    page = Paginator(votes.select_related("seat", "matchup__prompt", *sides), VOTES_A_PAGE).get_page(query.get("page"))
+    unread = [f"matchup__{side}_sample__{field}" for side in ("left", "right") for field in UNREAD_FIELDS]
+    shown = votes.select_related("seat", "matchup__prompt", *sides).defer("seat__plan", *unread)
+    page = Paginator(shown, VOTES_A_PAGE).get_page(query.get("page"))
     labels = judge_labels(run, curator=curator)
     kept = query.copy()
     kept.pop("page", None)

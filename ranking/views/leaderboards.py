@@ -34,14 +34,14 @@ SHOWN = 12  # drawings on an entrant's page
 @require_GET
 def leaderboards(request: HttpRequest) -> HttpResponse:
     """Every leaderboard that the visitor may see, or those of one suite or state."""
-    runs = list(Run.objects.visible_to(request.user).exclude(visibility=Run.Visibility.ARCHIVED))
+    runs = list(Run.objects.visible_to(request.user).exclude(visibility=Run.Visibility.ARCHIVED).defer("config"))
     chosen = {name: request.GET.get(name, "") for name in ("suite", "state")}
     lines = overview([run for run in runs if chosen["suite"] in ("", run.suite)], request.user)
     about = "Which model draws best, by suite: ratings with their intervals, and what they rest on."
     context = {
         "lines": [line for line in lines if chosen["state"] in ("", line["state_key"])],
         "chosen": chosen,
-        "suites": sorted({run.suite: run.config.get("title", run.suite) for run in runs}.items()),
+        "suites": sorted({run.suite: run.title for run in runs}.items()),
         "states": list(STATES.items()) if runs else [],
         "share": {"title": "Leaderboards", "description": about, "picture": static("share/home.png")},
     }

@@ -65,8 +65,10 @@ def _draw_run(
     if words.isascii() and font.getlength("M") == advance:
         pen.text(at, words, fill=INK, font=font)
         return
-    for place, character in enumerate(words):
-        pen.text((at[0] + advance * width_of(words[:place]), at[1]), character, fill=INK, font=font)
+    column = 0
+    for character in words:
+        pen.text((at[0] + advance * column, at[1]), character, fill=INK, font=font)
+        column += width_of(character)
 
 
 def _face_for(character: str, face: str) -> str:

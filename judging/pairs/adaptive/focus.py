@@ -66,6 +66,11 @@ def set_pairs(*, run: Run, adaptive: bool, by: User | None, reason: str = "") ->
             "This run tells judges the names after each vote, and adaptive pairs would then tell them which models are "
             "close. Its pairs stay balanced."
         )
+    if adaptive and (run.names_shown_at or run.public_states.exists()):
+        raise RunError(
+            "Standings of this run were shown already, and which pairs come would tell judges who is close to whom. Its pairs "
+            "stay balanced; choose adaptive pairs before judging is opened."
+        )
     changed = Run.objects.filter(pk=run.pk, adaptive_pairs=not adaptive).update(adaptive_pairs=adaptive)
     run.adaptive_pairs = adaptive
     if not changed:

@@ -31,6 +31,8 @@ NO_PAGE = (
     "archive",
     "csv",
     "gallery:file",
+    "thumbnail",
+    "generation:catalogue",
     "judging:card",
     "ranking:drawing",
     "levels",

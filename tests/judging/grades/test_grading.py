@@ -144,7 +144,7 @@ def test_a_dimension_of_another_stage_is_refused_and_nothing_is_kept():
     seat = seat_with_list(make_rubric_run())
     item = next_item(seat)
 
-    with pytest.raises(RefusedError, match="Geometry, Color, Impression") as refused:
+    with pytest.raises(RefusedError, match="Geometry, Colour, Impression") as refused:
         grade_sample(judge=seat.judge, code=item.code, values={"impression": 5, "structure": 5})
 
     assert refused.value.code == "dimension"

@@ -84,7 +84,7 @@ def test_saving_as_you_go_answers_in_json(client):
         ({"value-geometry": "7.2"}, "steps of 0.5"),
         ({"value-geometry": "nan"}, "from 0 to 10"),
         ({"value-geometry": "<b>"}, "from 0 to 10"),
-        ({"value-detail": "5"}, "graded on Geometry, Color, Impression"),
+        ({"value-detail": "5"}, "graded on Geometry, Colour, Impression"),
     ],
 )
 def test_bad_grades_are_refused_in_words(client, fields, said):

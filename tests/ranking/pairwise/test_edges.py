@@ -14,10 +14,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.once]
 ALPHA, BETA, GAMMA = "acme/alpha-1", "bestco/beta-mini", "corp/gamma-xl"
 EVEN = "Every vote so far was a tie or a fail, so nobody is ahead"
 NOBODY_FIRST = (
-    "stays first",
-    "can take the first place",
-    "would put",
-    "share first place",
+    "keeps the highest rating",
+    "can take the highest rating",
+    "would rate",
+    "not separated at the top",
     f"{ALPHA} leads",
     f"{ALPHA} label leads",
 )
@@ -47,7 +47,7 @@ SAID = {
         ["Chance of being the best of all", *NOBODY_FIRST],
     ),
     "undefeated": ([f"Won every comparison, so the rating has no limit upwards: {ALPHA}"], ["Lost every comparison"]),
-    "nearly certain": ([f"{ALPHA} label stays first", "192 votes by 4 judges on 6 prompts"], []),
+    "nearly certain": ([f"{ALPHA} label keeps the highest rating", "192 votes by 4 judges on 6 prompts"], []),
 }
 
 

@@ -62,7 +62,7 @@ def test_a_lead_that_is_still_open_is_called_so():
     assert said == (
         "Alpha is 100 points ahead of Beta, which may still change. About 310 more votes would settle their order."
     )
-    assert leading_sentence(found, LABELS, scope="animal") == "Alpha leads, 100 points ahead of Beta."
+    assert leading_sentence(found, LABELS, scope="animal") == "Alpha is ahead of Beta here, which may still change."
 
 
 def test_a_shared_first_place_says_how_many_votes_would_part_it():
@@ -71,7 +71,7 @@ def test_a_shared_first_place_says_how_many_votes_would_part_it():
 
     said = leading_sentence(found, LABELS)
 
-    assert said == "Two share first place: Alpha and Beta. About 1,240 more votes would settle their order."
+    assert said == "Two are not separated at the top: Alpha and Beta. About 1,240 more votes would settle their order."
 
 
 def test_a_forecast_of_endless_votes_is_not_a_number():
@@ -127,7 +127,7 @@ def test_a_category_speaks_of_its_own_votes_only():
 
     said = leading_sentence(board(rows, [pair("a", "b", "open", 9)]), LABELS, scope="animal")
 
-    assert said == "Two share first place: Alpha and Beta."
+    assert said == "Two are not separated at the top: Alpha and Beta."
 
 
 def test_stability_counts_open_pairs_and_votes():
@@ -166,7 +166,7 @@ def test_side_and_robustness_in_words():
     found = {"first": "a", "first_holds_without_any_judge": False}
     found["fewest_votes"] = {"votes": 3, "share": 0.012, "instead": "b"}
     assert robustness_sentence(found, LABELS) == (
-        "Leaving out one judge can take the first place from Alpha; leaving out 3 votes (1.2%) would put Beta first."
+        "Leaving out one judge can take the highest rating from Alpha; leaving out 3 votes (1.2%) would rate Beta highest."
     )
 
 
@@ -191,4 +191,4 @@ def test_robustness_leaves_a_name_as_it_is_written():
 
     said = robustness_sentence(robustness, {"a": "acme/alpha"})
 
-    assert said == "acme/alpha stays first whichever one judge is left out."
+    assert said == "acme/alpha keeps the highest rating whichever one judge is left out."

@@ -49,7 +49,7 @@ def test_a_published_leaderboard_says_who_leads(client, run):
     text = response.content.decode()
     assert "acme/alpha-1 label" in text
     assert "Model</th>" in text and "Entrant" not in text
-    assert "share first place" in text or "leads" in text or "Nobody leads" in text
+    assert "not separated at the top" in text or "leads" in text or "Nobody leads" in text
     assert "style=" not in text and "<script>" not in text
 
 
