@@ -32,7 +32,7 @@ def shown_runs(user: object) -> QuerySet[Run]:
         .values("n")
     )
     visible = Run.objects.visible_to(user).exclude(visibility=Run.Visibility.ARCHIVED)
-    return visible.defer("config").annotate(
+    return visible.annotate(
         vote_count=Coalesce(Subquery(votes, output_field=IntegerField()), 0),
         drawing_count=Coalesce(Subquery(drawn, output_field=IntegerField()), 0),
     )

@@ -124,13 +124,17 @@ def runs(request: HttpRequest) -> dict[str, Any]:
 @endpoint
 def run(request: HttpRequest, code: str) -> dict[str, Any]:
     shown = _run(code)
+    entrants, config = list(entrant_rows(shown)), shown.config
+    if not drawings_are_open(shown):  # who has a program can run it, and know its drawings again
+        entrants = [{**row, "turns": [], "source": ""} for row in entrants]
+        config = {key: value for key, value in config.items() if key != "programs"}
     return {
         **run_document(shown),
         "counts": counts_of(shown),
         "models": list(model_rows(shown)),
-        "entrants": list(entrant_rows(shown)),
+        "entrants": entrants,
         "prompts": list(prompt_rows(shown)),
-        "suite_config": shown.config,
+        "suite_config": config,
     }
 
 

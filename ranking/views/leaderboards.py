@@ -34,7 +34,7 @@ SHOWN = 12  # drawings on an entrant's page
 @require_GET
 def leaderboards(request: HttpRequest) -> HttpResponse:
     """Every leaderboard that the visitor may see, or those of one suite or state."""
-    runs = list(Run.objects.visible_to(request.user).exclude(visibility=Run.Visibility.ARCHIVED).defer("config"))
+    runs = list(Run.objects.visible_to(request.user).exclude(visibility=Run.Visibility.ARCHIVED))
     chosen = {name: request.GET.get(name, "") for name in ("suite", "state")}
     lines = overview([run for run in runs if chosen["suite"] in ("", run.suite)], request.user)
     about = "Which model draws best, by suite: ratings with their intervals, and what they rest on."
