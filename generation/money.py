@@ -11,8 +11,8 @@ NANO = 10**9
 MILLION = 10**6
 # Chat templates wrap each message in a few tokens of their own.
 TOKENS_AROUND_A_MESSAGE = 16
-# More than the tokens that providers we know bill for a picture of at most 2048 × 2048 pixels; some bill tens of thousands.
-TOKENS_OF_AN_IMAGE = 65_536
+# What most models count for a picture of at most 2048 × 2048 pixels; a few small models are billed for tens of thousands.
+TOKENS_OF_AN_IMAGE = 8192
 
 
 @dataclass(frozen=True)
