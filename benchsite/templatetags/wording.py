@@ -125,14 +125,6 @@ def reason_words(code: str) -> str:
 
 
 @register.filter
-def art_size(text: str) -> str:
-    """The classes that tell a tile how many columns and rows a text has, so that it fills the tile; see drawings.css."""
-    lines = text.expandtabs(8).splitlines() or [""]
-    columns, rows = max(map(len, lines)), len(lines)
-    return f"cols-{min(240, max(4, -(-columns // 4) * 4))} rows-{min(120, max(2, -(-rows // 2) * 2))}"
-
-
-@register.filter
 def duration(seconds: float | None) -> str:
     """45 s, 12 min, 3 h 20 min."""
     if seconds is None:
