@@ -16,7 +16,7 @@ from generation.protocols import load, protocol_of, protocols_of
 from generation.queue import enqueue
 from generation.runs.errors import refuse_frozen
 from generation.runs.staleness import LATE, mark_stale
-from judging.marks import marks_of
+from judging.provenance import marks_of
 from ranking.effort import effort_of
 from ranking.models import Counting, Fit, Publication, Standing
 

@@ -19,8 +19,8 @@ from benchsite.lib.database.errors import is_away
 from generation.models import Run
 from generation.protocols import Protocol, load, protocols_of
 from judging.disclosure import NOT_OVER, is_judged_blind
-from judging.marks import marks_of
 from judging.models import PublicState, Seat
+from judging.provenance import marks_of
 from ranking.fitting import fit_options
 from ranking.statistics.blurring import blurred, bounded_parts, by_others
 

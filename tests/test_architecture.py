@@ -34,7 +34,7 @@ generation.views
 generation.urls generation.jobs generation.admin generation.checks generation.management
 judging.models judging.rules judging.seats
 judging.disclosure
-judging.marks
+judging.provenance
 judging.pairs judging.grades
 judging.curating judging.files
 judging.views

@@ -17,9 +17,9 @@ from scipy.stats import spearmanr
 
 from benchmarks.figures.table import make_parser, show, write_json
 from generation.formats.ascii_art import demo
-from generation.formats.pixels.cells import fonts
-from generation.formats.pixels.robustness import similarity
-from generation.formats.pixels.text import draw_text
+from generation.formats.raster.cells import fonts
+from generation.formats.raster.robustness import similarity
+from generation.formats.raster.text import draw_text
 
 SUBJECTS = ("cat", "dog", "house", "tree", "fish", "bicycle", "teapot", "owl sleeping", "rabbit under a tree", "castle")
 JUDGES = 9

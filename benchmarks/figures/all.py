@@ -25,7 +25,7 @@ from benchmarks.numbers.coverage import write_tables
 ROOT = Path(__file__).resolve().parents[2]
 BENCHES = (
     "svg",
-    "pixels",
+    "raster",
     "robustness",
     "pixel",
     "birds",

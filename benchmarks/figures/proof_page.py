@@ -51,7 +51,7 @@ PARTS = {
         "typical fragments, and cut and patched pieces of the hostile corpus.",
     ),
     "svg": ("SVG", "Drawings as models write them."),
-    "pixels": ("Pixels", "Drawings as PNG without a browser, 192 pixels a side, as galleries show them; processor time of parent and child."),
+    "raster": ("Raster", "Drawings as PNG without a browser, 192 pixels a side, as galleries show them; processor time of parent and child."),
     "robustness": ("Visual robustness", "Demo drawings, and the same drawings made of other characters, against marks by simulated judges, who see the renderings: there are none by people. Box drawing is left out of the correlation."),
     "pixel": ("Pixel art", "Answers that are clean, fenced, ragged, wordy or cut off."),
     "birds": ("Science Birds", "Levels through reading, conversion, physics and classification."),

@@ -16,9 +16,8 @@ BUILT_IN = {
     "science_birds": "generation.formats.science_birds",
 }
 GROUP = "benchsite.formats"
-WITHOUT_DRAWINGS = (
-    "ascii_art"  # what a run is recorded as that holds votes alone, and a file of drawings that names no format
-)
+# Of a run that holds votes alone, and of a file of drawings that names no format.
+DEFAULT_FORMAT = "ascii_art"
 
 GUIDE = "docs/formats.md says what a format needs."
 

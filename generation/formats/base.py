@@ -12,8 +12,8 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, Literal
 
-from generation.formats.pixels.text import draw_text, png_of
-from generation.formats.pixels.vector import RASTERISER
+from generation.formats.raster.text import draw_text, png_of
+from generation.formats.raster.vector import RASTERISER
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Count, Exists, OuterRef, Q, TextChoices
 from django.utils.timezone import now
 
-from generation.formats.pixels import VERSION as PIXELS
+from generation.formats.raster import VERSION as PIXELS
 from generation.models.entrants import Entrant, LanguageModel, Prompt
 from generation.models.fields import CodeField
 from generation.models.runs import Run

@@ -12,7 +12,7 @@ from generation.providers.catalogue import KeyInfo, ModelInfo
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.providers.ollama import is_native
-from generation.runs.fitness import fault_of, sight_fault_of
+from generation.runs.suitability import fault_of, sight_fault_of
 from generation.suites.costs import cost_bound_nano, sample_count
 from generation.suites.profiles import Profile
 from generation.suites.suite import ModelEntry, Suite

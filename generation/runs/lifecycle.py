@@ -20,7 +20,7 @@ from generation.queue import enqueue_drawing
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.expansion import expand, fill_prices, models_without_price
 from generation.runs.facts import queue_facts
-from generation.runs.fitness import refuse_unfit_models
+from generation.runs.suitability import refuse_unfit_models
 from generation.suites.demo_sizes import demo_variant, load_demo
 from generation.suites.loading import load_suite
 from generation.suites.profiles import Profile, load_profiles

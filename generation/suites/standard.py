@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from generation.formats import WITHOUT_DRAWINGS
+from generation.formats import DEFAULT_FORMAT
 from generation.protocols import PROTOCOLS
 
 SHIPPED = "ascii"
@@ -24,7 +24,7 @@ def standard_suite(slug: str, *, has_rubric: bool) -> dict[str, Any]:
         "title": slug.replace("-", " ").capitalize(),
         "description": DESCRIPTION,
         "method": GRADED if has_rubric else METHOD,
-        "format": WITHOUT_DRAWINGS,
+        "format": DEFAULT_FORMAT,
         "protocols": (protocol,),
         "seed": 1,
         "concurrency": 8,

@@ -13,8 +13,8 @@ from django.db.models import QuerySet
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import csv_cell
 from generation.models import Run
-from judging.marks import accountless, unconfirmed_since
 from judging.models import Grade, Matchup, Vote
+from judging.provenance import accountless, unconfirmed_since
 
 Rows = Iterator[dict[str, Any]]
 PORTION = 2000

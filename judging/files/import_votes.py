@@ -13,16 +13,16 @@ from django.utils.timezone import now
 from benchsite.lib.file_errors import BadLine
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
-from generation.formats import WITHOUT_DRAWINGS
+from generation.formats import DEFAULT_FORMAT
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.runs.errors import refuse_frozen
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Category, Generation, ModelEntry, PromptEntry, Suite
 from judging.files.vote_lines import VoteLine, read_vote_lines
-from judging.marks import import_reason, refuse_judged
 from judging.models import Matchup, Seat, Vote
 from judging.pairs import NAME
 from judging.pairs.tallies import rebuild_tallies
+from judging.provenance import import_reason, refuse_judged
 
 BATCH = 500
 SHOWN = ("left_id", "right_id", "prompt_id", "left_sample_id", "right_sample_id")
@@ -70,7 +70,7 @@ def _make_run(lines: list[VoteLine], title: str) -> Run:
         title=title[:200],
         description="Votes that were cast elsewhere.",
         method="The votes were imported; how they were collected is not recorded here.",
-        format=WITHOUT_DRAWINGS,
+        format=DEFAULT_FORMAT,
         protocols=(NAME,),
         seed=0,
         generation=Generation(attempts_per_prompt=1, temperature=0.0, max_tokens=1, provider="import"),

@@ -36,8 +36,8 @@ from generation.reading.recounting import recount_run
 from generation.runs.loaded import LoadedRun, load_run
 from generation.suites.model_facts import fault_of
 from generation.suites.suite import Suite
-from judging.marks import import_reason
 from judging.models import Seat
+from judging.provenance import import_reason
 from ranking.archive.members import members_of
 from ranking.archive.reading import Archive, open_archive
 from ranking.archive.storing import ImportState, Where, fitting, made, store, time_of

@@ -19,8 +19,8 @@ from generation.models import Event, Run
 from generation.runs.errors import refuse_frozen
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Suite
-from judging.marks import import_reason, refuse_judged
 from judging.models import Grade, Seat
+from judging.provenance import import_reason, refuse_judged
 from ranking.rubric.files import read_grades, standing_rows
 
 BATCH = 500

@@ -12,8 +12,8 @@ from generation.formats.ascii_art import demo
 from generation.formats.base import Answer, DemoAnswer, Extraction, Format
 from generation.formats.fences import Block, fenced_blocks, strip_reasoning
 from generation.formats.identity import find_signature
-from generation.formats.pixels.cells import ZWJ, cells_of, coverage, is_blank, is_combining, is_wide, width_of
-from generation.formats.pixels.robustness import similarity
+from generation.formats.raster.cells import ZWJ, cells_of, coverage, is_blank, is_combining, is_wide, width_of
+from generation.formats.raster.robustness import similarity
 from generation.formats.tokens import least_tokens
 
 MAX_COLUMNS = 500

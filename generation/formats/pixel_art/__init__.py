@@ -19,7 +19,7 @@ from generation.formats.fences import fenced_blocks, json_objects, strip_reasoni
 from generation.formats.pixel_art import demo
 from generation.formats.pixel_art.grid import SIDE, Grid, grid_flags, read_grid, read_palette, score_grid
 from generation.formats.pixel_art.losses import SCORE_PARTS, parts_of
-from generation.formats.pixels.text import png_of
+from generation.formats.raster.text import png_of
 
 STAGES = {
     "whole": "the whole answer was the object",

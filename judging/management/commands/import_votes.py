@@ -13,7 +13,7 @@ from benchsite.lib.text import visible
 from generation.management.run_commands import find_run
 from generation.runs.errors import RunError
 from judging.files.import_votes import import_votes
-from judging.marks import REASON
+from judging.provenance import REASON
 
 
 class Command(BaseCommand):

@@ -12,7 +12,7 @@ from benchsite.lib.progress_bar import Bar
 from benchsite.lib.text import visible
 from generation.management.run_commands import find_run
 from generation.runs.errors import RunError
-from judging.marks import REASON
+from judging.provenance import REASON
 from ranking.rubric.import_grades import import_grades
 
 

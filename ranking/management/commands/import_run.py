@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchsite.lib.file_errors import FileError
 from benchsite.lib.progress_bar import Bar
 from generation.runs.errors import RunError
-from judging.marks import REASON
+from judging.provenance import REASON
 from ranking.archive.importing import import_run
 
 

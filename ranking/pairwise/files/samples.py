@@ -9,7 +9,7 @@ from typing import Any
 
 from benchsite.lib.text import clean_text
 from generation.files.sample_lines import SampleRow, read_file
-from generation.formats import WITHOUT_DRAWINGS, format_to_show
+from generation.formats import DEFAULT_FORMAT, format_to_show
 from generation.formats.base import Answer
 from judging.files.vote_lines import name_fault
 from ranking.statistics.samples import SampleRate, sample_rate
@@ -52,7 +52,7 @@ def _measures(row: SampleRow) -> list[dict[str, Any]]:
     given = row.fields.get("measures")
     if given and isinstance(given, dict):
         return [given]
-    form = format_to_show(row.optional_text("format") or WITHOUT_DRAWINGS)
+    form = format_to_show(row.optional_text("format") or DEFAULT_FORMAT)
     drawing = row.optional_text("sanitized_output")
     if not form.shown_in_fonts or not drawing:
         return []

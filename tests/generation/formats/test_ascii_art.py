@@ -10,7 +10,7 @@ from benchsite.lib.text import clean_text, decode
 from generation.formats import get_format
 from generation.formats.ascii_art import FORMAT, MAX_COLUMNS
 from generation.formats.base import Answer
-from generation.formats.pixels.cells import covered, fonts, width_of
+from generation.formats.raster.cells import covered, fonts, width_of
 from generation.formats.tokens import least_tokens
 from tests.hostile import case_bytes, cases
 

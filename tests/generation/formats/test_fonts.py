@@ -8,7 +8,7 @@ import re
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-from generation.formats.pixels.cells import fonts
+from generation.formats.raster.cells import fonts
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -7,8 +7,8 @@ import pytest
 from benchmarks.drawings.robustness import PALETTES, drawings, run
 from generation.formats.ascii_art import FORMAT
 from generation.formats.base import Answer
-from generation.formats.pixels.cells import fonts
-from generation.formats.pixels.robustness import MOST_CELLS, similarity
+from generation.formats.raster.cells import fonts
+from generation.formats.raster.robustness import MOST_CELLS, similarity
 
 CAT = " /\\_/\\\n( o.o )\n > ^ <"
 

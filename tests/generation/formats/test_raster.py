@@ -12,9 +12,9 @@ from PIL import Image
 
 from generation.formats import BUILT_IN, get_format
 from generation.formats.base import Answer
-from generation.formats.pixels.cells import covered, fonts
-from generation.formats.pixels.text import FONTS, draw_text
-from generation.formats.pixels.vector import FONT, RASTERISER, CannotDraw, Rasteriser
+from generation.formats.raster.cells import covered, fonts
+from generation.formats.raster.text import FONTS, draw_text
+from generation.formats.raster.vector import FONT, RASTERISER, CannotDraw, Rasteriser
 from tests.hostile import FOLDER
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100">{}</svg>'

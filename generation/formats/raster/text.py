@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from generation.formats.pixels.cells import TAB, covered, is_blank, is_combining, width_of
+from generation.formats.raster.cells import TAB, covered, is_blank, is_combining, width_of
 
 FONTS = Path(__file__).parent / "fonts"
 FALLBACK = "dejavu"

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from generation.formats.pixels.cells import TAB, ZWJ, covered, fonts, is_blank, is_combining, width_of
-from generation.formats.pixels.text import font_of
+from generation.formats.raster.cells import TAB, ZWJ, covered, fonts, is_blank, is_combining, width_of
+from generation.formats.raster.text import font_of
 
 WIDTH, HEIGHT = 8, 16  # pixels of a cell
 MARGIN = 5  # pixels around it, for what a glyph or the blur puts outside

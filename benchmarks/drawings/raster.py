@@ -1,4 +1,4 @@
-"""Drawings as pixels: how many a core draws in a second, and what a bomb costs. `script/bench pixels [--full] [--json FILE]`."""
+"""Drawings as pixels: how many a core draws in a second, and what a bomb costs. `script/bench raster [--full] [--json FILE]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.drawings.svg import make_drawing
 from benchmarks.figures.table import make_parser, show, write_json
 from generation.formats import get_format
 from generation.formats.base import Answer, Format
-from generation.formats.pixels.vector import RASTERISER, SECONDS, CannotDraw
+from generation.formats.raster.vector import RASTERISER, SECONDS, CannotDraw
 
 SIDE = 192  # as galleries show them
 DRAWINGS = 200
