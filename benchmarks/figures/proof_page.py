@@ -36,6 +36,11 @@ PARTS = {
         "acknowledged; at the end it must match the database.",
     ),
     "judging": ("Judging", "Judges over HTTP against gunicorn, on PostgreSQL and on SQLite, with few and with very many stored votes."),
+    "peers": (
+        "Votes in other tools",
+        "The same light judges, who never pause, vote over HTTP in Label Studio, Potato and Pearmut, each started by its own command from PyPI, and here. "
+        "Processor time is of the server and everything below it, PostgreSQL included, at 8 judges, early and once the votes named are stored.",
+    ),
     "generation": ("Drawing", "A crew of 64 calls at once against the local demo provider."),
     "ranking": (
         "Rankings",
@@ -62,6 +67,9 @@ PARTS = {
 STORM = "database seed gentle samples drawn failed held"
 TABLES = {
     "chaos": {"storms": STORM},
+    "peers": {
+        "tools": "tool version votes_per_s_1 votes_per_s_4 votes_per_s_8 votes_per_s_16 cpu_ms votes_stored cpu_ms_then note"
+    },
     "fuzz": {"readers": "reader examples accepted growth held"},
     "robustness": {"kinds": "kind drawings robustness least most marked"},
     "face": {"pages": "page visits lcp_ms inp_ms script_bytes page_bytes"},

@@ -19,6 +19,7 @@ TOKEN = "b" * 32  # the CSRF cookie and header only have to be equal
 LEAST_PAUSE = 0.31  # the server takes one vote in 300 ms
 RETRIES = 3
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.I)
+_CLOSES = re.compile(rb"\r\nconnection: close", re.I)
 
 
 @dataclass
@@ -56,6 +57,8 @@ class Line(asyncio.Protocol):
         if length and len(self.received) >= end + int(length[1]) and self.answer and not self.answer.done():
             body = bytes(self.received[end : end + int(length[1])])
             self.answer.set_result((int(self.received[9:12]), body))
+            if self.received.startswith(b"HTTP/1.0") or _CLOSES.search(self.received, 0, end):
+                self.hang_up()
             self.received.clear()
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -64,20 +67,23 @@ class Line(asyncio.Protocol):
             self.answer.set_exception(error or ConnectionResetError("the server hung up"))
 
     async def request(self, method: str, path: str, fields: dict[str, str] | None = None) -> tuple[int, bytes]:
-        """The status and the body."""
+        """The status and the body of the answer to a form."""
+        return await self.send(method, path, urlencode(fields or {}).encode(), "application/x-www-form-urlencoded")
+
+    async def send(self, method: str, path: str, body: bytes, kind: str) -> tuple[int, bytes]:
         loop = asyncio.get_running_loop()
         if self.transport is None or self.transport.is_closing():
             self.transport, _ = await loop.create_connection(lambda: self, self.host, self.port)
-        body = urlencode(fields or {}).encode()
-        kind = f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n" if body else ""
+        about = f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n" if body else ""
         self.received.clear()
         self.answer = loop.create_future()
-        self.transport.write(f"{method} {path} HTTP/1.1\r\n{self.head}{kind}\r\n".encode() + body)
+        self.transport.write(f"{method} {path} HTTP/1.1\r\n{self.head}{about}\r\n".encode() + body)
         return await self.answer
 
     def hang_up(self) -> None:
         if self.transport:
             self.transport.abort()
+            self.transport = None
 
 
 class Judge:
