@@ -57,7 +57,8 @@ benchsite
 """
 RANKS = {room: rank for rank, line in enumerate(ORDER.split("\n")) for room in line.split()}
 
-# A protocol's rooms. What Django or the archive finds in them by its name stands with the app's own of that name.
+# A protocol's rooms. What Django or the archive finds in them by its name stands with the app's own of that name: a room's
+# `urls` may import its app's views, for instance, as `judging.urls` does.
 ENTRIES = [each for entry in PROTOCOLS.values() for each in (entry, *entry.by_format.values())]
 ROOMS = {room for entry in ENTRIES for room in (entry.judging_room, entry.ranking_room) if room}
 BY_NAME = {

@@ -38,11 +38,6 @@ def interval_delta(values: Array) -> Array:
     return (values[:, None] - values[None, :]) ** 2
 
 
-def paired_units(table: Array) -> Array:
-    """The units with two or more judgements: only they can agree or disagree."""
-    return table[table.sum(1) >= 2]
-
-
 @dataclass(frozen=True)
 class Answers:
     """Who put which unit (a row of the table) in which class; at most one answer for a judge and unit."""

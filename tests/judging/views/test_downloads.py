@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 
 def lines(client, run, kind, format):
     answer = client.get(reverse("judging:download", args=[run.code, kind, format]))
-    assert f"ascii-{run.code}-{kind}.{format}" in answer["Content-Disposition"] or run.suite != "ascii"
+    assert f"{run.suite}-{run.code}-{kind}.{format}" in answer["Content-Disposition"]
     text = b"".join(answer.streaming_content).decode()
     if format == "csv":
         return list(csv.DictReader(text.splitlines()))
