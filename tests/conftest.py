@@ -6,6 +6,7 @@ import secrets
 from random import Random
 
 import pytest
+from django.db import transaction
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from benchsite.lib.progress_bar import Pace
@@ -14,9 +15,10 @@ from generation.reading.limited import READER
 from tests.judging.make import make_curator
 from tests.site.url_world import make_world
 
-# A busy machine takes its time: no test fails for that, nor for how slowly its examples are made.
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")
+# A busy machine takes its time: no test fails for that, nor for how slowly its examples are made. A test tries the same
+# examples whenever it runs; `script/bench fuzz` tries new ones.
+settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 SERVICES = {"db", "transactional_db", "live_server", "valkey", "page"}
 FEW = 5  # examples of a property, where an answer is wanted quickly
@@ -53,6 +55,18 @@ def same_luck(request, monkeypatch):
     What holds for every seed is tested in tests/judging/pairs/test_schedule.py.
     """
     monkeypatch.setattr(secrets, "randbelow", Random(request.node.name).randrange)
+
+
+@pytest.fixture(scope="module")
+def module_rows(request, django_db_setup, django_db_blocker):
+    """A transaction around a module's tests: what its fixtures write in here is there for each test, and gone with the last.
+
+    For modules none of whose tests is transactional itself.
+    """
+    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch, transaction.atomic():
+        patch.setattr(secrets, "randbelow", Random(request.node.name).randrange)
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(autouse=True)

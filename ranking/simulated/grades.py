@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.models import Event, Run
 from judging.grades.grading import grade_sample
-from judging.grades.sheets import next_item, open_sheet, rubric_of, stage_of
+from judging.grades.sheets import open_sheet, rubric_of, showable, stage_of
 from judging.models import GradeItem, Seat
 from ranking.simulated.judges import Truth, names_of, rounded, seat_simulated
 
@@ -50,7 +50,8 @@ def grade_list(seat: Seat, truth: Truth, severity: float) -> Iterator[GradeItem]
     """Grade all of a judge's list, drawing by drawing."""
     open_sheet(seat.pk)
     assert seat.judge is not None  # simulated judges have accounts
-    while item := next_item(seat):
+    items = showable(seat).filter(graded_at=None).order_by("order").select_related("sample", "seat__run")
+    for item in items.defer("seat__run__config", "sample__raw", "sample__answer"):
         grade_sample(judge=seat.judge, code=item.code, values=choose(item, truth, severity))
         yield item
 

@@ -113,7 +113,7 @@ def _how_far_apart(information: Array, scores: Array, spread: Array, share: Arra
     squares = np.einsum("ci,cij,cj->c", scores, loose, scores) / np.maximum(1 - share, 1e-6)
     excess = squares - np.trace(noise, axis1=1, axis2=2)
     missed = np.sqrt(2 * np.einsum("cij,cji->", noise, noise)) / trace.sum()
-    least = min(LEAST_ERRORS * float(missed), LEAST_SPREAD)
+    least = min(LEAST_ERRORS * float(missed), LEAST_SPREAD) or LEAST_SPREAD  # ties alone show no noise
     common = max(float(excess.sum() / trace.sum()), least)
     safe = np.maximum(trace, 1e-12)
     own = np.where(trace > 0, (common + (size - 1) * excess / safe) / size, common)

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from django.utils.timezone import now
 
 from generation.drawing.turns import sweep
-from generation.models import Event, ProviderCall, Sample
+from generation.models import Event, ProviderCall, Run, Sample
 from generation.reading.answers import reread_run
 from judging.models import Grade, Vote
 from judging.pairs.tallies import differences
@@ -31,9 +31,14 @@ from tests.ranking.graded_run import make_graded_run
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module", autouse=True)
+def judged(module_rows):
+    return make_judged_run().pk
+
+
 @pytest.fixture
-def run():
-    return make_judged_run()
+def run(judged):
+    return Run.objects.get(pk=judged)
 
 
 @pytest.fixture

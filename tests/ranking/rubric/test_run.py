@@ -30,6 +30,17 @@ from tests.ranking.graded_run import make_graded_run
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module", autouse=True)
+def graded(module_rows):
+    return make_graded_run().pk
+
+
+@pytest.fixture
+def run(graded):
+    """Graded by three simulated judges, and as new in every test."""
+    return Run.objects.get(pk=graded)
+
+
 def exported(run, path):
     with path.open("w", encoding="utf-8") as stream:
         write_grades(run, stream)
@@ -42,9 +53,7 @@ def analysed(path):
     return json.loads(out.getvalue())
 
 
-def test_the_database_and_the_file_say_the_same(tmp_path):
-    run = make_graded_run()
-
+def test_the_database_and_the_file_say_the_same(tmp_path, run):
     fit = fit_run(run, protocol="rubric")
     of_file = analysed(exported(run, tmp_path / "grades.jsonl"))
 
@@ -54,9 +63,7 @@ def test_the_database_and_the_file_say_the_same(tmp_path):
     assert [s["invalid"] for s in of_file["scores"]].count(1) == 1
 
 
-def test_standings_are_kept_for_the_total_and_each_stage():
-    run = make_graded_run()
-
+def test_standings_are_kept_for_the_total_and_each_stage(run):
     fit = fit_run(run)
 
     assert fit.protocol == "rubric"
@@ -108,8 +115,7 @@ def test_a_run_without_grades_has_an_empty_leaderboard(client):
     assert "no total to rank by" in page.text
 
 
-def test_the_page_shows_scores_agreement_structure_and_the_scatter(client):
-    run = make_graded_run()
+def test_the_page_shows_scores_agreement_structure_and_the_scatter(client, run):
     run.entrants.filter(pk=run.entrants.first().pk).update(note="via proxy")
     Run.objects.update(visibility=Run.Visibility.PUBLISHED)
     fit_run(run)
@@ -138,8 +144,7 @@ def test_the_page_shows_scores_agreement_structure_and_the_scatter(client):
     assert f'href="{link}"' in page
 
 
-def test_a_frozen_leaderboard_says_nothing_of_single_judges(client):
-    run = make_graded_run()
+def test_a_frozen_leaderboard_says_nothing_of_single_judges(client, run):
     frozen = publish_fit(fit=fit_run(run), by=None, title="Midterm")
     Run.objects.update(judging_state=Run.Judging.CLOSED)
 
@@ -150,8 +155,7 @@ def test_a_frozen_leaderboard_says_nothing_of_single_judges(client):
     assert "Judge 1" not in page
 
 
-def test_a_judge_of_an_open_run_does_not_see_the_ranking(client):
-    run = make_graded_run()
+def test_a_judge_of_an_open_run_does_not_see_the_ranking(client, run):
     seat_with_list(run)
     Run.objects.update(visibility=Run.Visibility.PUBLISHED)
     fit_run(run)
@@ -161,8 +165,7 @@ def test_a_judge_of_an_open_run_does_not_see_the_ranking(client):
 
 
 @pytest.mark.parametrize("form, start", [("md", "# "), ("csv", "rank,entrant"), ("json", "{")])
-def test_downloads(client, form, start):
-    run = make_graded_run()
+def test_downloads(client, form, start, run):
     fit_run(run)
     client.force_login(make_curator())
 
@@ -172,8 +175,7 @@ def test_downloads(client, form, start):
     assert answer.text.startswith(start)
 
 
-def test_the_markdown_has_notes_and_the_structure_of_drawings(client):
-    run = make_graded_run()
+def test_the_markdown_has_notes_and_the_structure_of_drawings(client, run):
     run.entrants.filter(pk=run.entrants.first().pk).update(note="effort: medium")
 
     text = fit_run(run).result["run"]["md"]
@@ -189,8 +191,7 @@ def lines(path):
     ]
 
 
-def test_grades_survive_a_round_trip(tmp_path):
-    run = make_graded_run()
+def test_grades_survive_a_round_trip(tmp_path, run):
     before = exported(close_judging(run), tmp_path / "before.jsonl")
     Grade.objects.all().delete()
     Seat.objects.all().delete()
@@ -211,7 +212,7 @@ def test_an_imported_name_is_not_taken_for_a_judge_of_this_run(tmp_path):
 
     call_command("import_grades", str(path), "--run", run.code, "--reason", "a test", stdout=io.StringIO())
 
-    assert sorted({(g.seat.pseudonym, g.value) for g in Grade.objects.select_related("seat")}) == [
+    assert sorted({(g.seat.pseudonym, g.value) for g in run.grades.select_related("seat")}) == [
         ("judge alice", 4.0),
         ("judge alice (imported)", 6.0),
     ]
@@ -282,7 +283,7 @@ def test_grading_commands_show_how_far_they_are(eager, tmp_path):
         "import_grades", str(path), "--run", run.code, "--reason", "a test", stdout=io.StringIO(), stderr=screen
     )
 
-    assert "\rGrading 1, 0 s" in screen.getvalue() and "\rImporting 1, 0 s" in screen.getvalue()
+    assert "\rGrading 1, " in screen.getvalue() and "\rImporting 1, " in screen.getvalue()
 
 
 def test_a_contradiction_is_refused(tmp_path):
@@ -300,7 +301,7 @@ def test_csv_neutralises_formulas(tmp_path):
     run = make_rubric_run()
     seat = seat_with_list(run)
     grade(seat, next_item(seat))
-    Seat.objects.update(pseudonym="=1+1")
+    run.seats.update(pseudonym="=1+1")
 
     out = tmp_path / "grades.csv"
     call_command("export", "grades", run.code, "--format", "csv", "--out", str(out), stderr=io.StringIO())
@@ -326,11 +327,11 @@ def test_simulated_judges_are_marked_and_the_same_seed_says_the_same():
 
     def said():
         simulate_grades(run, judges=2, seed=5)
-        found = sorted(Grade.objects.values_list("seat__pseudonym", "sample", "dimension", "value"))
-        assert Seat.objects.filter(is_simulated=True, judge__is_active=False).count() == 2
-        Grade.objects.all().delete()
-        Seat.objects.all().delete()
-        return found
+        grades = sorted(run.grades.values_list("seat__pseudonym", "sample", "dimension", "value"))
+        assert run.seats.filter(is_simulated=True, judge__is_active=False).count() == 2
+        run.grades.all().delete()
+        run.seats.all().delete()
+        return grades
 
     first = said()
 
@@ -349,8 +350,7 @@ def test_the_total_is_the_seeds_formula():
     assert fit.result["overall"][0]["score"] == pytest.approx(72.6667, abs=1e-3)
 
 
-def test_a_part_of_a_judges_grades_is_whole_drawings_and_no_more():
-    run = make_graded_run(subjects=2)
+def test_a_part_of_a_judges_grades_is_whole_drawings_and_no_more(run):
     grades = grades_of(run)
     busy = grades["judge"].iloc[0]
     drawings = grades[grades["judge"] == busy].groupby(ITEM).ngroups
@@ -362,8 +362,8 @@ def test_a_part_of_a_judges_grades_is_whole_drawings_and_no_more():
     assert set(kept[kept["judge"] == busy].groupby(ITEM).size()) <= set(grades.groupby([*ITEM, "judge"]).size())
 
 
-def test_a_public_state_counts_a_part_of_the_busiest_graders(monkeypatch):
-    run, given = make_graded_run(entrants=4, subjects=8), []
+def test_a_public_state_counts_a_part_of_the_busiest_graders(monkeypatch, run):
+    given = []
     Run.objects.filter(pk=run.pk).update(visibility="published")
     monkeypatch.setattr(rubric_run, "in_part", lambda grades, parts: given.append(parts) or in_part(grades, parts))
 

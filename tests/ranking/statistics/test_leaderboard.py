@@ -297,6 +297,7 @@ def test_excluded_judge_leaves_every_part():
     ties="half",
     fails="half",
 )
+@example(rows=[(0, 1, 2, 0, 0), (3, 3, 0, 0, -1)], ties="half", fails="half")  # ties alone, and a judge of none
 def test_any_few_votes_give_a_sound_document(rows, ties, fails):
     left = [a for a, *_ in rows]
     votes = make_votes(

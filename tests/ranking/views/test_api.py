@@ -25,13 +25,18 @@ DOCS = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 OPEN = {"settings", "suite_config", "leaderboard", "facts"}  # objects whose keys are another document's matter
 
 
+@pytest.fixture(scope="module", autouse=True)
+def judged(module_rows):
+    run = make_judged_run()
+    Run.objects.filter(pk=run.pk).update(judging_state="closed")
+    run.refresh_from_db()
+    fit_run(run)
+    return run.pk
+
+
 @pytest.fixture
-def run():
-    found = make_judged_run()
-    Run.objects.filter(pk=found.pk).update(judging_state="closed")
-    found.refresh_from_db()
-    fit_run(found)
-    return found
+def run(judged):
+    return Run.objects.get(pk=judged)
 
 
 @pytest.fixture
@@ -107,19 +112,6 @@ def test_a_whole_run_is_downloaded_as_documented(run, client, token, tmp_path):
     file.write_bytes(b"".join(response))
     assert b"alice-real-name" not in b"".join(members(file).values())
     assert leaderboard(import_run(file, copy=True, reason="a test")) == leaderboard(run)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_python_example_runs(live_server, monkeypatch, capsys):
-    run = make_judged_run()
-    Run.objects.filter(pk=run.pk).update(judging_state="closed")
-    monkeypatch.setenv("BENCHSITE_URL", live_server.url)
-    monkeypatch.setenv("BENCHSITE_TOKEN", create_token(label="x", by=None)[1])
-    [code] = re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.S)
-    space = {}
-    exec(compile(code, "docs/api.md", "exec"), space)
-    space["site"].close()
-    assert len(space["votes"]) == run.votes.count() and "left" in capsys.readouterr().out
 
 
 def test_pages_hold_each_row_once(run, ask):

@@ -17,14 +17,19 @@ from tests.site.url_roles import walk
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
-@pytest.fixture
-def run():
-    """Voted on, closed, published, ranked."""
+@pytest.fixture(scope="module", autouse=True)
+def voted(module_rows):
     run = make_voted_run(votes=63)
     Run.objects.filter(pk=run.pk).update(visibility="published", judging_state="closed")
     run.refresh_from_db()
     fit_run(run)
-    return run
+    return run.pk
+
+
+@pytest.fixture
+def run(voted):
+    """Voted on, closed, published, ranked."""
+    return Run.objects.get(pk=voted)
 
 
 def test_each_page_links_to_its_json(client, run):
