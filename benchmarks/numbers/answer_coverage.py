@@ -11,6 +11,7 @@ from scipy.special import expit, stdtrit
 
 from benchmarks.figures.table import Row
 from benchmarks.numbers.ranking_coverage import FIRST_SEED
+from ranking.automatic.scores import clustered_mean
 from ranking.statistics.ratings.answers import AnswerFit, fit_answers
 from ranking.statistics.ratings.bradley_terry import ELO, expected_scores, fit_ratings
 from ranking.statistics.ratings.precision import t_quantile
@@ -111,3 +112,36 @@ def paired_row(models: int, prompts: int, gap: float, *, runs: int) -> Row:
     return {"models": models, "prompts": prompts, "gap": gap, "runs": runs} | {
         key: round(float(value), 3) for key, value in shares.items()
     }
+
+
+# The score of a prompt where it is not perfect, and the share of prompts where it is.
+SCORES = {
+    "0.995 perfect, else 0": (0.995, 0.0),
+    "0.97 perfect, else 0": (0.97, 0.0),
+    "0.97 perfect, else 0 to 1": (0.97, None),
+    "0.9 perfect, else 0": (0.9, 0.0),
+    "0.9 perfect, else 0 to 1": (0.9, None),
+    "0.7 perfect, else 0.5": (0.7, 0.5),
+    "none perfect, 0 to 1": (0.0, None),
+}
+
+
+def mean_table(*, runs: int) -> list[Row]:
+    """Means of automatic scores, many of them at the upper end; `before`: Student's t alone. `least`: the shortest interval."""
+    return [mean_row(name, *shape, prompts, runs=runs) for prompts in (10, 35) for name, shape in SCORES.items()]
+
+
+def mean_row(name: str, perfect: float, rest: float | None, prompts: int, *, runs: int) -> Row:
+    rng = np.random.default_rng(FIRST_SEED)
+    truth = perfect + (1 - perfect) * (0.5 if rest is None else rest)
+    held, before, width = [], [], []
+    for _ in range(runs):
+        scores = np.where(rng.random(prompts) < perfect, 1.0, rng.random(prompts) if rest is None else rest)
+        mean, low, high = clustered_mean(scores, np.arange(prompts))
+        half = stdtrit(prompts - 1, 0.975) * scores.std(ddof=1) / np.sqrt(prompts)
+        held.append(low <= truth <= high)
+        before.append(abs(mean - truth) <= half)
+        width.append(high - low)
+    shares = {"mean": float(np.mean(held)), "before": float(np.mean(before))}
+    widths = {"width": float(np.median(width)), "least": min(width)}
+    return {"scores": name, "prompts": prompts, "runs": runs, **shares, **widths}

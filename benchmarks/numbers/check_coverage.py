@@ -12,6 +12,7 @@ from scipy.special import expit
 from benchmarks.numbers.ranking_coverage import FIRST_SEED, Row
 from benchmarks.numbers.worlds import BASE, FieldWorld, simulate_field, true_ratings
 from ranking.statistics.agreement.shared_items import measure_agreement
+from ranking.statistics.frontier import frontier_chances, on_frontier
 from ranking.statistics.judges.behaviour import judge_flags
 from ranking.statistics.judges.fits import fit_judges
 from ranking.statistics.ratings.best import chance_of_best
@@ -43,23 +44,32 @@ FIT = {
 def best_table(*, runs: int) -> list[Row]:
     """`said`: the leader's mean chance of being best; `true`: how often it was; `error`: s.e. of `true`.
 
-    A chance of being best is a statement about entrants like these, so their strengths are drawn anew for each study.
+    A chance of being best is a statement about entrants like these, so their strengths are drawn anew for each study. The same
+    for the frontier, at costs drawn anew: `frontier` is the mean chance of those on it by their ratings, `on_it` how many were.
     """
     rows = []
     for name, (sd, world) in BEST.items():
-        said, true = np.array([_best_run(sd, world, seed) for seed in range(FIRST_SEED, FIRST_SEED + runs)]).T
+        figures = np.array([_best_run(sd, world, seed) for seed in range(FIRST_SEED, FIRST_SEED + runs)])
+        said, true, chance, on_it, many = figures.T
         row: Row = {"world": name, "runs": runs, "said": float(said.mean()), "true": float(true.mean())}
-        row["off"] = abs(float(said.mean() - true.mean()))
-        rows.append(row | {"error": float(np.std(true - said) / np.sqrt(runs))})
+        row |= {"off": abs(float(said.mean() - true.mean())), "error": float(np.std(true - said) / np.sqrt(runs))}
+        row |= {"frontier": float(chance.sum() / many.sum()), "on_it": float(on_it.sum() / many.sum())}
+        rows.append(row | {"frontier_off": abs(row["frontier"] - row["on_it"])})
     return rows
 
 
-def _best_run(sd: float, world: FieldWorld, seed: int) -> tuple[float, float]:
-    theta = np.random.default_rng(seed + 10**6).normal(0, sd, len(world.theta))
+def _best_run(sd: float, world: FieldWorld, seed: int) -> tuple[float, ...]:
+    """The leader's chance and whether it is the best; of those on the frontier: sum of chances, how many truly are, how many."""
+    rng = np.random.default_rng(seed + 10**6)
+    theta = rng.normal(0, sd, len(world.theta))
     world = replace(world, theta=tuple(theta - theta.mean()))
     fit = fit_overall(tally_votes(simulate_field(world, seed=seed).votes), Settings())
-    chances = chance_of_best(fit.theta, fit.spread, island=fit.connected.island)
-    return float(chances.max()), float(chances.argmax() == true_ratings(world).argmax())
+    chances, truth = chance_of_best(fit.theta, fit.spread, island=fit.connected.island), true_ratings(world)
+    best = float(chances.max()), float(chances.argmax() == truth.argmax())
+    cost, df = rng.permutation(len(theta)), float(np.median(fit.spread.df))
+    on, really = on_frontier(fit.theta, cost), on_frontier(truth, cost)
+    likely = frontier_chances(fit.theta, fit.spread.scaled_covariance, cost, df=df, unit=1.0)
+    return *best, float(likely[on].sum()), float(really[on].sum()), float(on.sum())
 
 
 JOINT = {

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.figures.table import Row, make_parser, markdown, refresh, show, write_json
 from benchmarks.numbers.anomalies import anomaly_table
-from benchmarks.numbers.answer_coverage import answer_table, paired_table
+from benchmarks.numbers.answer_coverage import answer_table, mean_table, paired_table
 from benchmarks.numbers.check_coverage import agreement_table, best_table, camp_table, fit_table, joint_table
 from benchmarks.numbers.ranking_coverage import coverage_table, gap_table, limit_table, plan_table
 from benchmarks.numbers.scope_coverage import category_table, fail_table, own_table
@@ -45,6 +45,7 @@ def main() -> None:
         "fails": ("Fail rates", lambda: fail_table(runs=2 * runs)),
         "answers": ("Ratings of answers", lambda: answer_table(runs=runs)),
         "paired": ("Paired differences of scores", lambda: paired_table(runs=5 * runs)),
+        "means": ("Means of automatic scores", lambda: mean_table(runs=10 * runs)),
         "agreement": ("Agreement of judges", lambda: agreement_table(runs=4 * runs)),
         "best": ("The leader's chance of being best, said and true", lambda: best_table(runs=2 * runs)),
         "fit": ("How often ratings are said not to describe the votes", lambda: fit_table(runs=runs)),

@@ -158,6 +158,21 @@ def refit_growth(many: int) -> dict[str, Any]:
     return {"votes": many * 1_000_000, "seconds_1m": first, "seconds_more": later, "ratio": later / first}
 
 
+def whole_fit(entrants: int) -> dict[str, Any]:
+    """A million votes by 200 judges on 40 prompts, from tallies: ratings and categories alone, and everything that a board shows."""
+    tallies, settings = from_tallies(big_world(entrants=entrants), 1), Settings()
+
+    def core() -> None:
+        fit_categories(tallies, fit_overall(tallies, settings), settings)
+
+    return {
+        "entrants": entrants,
+        "cells": len(tallies.by_judge.left),
+        "core_seconds": best_of(core),
+        "everything_seconds": best_of(lambda: fit_counts(tallies)),
+    }
+
+
 def write_votes(votes: Votes, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         for i in range(len(votes)):
@@ -207,6 +222,7 @@ def main() -> None:
         "speed": ("Overall + 4 categories with two-way intervals, 100 entrants", lambda: speed(sizes)),
         "evalica": ("Against evalica, 1 M votes, 100 entrants", lambda: [against_evalica(votes)]),
         "choix": ("Against choix on raw pairs, 20,000 votes, 30 entrants", lambda: [against_choix()]),
+        "whole": ("From tallies of 1 M votes, 200 judges, 40 prompts", lambda: [whole_fit(k) for k in (100, 20)]),
         "refit": ("Refit from tallies, 20 entrants, 50 judges, 40 prompts", lambda: [refit_growth(5)]),
         "analyse": ("analyse FILE against json.loads", lambda: [analyse_a_file(1_000_000)]),
     }

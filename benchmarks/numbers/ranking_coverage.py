@@ -45,23 +45,24 @@ def coverage_table(*, runs: int) -> list[Row]:
     """One row a world of the field.
 
     - `rating`, `gap`: share of intervals that hold the half-win model's population value; `width`: median, in Elo.
-    - `false_rank`: share of runs with a pair said to be ahead that truly is not.
+    - `false_rank`: share of runs with a pair said to be ahead that truly is not; `error`: the standard error of `rating`.
     - `iid`: intervals that take votes for independent, around the unweighted rating (`peers` has others' own).
     """
     return [_world_row(name, world, runs) for name, world in WORLDS.items() if name not in NOT_IDENTIFIABLE]
 
 
 def limit_table(*, runs: int) -> list[Row]:
-    """The same for worlds in which votes cannot show what would have to be known."""
-    return [_world_row(name, WORLDS[name], runs) for name in NOT_IDENTIFIABLE]
+    """The same for worlds in which votes cannot show what would have to be known; `disputed` are two entrants' ratings."""
+    return [_world_row(name, WORLDS[name], runs, "disputed") for name in NOT_IDENTIFIABLE]
 
 
-def _world_row(name: str, world: FieldWorld, runs: int) -> Row:
+def _world_row(name: str, world: FieldWorld, runs: int, *more: str) -> Row:
     figures = [_world_run(world, seed) for seed in range(FIRST_SEED, FIRST_SEED + runs)]
     columns = {key: np.array([figure[key] for figure in figures]) for key in figures[0]}
     row: Row = {"world": name, "runs": runs}
-    for key in ("rating", "gap", "iid", "false_rank"):
-        row[key] = float(columns[key].mean())
+    for key in ("rating", *more, "gap", "iid", "false_rank"):
+        row[key] = None if np.isnan(columns[key]).any() else float(columns[key].mean())
+    row["error"] = float(columns["rating"].std(ddof=1) / np.sqrt(runs))
     return row | {"width": float(np.median(columns["width"])), "rmse": float(np.sqrt(columns["square"].mean()))}
 
 
@@ -106,10 +107,12 @@ def _world_run(world: FieldWorld, seed: int) -> dict[str, float]:
     fit, even = (fit_overall(tallies, Settings(activity=activity)) for activity in ("weighted", "even"))
     gap = np.subtract.outer(truth, truth)
     rating_held, gap_held = held(fit, truth)
+    two = np.abs(fit.theta - truth)[:2] <= fit.spread.reach()[:2]
     naive = Z95 * np.sqrt(np.diag(even.spread.iid_covariance))
     return {
         "rating": rating_held,
         "gap": gap_held,
+        "disputed": float(two.mean()) if world.disputed else np.nan,
         "width": float(ELO * 2 * np.median(fit.spread.reach())),
         "square": float(np.mean((ELO * (fit.theta - truth)) ** 2)),
         "false_rank": float((judge_pairs(fit, Settings()).ahead & (gap < 0)).any()),

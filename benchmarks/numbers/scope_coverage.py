@@ -47,13 +47,24 @@ FAILS = {
 }
 
 
+def error_of(shares: Any) -> float:
+    """The standard error of the mean of studies' shares, which are not independent within a study."""
+    return float(np.std(shares, ddof=1) / np.sqrt(len(shares)))
+
+
 def category_table(*, runs: int) -> list[Row]:
     """`special` is the reversed category alone; `thin` the share of categories that make no statement about ranks."""
     rows = []
     for name, world in CATEGORIES.items():
         figures = np.array([_category_run(world, seed) for seed in range(FIRST_SEED, FIRST_SEED + runs)])
         held, special, width, false, thin = np.nanmean(figures, axis=0) if world.reversed_category else figures.mean(0)
-        row = {"world": name, "runs": runs, "rating": float(held), "width": float(width)}
+        row = {
+            "world": name,
+            "runs": runs,
+            "rating": float(held),
+            "error": error_of(figures[:, 0]),
+            "width": float(width),
+        }
         row |= {"special": float(special) if world.reversed_category else None}
         rows.append(row | {"false_rank": float(false), "thin": float(thin)})
     return rows
@@ -86,7 +97,8 @@ def own_table(*, runs: int) -> list[Row]:
     for name, world in JUDGES.items():
         figures = [_own_run(world, seed) for seed in range(FIRST_SEED, FIRST_SEED + runs)]
         held, width = np.mean(figures, axis=0)
-        rows.append({"world": name, "runs": runs, "rating": float(held), "width": float(width)})
+        error = error_of([figure[0] for figure in figures])
+        rows.append({"world": name, "runs": runs, "rating": float(held), "error": error, "width": float(width)})
     return rows
 
 
@@ -109,7 +121,8 @@ def fail_table(*, runs: int) -> list[Row]:
             found = fail_rates(tally_votes(simulate_field(world, seed=seed).votes))
             held.append(((found.low <= truth) & (truth <= found.high)).mean())
             width.append(np.median(found.high - found.low))
-        rows.append({"world": name, "runs": runs, "rate": float(np.mean(held)), "width": float(np.median(width))})
+        row: Row = {"world": name, "runs": runs, "rate": float(np.mean(held)), "error": error_of(held)}
+        rows.append(row | {"width": float(np.median(width))})
     return rows
 
 

@@ -15,6 +15,7 @@ from ranking.charts.frontier import FrontierPoint, frontier_chart
 from ranking.charts.svg import Svg
 from ranking.models import Fit
 from ranking.statistics.frontier import frontier_chances, independent, on_frontier
+from ranking.statistics.ratings.bradley_terry import ELO
 from ranking.words import numbers_of
 
 
@@ -65,8 +66,9 @@ def frontier_rows(fit: Fit, measure: Measure, entrants: Collection[Entrant]) -> 
     if not known:
         return []
     quality, cost = np.array([q for *_, q in known], float), np.array([value for _, value, _ in known], float)
-    chances = _chances(fit, [row for row, *_ in known], quality, cost)
-    on = on_frontier(quality, cost)
+    rated = [row for row, *_ in known]
+    chances, met = _chances(fit, rated, quality, cost), _comparable(fit, rated)
+    on = on_frontier(quality, cost, met)
     rows = [
         FrontierRow(
             entrant=by_name[row["entrant"]],
@@ -83,13 +85,19 @@ def frontier_rows(fit: Fit, measure: Measure, entrants: Collection[Entrant]) -> 
     return sorted(rows, key=lambda row: (-(row.chance or 0), -row.quality))
 
 
+def _joint(fit: Fit, rows: list[dict[str, Any]]) -> tuple[Any, float] | None:
+    """The protocol's joint uncertainty of these entrants, if it has one."""
+    entry = protocols_of(fit.run).get(fit.protocol)
+    names = [row["entrant"] for row in rows]
+    return load(entry.covariance)(fit.result, names) if entry and entry.covariance else None
+
+
 def _chances(fit: Fit, rows: list[dict[str, Any]], quality: Any, cost: Any) -> Any:
     """By the protocol's joint uncertainty; from single intervals where it has none; None where an interval lacks a bound."""
-    entry = protocols_of(fit.run).get(fit.protocol)
-    joint = load(entry.covariance)(fit.result, [row["entrant"] for row in rows]) if entry and entry.covariance else None
+    joint = _joint(fit, rows)
     if joint is not None:
         covariance, df = joint
-        return frontier_chances(quality, covariance, cost, df=df)
+        return frontier_chances(quality, covariance, cost, df=df, unit=ELO)
     bounds = [(row.get("low"), row.get("high")) for row in rows]
     if any(low is None or high is None for low, high in bounds):
         return None
@@ -97,10 +105,19 @@ def _chances(fit: Fit, rows: list[dict[str, Any]], quality: Any, cost: Any) -> A
     return frontier_chances(quality, independent(low, high), cost)
 
 
+def _comparable(fit: Fit, rows: list[dict[str, Any]]) -> Any:
+    """[K, K]: who met whom, at least through others; None where all did, or nobody knows."""
+    joint = _joint(fit, rows)
+    return None if joint is None or np.isfinite(joint[0]).all() else np.isfinite(joint[0])
+
+
+def has_groups(fit: Fit) -> bool:
+    """Whether some never met, so that each is held against its own group only."""
+    return _comparable(fit, fit.result.get("overall", [])) is not None
+
+
 def is_joint(fit: Fit) -> bool:
-    entry = protocols_of(fit.run).get(fit.protocol)
-    names = [row["entrant"] for row in fit.result.get("overall", [])]
-    return bool(entry and entry.covariance and load(entry.covariance)(fit.result, names) is not None)
+    return _joint(fit, fit.result.get("overall", [])) is not None
 
 
 def frontier_svg(fit: Fit, measure: Measure, rows: list[FrontierRow]) -> Svg:
@@ -131,14 +148,15 @@ def tip(row: FrontierRow, measure: Measure, unit: str) -> str:
     return "|".join([*lines, f"On the frontier: {chance(row.chance)}"] if row.chance is not None else lines)
 
 
-def frontier_sentence(rows: list[FrontierRow], measure: Measure, noun: str) -> str:
-    """What the page says first: who is on the frontier for (almost) sure, and who gives most for least."""
+def frontier_sentence(rows: list[FrontierRow], measure: Measure, noun: str, *, groups: bool = False) -> str:
+    """What the page says first: who is on the frontier so far, and who gives most for least; `groups` that never met."""
     if len(rows) < 2:
         return f"Too few {noun}s have both a score and this number."
     sure = [row for row in rows if row.on]
     best, least = max(rows, key=lambda row: row.quality), min(rows, key=lambda row: row.value)
-    if best.entrant == least.entrant:
+    if best.entrant == least.entrant and not groups:
         words = {"cost_nano": "cheapest", "seconds": "fastest", "tokens": "shortest"}[measure.key]
         return f"{best.entrant.label} is rated highest and is {words}, by the figures so far."
     word = {"cost_nano": "cheaper", "seconds": "faster", "tokens": "shorter"}[measure.key]
-    return f"{len(sure)} of {len(rows)} {noun}s are on the frontier so far: no {word} {noun} is rated higher."
+    within = f" in their own group: some {noun}s never met" if groups else ""
+    return f"{len(sure)} of {len(rows)} {noun}s are on the frontier so far: no {word} {noun} is rated higher{within}."

@@ -366,12 +366,19 @@ def result_of(fit: Fit) -> PairwiseResult:
 
 
 def covariance_of(result: PairwiseResult, names: list[str]) -> tuple[Any, float] | None:
-    """The joint uncertainty of these entrants; None where a rating has no limit, or in a fit of an earlier release."""
+    """The joint uncertainty of these entrants, NaN between groups that never met.
+
+    None where a rating has no limit, or in a fit of an earlier release.
+    """
     joint = result["run"].get("covariance")
     if joint is None or not set(names) <= set(joint["entrants"]):
         return None
     places = [joint["entrants"].index(name) for name in names]
-    return np.array(joint["points"])[np.ix_(places, places)], np.inf if joint["df"] is None else joint["df"]
+    points = np.array(joint["points"])[np.ix_(places, places)]
+    groups = {name: n for n, island in enumerate(result["connectivity"]["islands"]) for name in island}
+    island = np.array([groups.get(name, -1) for name in names])
+    points = np.where(island[:, None] == island[None, :], points, np.nan)
+    return points, np.inf if joint["df"] is None else joint["df"]
 
 
 def full_of(fit: Fit) -> Fit | None:

@@ -66,7 +66,7 @@ def leaders_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, sco
         return "Every vote so far was a tie or a fail, so nobody is ahead."
     leaders = [row for row in rows if row["rank_low"] == 1]
     if len(leaders) < 2 and scope:  # no lead within a category is settled
-        return f"{named(rows[0], labels)} is ahead of {named(rows[1], labels)} here, which may still change."
+        return f"{named(rows[0], labels)} leads here by the category's own votes, which may still change."
     if len(leaders) < 2:
         return lead_sentence(result, rows, labels, open_to_doubt=is_open(result, rows[0], rows[1]))
     if len(leaders) == len(rows) > 2:

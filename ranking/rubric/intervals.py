@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ranking.statistics.agreement.coefficients import Estimate
+from ranking.statistics.ratings.intervals import unseen_share
 
 LEVEL = 0.95
+ALIKE = 1e-18  # a variance that is rounding only
 Array = NDArray[Any]
 
 
@@ -38,7 +40,8 @@ def mean_interval(graded: GradedItems, weights: Array, *, within: tuple[float, f
     These are summed by judge and by subject: `V = V_judge + V_subject − V_iid`, with the CR1 factor G/(G−1) on each way
     (for subjects within each stage, as each stage has a mean of its own), never below either one-way variance; Student's
     t with `min(judges − 1, subjects − stages)` degrees of freedom. A single judge leaves the way of subjects alone, and
-    the interval then speaks for that judge; no way at all leaves no interval. None where a stage has no drawing.
+    the interval then speaks for that judge; no way at all leaves no interval. None where a stage has no drawing. Where all
+    grades are alike, the interval holds what so many subjects may have missed (`unseen_share`).
     """
     counts = ~np.isnan(graded.score) & (weights[graded.stage] > 0)
     sizes = np.bincount(graded.stage[counts], minlength=len(weights))
@@ -54,7 +57,11 @@ def mean_interval(graded: GradedItems, weights: Array, *, within: tuple[float, f
     if len(ways) == 2:
         variance = max(variance, ways[0][0] + ways[1][0] - float(parts @ parts))
     half = float(stdtrit(min(df for _, df in ways), 0.5 + LEVEL / 2) * np.sqrt(variance))
-    return Estimate(value, max(within[0], value - half), min(within[1], value + half))
+    low, high = value - half, value + half
+    if variance <= ALIKE:  # grades that are all alike show no spread, but others may be unlike
+        missed = unseen_share(len(np.unique(graded.subject[counts])), LEVEL)
+        low, high = (value + missed * (end - value) for end in within)
+    return Estimate(value, max(within[0], low), min(within[1], high))
 
 
 def _by_subject(graded: GradedItems, share: Array, counts: Array, sizes: Array) -> tuple[float, int] | None:

@@ -102,7 +102,7 @@ def leading_words(rows: list[ScoreRow], labels: Mapping[str, str], *, top: float
     if len(close) == 1:
         second = rows[1]
         gap = first["score"] - second["score"]
-        return f"{name} leads with {out_of} points, {gap:.1f} ahead of {named(second, labels)}."
+        return f"{name} leads with {out_of} points, {gap:.1f} more than {named(second, labels)}. This may still change."
     if len(close) == len(rows) > 2:
         return f"{name} has the most points ({out_of}), but is not separated from the others yet."
     return f"{number_word(len(close)).capitalize()} are not separated at the top yet; {name} has the most points ({out_of})."

@@ -20,7 +20,7 @@ from ranking.statistics.judges.side_bias import SideBias, side_bias
 from ranking.statistics.ratings.answers import AnswerRatings, rate_answers
 from ranking.statistics.ratings.bradley_terry import Davidson, fit_davidson
 from ranking.statistics.ratings.categories import fit_categories
-from ranking.statistics.ratings.fail_rates import category_fail_rates, fail_rates
+from ranking.statistics.ratings.fail_rates import fail_rates, scoped_fail_rates
 from ranking.statistics.ratings.joint import JointFit, fit_joint
 from ranking.statistics.ratings.misfit import MisfitPair, find_misfits
 from ranking.statistics.ratings.reliability import ScaleChecks, check_scale
@@ -75,7 +75,7 @@ def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsF
     fit = fit_overall(tallies, settings)
     verdicts = judge_pairs(fit, settings)
     names = tallies.entrants
-    fails = fail_rates(tallies, level=settings.level)
+    fails, *category_fails = scoped_fail_rates(tallies, level=settings.level)
     overall = overall_standings(names, fit, settings, verdicts=verdicts, fails=fails)
     categories = fit_categories(tallies, fit, settings)
     return CountsFit(
@@ -93,7 +93,7 @@ def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsF
             fit,
             settings,
             whole=overall,
-            fails=category_fail_rates(tallies, level=settings.level),
+            fails=category_fails,
         ),
         judge_fits=fit_judges(tallies, fit, settings),
         weights=dict(zip(tallies.judges, tallies.weights.tolist(), strict=True)),
@@ -112,14 +112,19 @@ def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsF
 def basis_of_categories(tallies: Tallies) -> dict[str, tuple[int, int]]:
     """Judges and prompts with a vote in each category."""
 
-    def clusters(cells: Cells, category: int) -> int:
-        voted = True if cells.n is None else cells.n > 0
-        return len(np.unique(cells.cluster[(cells.category == category) & (cells.cluster >= 0) & voted]))
+    many = len(tallies.categories)
 
-    return {
-        name: (clusters(tallies.by_judge, c), clusters(tallies.by_prompt, c))
-        for c, name in enumerate(tallies.categories)
-    }
+    def clusters(cells: Cells, groups: int) -> list[int]:
+        known = (cells.category >= 0) & (cells.cluster >= 0)
+        if cells.n is not None:
+            known &= cells.n > 0
+        code = cells.category.astype(np.int64) * groups + cells.cluster
+        votes = np.bincount(code if known.all() else code[known], minlength=many * groups)
+        return (votes.reshape(many, groups) > 0).sum(1).tolist()
+
+    judges = clusters(tallies.by_judge, len(tallies.judges))
+    prompts = clusters(tallies.by_prompt, len(tallies.prompts))
+    return dict(zip(tallies.categories, zip(judges, prompts, strict=True), strict=True))
 
 
 def rank_overall(tallies: Tallies, settings: Settings) -> list[EntrantStanding]:

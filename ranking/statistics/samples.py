@@ -16,7 +16,7 @@ class SampleRate:
     """One entrant's samples: valid ones with Wilson's interval, and the mean visual robustness of the valid ones.
 
     `robustness` is how much a drawing looks in its worst font as in the others, `similarity` the same of each font; `coverage` is
-    the share of its cells that its worst font can show, `fonts` the share in each font. All are means over `measured`
+    the share of its cells that its worst font can show, `fonts` the share in each font. All are means over the same `measured`
     drawings. `by_prompt` has answers and valid ones by category and prompt.
     """
 
@@ -47,6 +47,7 @@ def sample_rate(
     known = [values for values in measures if is_share(values.get("robustness"))]
     # What was measured before pictures were compared has coverage alone, under the name of robustness.
     compared = [values for values in known if "similarity" in values]
+    used = compared or known
     rate = valid / samples if samples else None
     return SampleRate(
         samples,
@@ -55,9 +56,9 @@ def sample_rate(
         low,
         high,
         robustness=mean([values["robustness"] for values in compared]),
-        measured=len(known),
-        fonts=means_by_font(known, "fonts"),
-        coverage=mean([values.get("coverage", values["robustness"]) for values in known]),
+        measured=len(used),
+        fonts=means_by_font(used, "fonts"),
+        coverage=mean([values.get("coverage", values["robustness"]) for values in used]),
         similarity=means_by_font(compared, "similarity"),
         by_prompt=by_prompt or {},
     )

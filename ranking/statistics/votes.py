@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -143,6 +143,18 @@ class Cells:
     n: NDArray[Any] | None = None
     activity: NDArray[Any] | None = None
     squares: NDArray[Any] | None = None
+    _codes: dict[int, NDArray[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def codes(self, size: int) -> NDArray[Any]:
+        """The place of each cell in a table [K, K, 4] of `size` entrants, flattened; worked out once."""
+        if size not in self._codes:
+            code = self.left.astype(np.int64)
+            code *= size
+            code += self.right
+            code *= 4
+            code += self.outcome
+            self._codes[size] = code
+        return self._codes[size]
 
 
 @dataclass(frozen=True)
@@ -203,15 +215,11 @@ def count_cells(
 
     `scope` numbers each cell's scope (None: all cells are scope 0); cells of scope -1 are left out.
     """
-    code = cells.left.astype(np.int64)
+    code = cells.codes(size)
     if scope is not None:
-        code += scope.astype(np.int64) * size
-    code *= size
-    code += cells.right
-    code *= 4
-    code += cells.outcome
-    if scope is not None and len(scope) and scope.min() < 0:
-        known = scope >= 0
-        code, n = code[known], None if n is None else n[known]
+        code = code + scope.astype(np.int64) * (size * size * 4)
+        if len(scope) and scope.min() < 0:
+            known = scope >= 0
+            code, n = code[known], None if n is None else n[known]
     counts = np.bincount(code, weights=n, minlength=scopes * size * size * 4)
     return counts.reshape(scopes, size, size, 4).astype(np.float64)

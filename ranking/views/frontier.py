@@ -8,7 +8,15 @@ from django.views.decorators.http import require_GET
 from benchsite.lib.json_pages import page_or_json
 from benchsite.lib.text import csv_text
 from generation.models import Run
-from ranking.boards.frontier import MEASURES, FrontierRow, frontier_rows, frontier_sentence, frontier_svg, is_joint
+from ranking.boards.frontier import (
+    MEASURES,
+    FrontierRow,
+    frontier_rows,
+    frontier_sentence,
+    frontier_svg,
+    has_groups,
+    is_joint,
+)
 from ranking.boards.rows import describe_entrants
 from ranking.models import Fit
 from ranking.views import page_json
@@ -41,7 +49,7 @@ def frontier(request: HttpRequest, run: Run, protocol: str) -> HttpResponse:
         "has_weights": len(known - {None}) > 1,
         "rows": rows,
         "chart": frontier_svg(fit, measure, rows) if len(rows) > 1 else "",
-        "sentence": frontier_sentence(rows, measure, run.entrant_word),
+        "sentence": frontier_sentence(rows, measure, run.entrant_word, groups=has_groups(fit)),
         "joint": is_joint(fit),
     }
     return page_or_json(request, "ranking/frontier.html", context, page_json.frontier)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, ndtri
+from scipy.special import ndtri
 
+from ranking.statistics.definite import inverse
 from ranking.statistics.judges.rankings import own_rankings, own_strength, usual_taste
-from ranking.statistics.ratings.bradley_terry import RIDGE, connectivity, half_wins, information, map_ratings
-from ranking.statistics.ratings.groups import BATCH_CELLS
+from ranking.statistics.ratings.bradley_terry import RIDGE, connectivity, expected_scores, information, map_ratings
+from ranking.statistics.ratings.groups import Tables, batches, group_tables
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
-from ranking.statistics.votes import Tallies
+from ranking.statistics.votes import Cells, Tallies
 
 Array = NDArray[Any]
 PRIOR_SLOPE, PRIOR_SD = 1.0, 0.5
 SLIGHT = 0.01
+CHORDS, CLOSE = 12, 1e-8  # steps with one matrix before Newton's are taken, and how small the last one must be
 OPPOSED = float(-ndtri(0.02))
 
 
@@ -54,49 +56,60 @@ class JudgeFits:
 
 
 def fit_judges(tallies: Tallies, overall: ScopeFit, settings: Settings) -> JudgeFits:
-    """All judges from tallies; work and memory in batches of judges."""
+    """All judges from tallies; work in batches of judges."""
     judges, size = len(tallies.judges), len(tallies.entrants)
-    outcomes, record = np.zeros((judges, 4)), np.zeros((judges, size, 4))
-    theta, variance = np.tile(overall.theta, (judges, 1)), np.zeros((judges, size))
-    df = np.full(judges, np.inf)
-    slope, slope_se = np.ones(judges), np.full(judges, PRIOR_SD)
-    without = np.tile(overall.theta, (judges, 1))
-    random_keys, one_entrant, accords = np.zeros(judges), np.zeros(judges), np.zeros(judges)
+    theta, variance, without = (np.zeros((judges, size)) for _ in range(3))
+    df, slope, slope_se, random_keys, one_entrant, accords = (np.zeros(judges) for _ in range(6))
     opposite = np.zeros(judges, bool)
     component = overall.spread.judge_component
     taste = usual_taste(component)
-    for here, counts in judge_batches(tallies):
-        outcomes[here] = counts.sum((1, 2))
-        record[here] = entrant_record(counts)
-        wins = half_wins(counts, **settings.halves)
-        own = own_rankings(counts, overall, settings, overall.weights[here])
+    tables = judge_tables(tallies, overall, settings)
+    for batch in batches(tables.wins):
+        here, wins = tables.labels[batch], tables.half_wins(batch)
+        own = own_rankings(tables, batch, overall, overall.weights[here])
         theta[here], variance[here], df[here] = own.theta, own.variance, own.df
-        without[here], unsure = leave_out(overall, wins * overall.weights[here, None, None])
-        slope[here], slope_se[here] = reliability(wins, without[here])
-        opposite[here] = follows_reverse(wins, without[here])
-        own_way = np.where(opposite[here, None], -1.0, 1.0) * without[here]
-        random_keys[here], one_entrant[here] = odd_habits(wins, own_way)
-        accords[here] = accord(wins, without[here], unsure, taste)
+        others, unsure = leave_out(overall, wins * overall.weights[here, None, None])
+        without[here] = others
+        slope[here], slope_se[here] = reliability(wins, others)
+        reverse = follows_reverse(wins, others)
+        opposite[here] = reverse
+        random_keys[here], one_entrant[here] = odd_habits(wins, np.where(reverse[:, None], -others, others))
+        accords[here] = accord(wins, others, unsure, taste)
     habits = (random_keys, one_entrant, accords, opposite)
     known = (own_strength(component), df)
-    return JudgeFits(outcomes, record, theta, variance, *known, slope, slope_se, without, *habits)
+    counted = judge_records(tallies.by_judge, judges, size)
+    return JudgeFits(*counted, theta, variance, *known, slope, slope_se, without, *habits)
 
 
-def judge_batches(tallies: Tallies) -> Any:
-    """(judge numbers, counts [B, K, K, 4]) of as many judges at a time as the processor's cache holds; those without votes too."""
-    cells, size = tallies.by_judge, len(tallies.entrants)
-    order = np.argsort(cells.cluster, kind="stable")
-    ordered = cells.cluster[order]
-    each = max(1, BATCH_CELLS // max(size, 1) ** 2)
-    for first in range(0, len(tallies.judges), each):
-        here = np.arange(first, min(first + each, len(tallies.judges)))
-        rows = order[np.searchsorted(ordered, here[0]) : np.searchsorted(ordered, here[-1], side="right")]
-        code = cells.cluster[rows].astype(np.int64) - first
-        for column, base in ((cells.left, size), (cells.right, size), (cells.outcome, 4)):
-            code = code * base + column[rows]
-        n = None if cells.n is None else cells.n[rows]
-        counts = np.bincount(code, n, len(here) * size * size * 4).reshape(len(here), size, size, 4)
-        yield here, counts.astype(np.float64)
+def judge_tables(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Tables:
+    """Votes of every judge, those without any too, each vote counting once."""
+    judges, size = len(tallies.judges), len(tallies.entrants)
+    if overall.pull is not None and len(overall.pull.seen) == size:
+        tables = overall.pull.judges
+    else:
+        cells = tallies.by_judge
+        tables = group_tables(cells, clusters=judges, size=size, counted=settings.counted, n=cells.n)
+    silent = np.setdiff1d(np.arange(judges), tables.labels)
+    if len(silent):
+        nothing = np.zeros((len(silent), size, size))
+        wins, draws = (np.concatenate([table, nothing]) for table in (tables.wins, tables.draws))
+        labels = np.concatenate([tables.labels, silent])
+        tables = replace(tables, labels=labels, wins=wins, draws=draws, squared=(wins, draws))
+    return replace(tables, weight=None)
+
+
+def judge_records(cells: Cells, judges: int, size: int) -> tuple[Array, Array]:
+    """Votes by key [J, 4], and each entrant's wins, losses, ties and fails [J, K, 4]."""
+    known = slice(None) if cells.cluster.min(initial=0) >= 0 else np.flatnonzero(cells.cluster >= 0)
+    n = None if cells.n is None else cells.n[known]
+    outcome = cells.outcome[known]
+    code = cells.cluster[known].astype(np.int64) * size
+
+    def count(entrant: Array) -> Array:
+        return np.bincount((code + entrant[known]) * 4 + outcome, n, judges * size * 4).reshape(judges, size, 4)
+
+    as_left, as_right = count(cells.left), count(cells.right)
+    return as_left.sum(1).astype(float), (as_left + as_right[..., [1, 0, 2, 3]]).astype(float)
 
 
 def entrant_record(counts: Array) -> Array:
@@ -106,31 +119,59 @@ def entrant_record(counts: Array) -> Array:
 
 
 def leave_out(overall: ScopeFit, wins: Array) -> tuple[Array, Array]:
-    """Ratings [G, K] without each of the given shares of the votes, W [G, K, K], by Newton from the full fit; and their covariance."""
+    """Ratings [G, K] without each of the given shares of the votes, W [G, K, K], from the full fit; and their covariance."""
     rest = np.maximum(overall.wins - wins, 0)
-    result = np.empty(rest.shape[:2])
     whole, edges = overall.connected.components == 1, rest > 0
     # Who took points from whom seldom hangs on one judge: only then must it be looked at again.
     changed = (edges != (overall.wins > 0)).any((1, 2))
     broken = np.full(len(rest), not whole)
     broken[changed] = [connectivity(table).components > 1 for table in rest[changed]]
-    for ridge, rows in ((1e-9, ~broken), (RIDGE, broken)):
+    result, near = _by_chords(rest, overall)
+    for ridge, rows in ((1e-9, ~broken & ~near), (RIDGE, broken)):
         if rows.any():
-            fitted = map_ratings(rest[rows], ridge=ridge, start=overall.theta)
-            result[rows] = fitted - fitted.mean(1, keepdims=True)
+            result[rows] = map_ratings(rest[rows], ridge=ridge, start=overall.theta)
+    result -= result.mean(1, keepdims=True)
     # The slight pull bounds what votes leave open; the common shift cancels in every gap.
-    return result, np.linalg.inv(information(rest, result) + SLIGHT * np.eye(rest.shape[-1]))
+    return result, inverse(information(rest, result) + SLIGHT * np.eye(rest.shape[-1]))
+
+
+def _by_chords(wins: Array, overall: ScopeFit) -> tuple[Array, Array]:
+    """Ratings [G, K] of W [G, K, K] by steps with the full fit's inverse information, and whether they came to rest [G].
+
+    A step leaves of the error about the share of the votes that is left out.
+    """
+    theta = np.tile(overall.theta, (len(wins), 1))
+    if overall.pull is None or len(overall.pull.seen) < theta.shape[1]:
+        return theta, np.zeros(len(wins), bool)
+    totals, won = wins + np.swapaxes(wins, 1, 2), wins.sum(2)
+    step = np.full(theta.shape, np.inf)
+    for _ in range(CHORDS):
+        gradient = won - np.einsum("gij,gij->gi", totals, expected_scores(theta))
+        step = np.clip(gradient @ overall.pull.inverse, -1, 1)
+        theta += step
+        if np.abs(step).max(initial=0) < CLOSE:
+            break
+    return theta, np.abs(step).max(1, initial=0) < CLOSE
+
+
+def _moments(totals: Array, won: Array, theta: Array, slope: Array | float = 1.0) -> tuple[Array, Array, Array]:
+    """At ratings slope x theta [G, K]: points above expectation [G, K], p(1 - p) of a pair's votes [G, K, K], and p."""
+    p = expected_scores(slope * theta)
+    expected = totals * p
+    residual = won - expected.sum(2)
+    expected *= 1 - p
+    return residual, expected, p
 
 
 def reliability(wins: Array, theta: Array) -> tuple[Array, Array]:
     """Slope of each judge's votes W [G, K, K] on ratings theta [G, K] made without it; prior N(1, ½²); and its SE."""
-    gaps = theta[:, :, None] - theta[:, None, :]
+    totals, won = wins + np.swapaxes(wins, 1, 2), wins.sum(2)
     slope = np.full(len(wins), PRIOR_SLOPE)
     precision = np.full(len(wins), PRIOR_SD**-2)
     for _ in range(30):
-        p = expit(slope[:, None, None] * gaps)
-        gradient = (wins * gaps * (1 - p)).sum((1, 2)) - (slope - PRIOR_SLOPE) / PRIOR_SD**2
-        precision = (wins * gaps**2 * p * (1 - p)).sum((1, 2)) + PRIOR_SD**-2
+        residual, spread, _ = _moments(totals, won, theta, slope[:, None])
+        gradient = (theta * residual).sum(1) - (slope - PRIOR_SLOPE) / PRIOR_SD**2
+        precision = (theta * pull_of(spread, theta)).sum(1) + PRIOR_SD**-2
         step = np.clip(gradient / precision, -1, 1)
         slope = slope + step
         if np.abs(step).max(initial=0) < 1e-9:
@@ -138,11 +179,18 @@ def reliability(wins: Array, theta: Array) -> tuple[Array, Array]:
     return slope, precision**-0.5
 
 
+def pull_of(spread: Array, theta: Array) -> Array:
+    """Σ_j spread_ij (theta_i - theta_j) [G, K]: how a shift of each entrant moves the score of a slope."""
+    return spread.sum(2) * theta - (spread @ theta[..., None])[..., 0]
+
+
 def follows_reverse(wins: Array, theta: Array) -> Array:
     """[G]: whether votes W [G, K, K] go against ratings theta [G, K] more than random keys would in 1 of 50 cases."""
-    gaps = theta[:, :, None] - theta[:, None, :]
-    score, variance = (wins * gaps).sum((1, 2)) / 2, (wins * gaps**2).sum((1, 2)) / 4
-    return score < -OPPOSED * np.sqrt(variance)
+    won, lost = wins.sum(2), wins.sum(1)
+    score = (theta * (won - lost)).sum(1) / 2
+    crossed = (theta * (wins @ theta[..., None])[..., 0]).sum(1)
+    variance = (((won + lost) * theta**2).sum(1) - 2 * crossed) / 4
+    return score < -OPPOSED * np.sqrt(np.maximum(variance, 0.0))
 
 
 def odd_habits(wins: Array, theta: Array) -> tuple[Array, Array]:
@@ -152,13 +200,15 @@ def odd_habits(wins: Array, theta: Array) -> tuple[Array, Array]:
     - one entrant, the likeliest, wins (or loses) 19 times in 20 whoever it meets.
     By Markov's inequality a judge who votes by the ratings exceeds ln(1/a) with a chance of a at most, for one entrant.
     """
-    gaps = theta[:, :, None] - theta[:, None, :]
-    by_ratings = wins * log_expit(gaps)
-    usual = by_ratings.sum(2) + by_ratings.sum(1)
+    by_ratings = expected_scores(theta)
+    np.log(by_ratings, out=by_ratings)
+    by_ratings *= wins
+    own = by_ratings.sum(2)
+    usual = own + by_ratings.sum(1)
     won, lost = wins.sum(2), wins.sum(1)
     often, seldom = np.log(0.95), np.log(0.05)
     for_it, against = won * often + lost * seldom - usual, won * seldom + lost * often - usual
-    random_keys = -by_ratings.sum((1, 2)) - np.log(2) * wins.sum((1, 2))
+    random_keys = -own.sum(1) - np.log(2) * won.sum(1)
     return random_keys, np.maximum(for_it, against).max(1, initial=0)
 
 
@@ -171,17 +221,16 @@ def accord(wins: Array, theta: Array, unsure: Array, taste: float) -> Array:
 
     So it is about N(0, 1) for an honest judge, and far below for a clicker.
     """
-    gaps = theta[:, :, None] - theta[:, None, :]
-    p = expit(gaps)
-    spread = p * (1 - p)
-    met = (wins + wins.transpose(0, 2, 1)) * spread
+    residual, met, p = _moments(wins + np.swapaxes(wins, 1, 2), wins.sum(2), theta)
     own = np.diagonal(unsure, axis1=1, axis2=2)
-    of_gaps = own[:, :, None] + own[:, None, :] - 2 * unsure
-    score = (wins * gaps * (1 - p)).sum((1, 2)) + (met * of_gaps).sum((1, 2)) / 2
-    pull = (met * gaps).sum(2)  # how a shift of each entrant moves the score
-    shifted = taste * (pull**2).sum(1) + np.einsum("gi,gij,gj->g", pull, unsure, pull)
-    variance = (wins * gaps**2 * spread).sum((1, 2)) + shifted
-    third = (wins * gaps**3 * spread * (1 - 2 * p)).sum((1, 2))
+    too_far = (met.sum(2) * own).sum(1) - np.einsum("gij,gij->g", met, unsure)
+    score = (theta * residual).sum(1) + too_far
+    pull = pull_of(met, theta)
+    shifted = taste * (pull**2).sum(1) + (pull * (unsure @ pull[..., None])[..., 0]).sum(1)
+    variance = (theta * pull).sum(1) + shifted
+    # Σ over pairs of met (gap)³ (1 - 2p), gathered by powers of theta.
+    lean = met * (1 - 2 * p)
+    third = (theta**3 * lean.sum(2)).sum(1) - 3 * (theta**2 * (lean @ theta[..., None])[..., 0]).sum(1)
     known = np.maximum(variance, 1e-12)
     z = score / np.sqrt(known)
     # Beyond three standard deviations the term is held, or it would turn a clear case round.

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.ratings.bradley_terry import expected_scores, half_wins, laplacian, map_ratings
+from ranking.statistics.definite import inverse
+from ranking.statistics.ratings.bradley_terry import map_ratings
 from ranking.statistics.ratings.components import Component
-from ranking.statistics.ratings.scopes import ScopeFit, Settings
-from ranking.statistics.votes import FAIL, LEFT, RIGHT, TIE
+from ranking.statistics.ratings.groups import Tables, group_sums
+from ranking.statistics.ratings.scopes import ScopeFit
 
 Array = NDArray[Any]
 USUAL_TASTE = 1 / 64  # the least variance of honest judges' tastes (log-odds²) that tests of a judge allow for
@@ -50,15 +51,12 @@ def taste_df(component: Component) -> float:
     return max(FEWEST_DF, 2 * known**2)
 
 
-def own_rankings(counts: Array, overall: ScopeFit, settings: Settings, weights: Array) -> OwnRankings:
-    """From votes [G, K, K, 4] of judges whose votes weigh `weights` [G] in the overall fit."""
+def own_rankings(tables: Tables, batch: slice, overall: ScopeFit, weights: Array) -> OwnRankings:
+    """Of a batch of judges, whose votes weigh `weights` [G] in the overall fit."""
     size, strength = len(overall.theta), own_strength(overall.spread.judge_component)
-    wins = half_wins(counts, **settings.halves)
-    theta = map_ratings(wins, prior=overall.theta, ridge=strength)
-    p = expected_scores(theta)
-    met = wins + np.swapaxes(wins, 1, 2)
-    noise = laplacian(0.5 * vote_noise(counts, p, settings.counted))
-    inverse = np.linalg.inv(laplacian(0.5 * met * p * (1 - p)) + strength * np.eye(size))
+    theta = map_ratings(tables.half_wins(batch), prior=overall.theta, ridge=strength)
+    _, information, noise = group_sums(tables, theta, batch)
+    inverted = inverse(information + strength * np.eye(size))
     # N(I + r²C + r + r w(BI + IB))N: votes, the common rating's error, the judge's own taste, and votes that are in both.
     inner = noise + strength**2 * _pooled(overall) + strength * np.eye(size)
     if overall.pull is not None:
@@ -68,24 +66,14 @@ def own_rankings(counts: Array, overall: ScopeFit, settings: Settings, weights: 
         shared *= strength * weights[:, None, None]
         inner += shared
         inner += np.swapaxes(shared, 1, 2)
-    half = inner @ inverse
+    half = inner @ inverted
     # Centred: only differences between entrants mean anything.
-    own, rows = np.einsum("gij,gji->gi", inverse, half), (inverse @ half.mean(2)[..., None])[..., 0]
+    own, rows = np.einsum("gji,gji->gi", inverted, half), (inverted @ half.mean(2)[..., None])[..., 0]
     variance = own - 2 * rows + rows.mean(1, keepdims=True)
-    tastes = (
-        strength * np.einsum("gij,gij->g", inverse, inverse) / np.maximum(np.einsum("gij,gji->g", inverse, half), 1e-12)
-    )
+    tastes = strength * np.einsum("gij,gij->g", inverted, inverted) / np.maximum(own.sum(1), 1e-12)
     tastes = np.minimum(tastes, 1.0)
     df = 1 / (tastes**2 / taste_df(overall.spread.judge_component) + (1 - tastes) ** 2 / overall.spread.usual_df)
     return OwnRankings(theta - theta.mean(1, keepdims=True), np.maximum(variance, 0.0), df)
-
-
-def vote_noise(counts: Array, p: Array, counted: Array) -> Array:
-    """Sum of (y - p)² over the votes of every two entrants [..., K, K], either side of the diagonal, from counts [..., K, K, 4]."""
-    wins = counts[..., LEFT] + np.swapaxes(counts[..., RIGHT], -1, -2)
-    drawn = counts[..., TIE] * counted[TIE] + counts[..., FAIL] * counted[FAIL]
-    losses, drawn = np.swapaxes(wins, -1, -2), drawn + np.swapaxes(drawn, -1, -2)
-    return wins * (1 - p) ** 2 + losses * p**2 + drawn * (0.5 - p) ** 2
 
 
 def _pooled(overall: ScopeFit) -> Array:

@@ -11,7 +11,7 @@ from scipy.special import expit, stdtrit
 
 from ranking.statistics.ratings.bradley_terry import RIDGE, laplacian, residual_table
 from ranking.statistics.ratings.intervals import Z95
-from ranking.statistics.ratings.scopes import ScopeFit, Settings, times
+from ranking.statistics.ratings.scopes import ScopeFit, Settings, judge_weights, prompt_weights, times
 from ranking.statistics.votes import Cells, Tallies
 
 Array = NDArray[Any]
@@ -39,11 +39,9 @@ def side_bias(tallies: Tallies, overall: ScopeFit, settings: Settings) -> SideBi
     )
     iid = float((overall.squared * table**2).sum())
     by_judge, by_prompt = tallies.by_judge, tallies.by_prompt
-    each = np.append(overall.weights, overall.activity.by_class.get(-1, 1.0))[by_judge.cluster]
-    prompt_weight = None if overall.activity.even else overall.activity.of(by_prompt.activity)
     ways = [
-        _summed(by_judge, table, times(by_judge.n, each), len(tallies.judges)),
-        _summed(by_prompt, table, times(by_prompt.n, prompt_weight), len(tallies.prompts)),
+        _summed(by_judge, table, times(by_judge.n, judge_weights(overall, by_judge)), len(tallies.judges)),
+        _summed(by_prompt, table, times(by_prompt.n, prompt_weights(overall, by_prompt)), len(tallies.prompts)),
     ]
     ways = [(g / (g - 1) * total, g) for total, g in ways if g > 1]
     one_way = [total for total, _ in ways]
@@ -82,9 +80,13 @@ def _fit_bias(overall: ScopeFit, settings: Settings) -> tuple[Array, float, Arra
 
 def _summed(cells: Cells, table: Array, n: Array | None, clusters: int) -> tuple[float, float]:
     """Sum over clusters of squared summed influences, and how many clusters; loners each stand alone."""
-    value = table[cells.left, cells.right, cells.outcome]
-    known = cells.cluster >= 0
-    ones = np.ones(len(value)) if n is None else n
-    sums = np.bincount(cells.cluster[known], (value * ones)[known], clusters)
+    value = table.ravel()[cells.codes(len(table))]
+    pulled = value if n is None else value * n
+    alone = cells.cluster < 0
+    if not alone.any():
+        sums, seen = np.bincount(cells.cluster, pulled, clusters), np.bincount(cells.cluster, minlength=clusters)
+        return float((sums**2).sum()), float((seen > 0).sum())
+    known, ones = ~alone, np.ones(len(value)) if n is None else n
+    sums = np.bincount(cells.cluster[known], pulled[known], clusters)
     groups = (np.bincount(cells.cluster[known], minlength=clusters) > 0).sum()
-    return float((sums**2).sum() + (ones * value**2)[~known].sum()), float(groups + ones[~known].sum())
+    return float((sums**2).sum() + (pulled * value)[alone].sum()), float(groups + ones[alone].sum())

@@ -22,7 +22,9 @@ def chance_of_best(theta: Array, spread: Precision, *, island: Array, seed: int 
     for label in np.unique(island):
         here = np.flatnonzero(island == label)
         known = np.isfinite(spread.variance[here]).all()
-        drawn = _draw(theta[here], spread, here, rng, draws) if known and len(here) > 1 else None
+        joint = spread.scaled_covariance[np.ix_(here, here)]
+        df = float(np.median(spread.df[here]))
+        drawn = draw_ratings(theta[here], joint, df, rng, draws) if known and len(here) > 1 else None
         if drawn is None:
             chances[here] = 1 / len(here)
         else:
@@ -30,21 +32,26 @@ def chance_of_best(theta: Array, spread: Precision, *, island: Array, seed: int 
     return chances
 
 
-def _draw(theta: Array, spread: Precision, here: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Ratings [draws, K] from their posterior: a spread first, then each rating drawn to the mean accordingly."""
+def draw_ratings(
+    theta: Array, covariance: Array, df: float, rng: np.random.Generator, draws: int, *, unit: float = 1.0
+) -> Array:
+    """Ratings around their mean [draws, K] from their posterior: a spread first, then each rating drawn to the mean accordingly.
+
+    `unit` is one log-odds in the unit of theta.
+    """
     size = len(theta)
     centre = np.eye(size) - 1 / size
-    covariance = centre @ spread.scaled_covariance[np.ix_(here, here)] @ centre
+    covariance = centre @ covariance @ centre
+    spreads = SPREADS * unit
     noise, axes = np.linalg.eigh(0.5 * (covariance + covariance.T))
     noise = np.maximum(noise, 0.0)[1:]  # the first axis is the common mean, which is fixed
     axes = axes[:, 1:]
     at = axes.T @ (theta - theta.mean())
-    total = noise + SPREADS[:, None] ** 2
+    total = noise + spreads[:, None] ** 2
     evidence = -0.5 * (at**2 / total + np.log(total)).sum(1) + np.log(SPACING)
     weight = np.exp(evidence - evidence.max())
-    prior = SPREADS[rng.choice(len(SPREADS), draws, p=weight / weight.sum())][:, None] ** 2
+    prior = spreads[rng.choice(len(spreads), draws, p=weight / weight.sum())][:, None] ** 2
     deviation = rng.standard_normal((draws, size - 1)) * np.sqrt(noise * prior / (noise + prior))
-    df = float(np.median(spread.df[here]))
     if np.isfinite(df):
         deviation *= np.sqrt(df / rng.chisquare(df, draws))[:, None]
     return (prior * at / (noise + prior) + deviation) @ axes.T

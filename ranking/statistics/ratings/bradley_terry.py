@@ -14,10 +14,12 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
+from ranking.statistics.definite import solve
 from ranking.statistics.votes import FAIL, LEFT, RIGHT, TIE
 
 ELO = 400 / np.log(10)
 MEAN_RATING = 1000.0
+LARGEST = 300.0  # log-odds up to which odds can be multiplied
 RIDGE = 0.5  # strength of the pull to the mean where votes alone give no answer
 Array = NDArray[Any]
 
@@ -41,7 +43,12 @@ def half_wins(counts: Array, *, ties: str = "half", fails: str = "half") -> Arra
 
 def expected_scores(theta: Array, side_bias: float = 0.0) -> Array:
     """P[..., i, j]: the chance that i, shown left, beats j."""
-    return expit(theta[..., :, None] - theta[..., None, :] + side_bias)
+    if not np.abs(theta).max(initial=0) + abs(side_bias) < LARGEST:
+        return np.asarray(expit(theta[..., :, None] - theta[..., None, :] + side_bias))
+    odds = np.exp(theta)  # K exponentials instead of K²
+    left = odds * np.exp(side_bias) if side_bias else odds
+    chances: Array = left[..., :, None] + odds[..., None, :]
+    return np.divide(left[..., :, None], chances, out=chances)
 
 
 def residual_table(theta: Array, *, ties: str = "half", fails: str = "half", side_bias: float = 0.0) -> Array:
@@ -59,10 +66,22 @@ def laplacian(pairs: Array) -> Array:
     return result
 
 
+def grounded(pairs: Array) -> Array:
+    """The Laplacian of symmetric `pairs` [..., K, K], in their place."""
+    each = np.arange(pairs.shape[-1])
+    total = pairs.sum(-1)
+    np.negative(pairs, out=pairs)
+    pairs[..., each, each] += total
+    return pairs
+
+
 def information(wins: Array, theta: Array) -> Array:
     """Fisher information [..., K, K] of theta, from half-win counts W."""
     p = expected_scores(theta)
-    return laplacian(wins * p * (1 - p))
+    met = wins + np.swapaxes(wins, -1, -2)
+    met *= p
+    met *= np.subtract(1, p, out=p)
+    return grounded(met)
 
 
 @dataclass(frozen=True)
@@ -157,14 +176,15 @@ def map_ratings(wins: Array, *, prior: Array | None = None, ridge: float = RIDGE
     size = wins.shape[-1]
     prior = np.zeros(size) if prior is None else prior
     theta = np.broadcast_to(prior if start is None else start, wins.shape[:-1]).copy()
-    totals = wins + np.swapaxes(wins, -1, -2)
+    totals, won = wins + np.swapaxes(wins, -1, -2), wins.sum(-1)
     # Votes say nothing about the mean of all ratings; with next to no ridge it is held still, or rounding would move it.
     anchor = ridge * np.eye(size) + (1.0 / max(size, 1) if ridge < 1e-6 else 0.0)
     for _ in range(50):
         p = expected_scores(theta)
-        gradient = (wins - totals * p).sum(-1) - ridge * (theta - prior)
-        hessian = laplacian(0.5 * totals * p * (1 - p)) + anchor
-        step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        expected = totals * p
+        gradient = won - expected.sum(-1) - ridge * (theta - prior)
+        expected *= np.subtract(1, p, out=p)
+        step = solve(grounded(expected) + anchor, gradient)
         step /= np.maximum(1, np.abs(step).max(-1, keepdims=True, initial=0) / 2)
         theta += step
         if np.abs(step).max(initial=0) < 1e-7:  # the next step would be of the order of its square

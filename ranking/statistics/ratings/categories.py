@@ -21,7 +21,7 @@ from ranking.statistics.ratings.bradley_terry import (
     residual_table,
 )
 from ranking.statistics.ratings.groups import Tables, group_tables, squared_information
-from ranking.statistics.ratings.scopes import ScopeFit, Settings, times
+from ranking.statistics.ratings.scopes import ScopeFit, Settings, judge_weights, prompt_weights, times
 from ranking.statistics.votes import Cells, Tallies, count_cells
 
 Array = NDArray[Any]
@@ -217,32 +217,34 @@ def _without_decision(tallies: Tallies) -> list[CategoryFit]:
 
 def _category_sums(tallies: Tallies, overall: ScopeFit, settings: Settings) -> _Sums:
     cells, size, many = tallies.by_judge, len(tallies.entrants), len(tallies.categories)
-    each = np.append(overall.weights, overall.activity.by_class.get(-1, 1.0))[cells.cluster]
-    plain = bool((each == 1).all())
+    each = judge_weights(overall, cells)
     shape: dict[str, Any] = {"scopes": many, "scope": cells.category, "size": size}
     counts = count_cells(cells, n=cells.n, **shape)
-    weighted = counts if plain else count_cells(cells, n=times(cells.n, each), **shape)
-    squared = counts if plain else count_cells(cells, n=times(cells.n, each**2), **shape)
+    weighted = counts if each is None else count_cells(cells, n=times(cells.n, each), **shape)
+    squared = counts if each is None else count_cells(cells, n=times(cells.n, each**2), **shape)
     p = expected_scores(overall.theta)
     spread = p * (1 - p)
-    judges = np.array([_judge_squares(cells, c, each, settings, spread, len(tallies.judges)) for c in range(many)])
+    judges = _judge_squares(cells, times(cells.n, each), settings, spread, len(tallies.judges), many)
     prompts, within = _prompt_squares(tallies, overall, settings, weighted, squared, spread)
-    return _Sums(counts, weighted, squared, judges.reshape(many, size, size), prompts, within)
+    return _Sums(counts, weighted, squared, judges, prompts, within)
 
 
-def _judge_squares(cells: Cells, c: int, each: Array, settings: Settings, spread: Array, judges: int) -> Array:
-    """Σ over judges of the squared information of their votes in one category."""
+def _judge_squares(
+    cells: Cells, n: Array | None, settings: Settings, spread: Array, judges: int, categories: int
+) -> Array:
+    """Σ over judges of the squared information of their votes in each category [C, K, K]."""
     size = len(spread)
-    rows = np.flatnonzero(cells.category == c)
-    cluster, outcome = cells.cluster[rows], cells.outcome[rows]
-    n = each[rows] if cells.n is None else each[rows] * cells.n[rows]
-    if cluster.min(initial=0) < 0 or not settings.counted.all():
-        n = np.where((cluster >= 0) & (settings.counted[outcome] > 0), n, 0.0)
-    code = np.maximum(cluster, 0).astype(np.int64)
-    for column in (cells.left, cells.right):
-        code *= size
-        code += column[rows]
-    return squared_information(np.bincount(code, n, max(judges, 1) * size * size).reshape(-1, size, size), spread)
+    code = cells.codes(size) // 4
+    code += cells.cluster.astype(np.int64) * (size * size)
+    counted = cells.cluster >= 0
+    if not settings.counted.all():
+        counted &= settings.counted[cells.outcome] > 0
+    squares = np.zeros((categories, size, size))
+    for c in range(categories):
+        rows = np.flatnonzero(counted & (cells.category == c))
+        votes = np.bincount(code[rows], None if n is None else n[rows], max(judges, 1) * size * size)
+        squares[c] = squared_information(votes.reshape(-1, size, size), spread)
+    return squares
 
 
 def _prompt_squares(
@@ -283,6 +285,6 @@ def _prompt_tables(tallies: Tallies, overall: ScopeFit, settings: Settings) -> t
         return pull.prompts, present.argmax(0)[pull.prompts.labels]
     number = (np.cumsum(present) - 1)[np.where(known, code, 0)]
     grouped = Cells(np.where(known, number, -1), cells.category, cells.left, cells.right, cells.outcome)
-    n = times(cells.n, None if overall.activity.even else overall.activity.of(cells.activity))
+    n = times(cells.n, prompt_weights(overall, cells))
     tables = group_tables(grouped, clusters=int(present.sum()), size=size, counted=settings.counted, n=n)
     return tables, (np.flatnonzero(present) // max(shape[1], 1))[tables.labels]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,20 +34,33 @@ class _Way:
 
 
 def fail_rates(tallies: Tallies, *, level: float = 0.95) -> FailRates:
-    """Two-way clustered by judge and by prompt, on the logit scale.
+    """Of all votes."""
+    return scoped_fail_rates(tallies, level=level)[0]
+
+
+def scoped_fail_rates(tallies: Tallies, *, level: float = 0.95) -> list[FailRates]:
+    """Of all votes, then of each category's own."""
+    size, many = len(tallies.entrants), len(tallies.categories)
+    by_judge = _by_group(tallies.by_judge, len(tallies.judges), size, many)
+    by_prompt = _by_group(tallies.by_prompt, len(tallies.prompts), size, many)
+    whole = _rates((by_judge[0].sum(0), by_judge[1].sum(0)), (by_prompt[0].sum(0), by_prompt[1].sum(0)), level)
+    scopes = range(1, many + 1)  # the first is of votes without a category
+    own = [_rates((by_judge[0][c], by_judge[1][c]), (by_prompt[0][c], by_prompt[1][c]), level) for c in scopes]
+    return [whole, *own]
+
+
+def _rates(by_judge: tuple[Array, Array], by_prompt: tuple[Array, Array], level: float) -> FailRates:
+    """From fails and votes [G + 1, K], two-way clustered by judge and by prompt, on the logit scale.
 
     An entrant's own design effect is drawn to that of all entrants: with few fails it says little by itself.
     """
-    size = len(tallies.entrants)
-    by_judge = _by_group(tallies.by_judge, len(tallies.judges), size)
-    by_prompt = _by_group(tallies.by_prompt, len(tallies.prompts), size)
     fails, votes = by_judge[0].sum(0), by_judge[1].sum(0)
     safe = np.maximum(votes, 1)
     rate = fails / safe
     smooth = (fails + 0.5) / (safe + 1)
     iid = smooth * (1 - smooth) / safe
     ways = [_way(*counts, rate) for counts in (by_judge, by_prompt)]
-    total, spent = -iid, np.zeros(size)
+    total, spent = -iid, np.zeros(len(rate))
     for way in ways:
         usable = way.groups > 1
         variance = iid * np.maximum(np.where(usable, _moderate(way, iid, votes), 1.0), 1.0)
@@ -64,30 +77,17 @@ def fail_rates(tallies: Tallies, *, level: float = 0.95) -> FailRates:
     return FailRates(votes, fails, np.minimum(low, rate) + unknown, np.maximum(high, rate) + unknown)
 
 
-def category_fail_rates(tallies: Tallies, *, level: float = 0.95) -> list[FailRates]:
-    """The same for each category, from its own votes."""
-    return [fail_rates(_in_category(tallies, c), level=level) for c in range(len(tallies.categories))]
-
-
-def _in_category(tallies: Tallies, category: int) -> Tallies:
-    def own(cells: Cells) -> Cells:
-        rows = np.flatnonzero(cells.category == category)
-        columns = {name: column[rows] for name, column in vars(cells).items() if column is not None}
-        return replace(cells, **columns)
-
-    return replace(tallies, by_judge=own(tallies.by_judge), by_prompt=own(tallies.by_prompt))
-
-
-def _by_group(cells: Cells, groups: int, size: int) -> tuple[Array, Array]:
-    """Fails and votes [G + 1, K] of each group and entrant; the last group is the unknown one."""
-    cluster = np.where(cells.cluster < 0, groups, cells.cluster).astype(np.int64)
-    shape = (groups + 1) * size
+def _by_group(cells: Cells, groups: int, size: int, categories: int) -> tuple[Array, Array]:
+    """Fails and votes [C + 1, G + 1, K] by category, group and entrant; first without category, last the unknown group."""
+    scope = (cells.category.astype(np.int64) + 1) * (groups + 1)
+    scope += cells.cluster if cells.cluster.min(initial=0) >= 0 else np.where(cells.cluster < 0, groups, cells.cluster)
+    scope *= size
+    shape = (categories + 1, groups + 1, size)
 
     def count(rows: Array | slice) -> Array:
-        n = None if cells.n is None else cells.n[rows]
-        code = cluster[rows] * size
-        total = np.bincount(code + cells.left[rows], n, shape) + np.bincount(code + cells.right[rows], n, shape)
-        return total.reshape(groups + 1, size).astype(float)
+        n, code = None if cells.n is None else cells.n[rows], scope[rows]
+        total = sum(np.bincount(code + side[rows], n, np.prod(shape)) for side in (cells.left, cells.right))
+        return np.asarray(total, float).reshape(shape)
 
     return count(np.flatnonzero(cells.outcome == FAIL)), count(slice(None))
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.ratings.bradley_terry import expected_scores, laplacian
+from ranking.statistics.ratings.bradley_terry import expected_scores, grounded, laplacian
 from ranking.statistics.votes import RIGHT, TIE, Cells
 
 Array = NDArray[Any]
@@ -40,6 +40,14 @@ class Tables:
     @property
     def groups(self) -> float:
         return len(self.labels) + self.loner_votes
+
+    def half_wins(self, batch: slice) -> Array:
+        """W [B, K, K] of a batch of groups: wins plus half of the draws."""
+        draws = self.draws[batch]
+        wins = draws + np.swapaxes(draws, 1, 2)
+        wins *= 0.5
+        wins += self.wins[batch]
+        return wins
 
     def among(self, entrants: Array) -> Tables:
         """The same votes with only these entrants (all others have none)."""
@@ -83,18 +91,21 @@ def _count(
     def pick(column: Array) -> Array:
         return column if rows is None else column[rows]
 
-    outcome, left, right = pick(cells.outcome), pick(cells.left), pick(cells.right)
-    code = np.zeros(len(outcome), np.int64) if together else pick(cells.cluster).astype(np.int64)
-    code *= 2
-    code += outcome >= TIE
-    lost = outcome == RIGHT
-    code *= size
-    code += np.where(lost, right, left)
-    code *= size
-    code += np.where(lost, left, right)
-    counts = np.bincount(code, np.ones(len(code)) if n is None else pick(n), groups * 2 * size * size)
+    code = _oriented(size)[pick(cells.codes(size))]
+    if not together:
+        code += pick(cells.cluster).astype(np.int64) * (2 * size * size)
+    counts = np.bincount(code, None if n is None else pick(n), groups * 2 * size * size).astype(float, copy=False)
     counts = counts.reshape(groups, 2, size, size)
     return counts[:, 0], counts[:, 1]
+
+
+def _oriented(size: int) -> Array:
+    """By left, right and outcome, flattened: the place in a table [2, K, K] of wins of the first, and draws."""
+    left, right = np.indices((size, size)).reshape(2, -1, 1)
+    outcome = np.arange(4)
+    lost = outcome == RIGHT
+    pair = np.where(lost, right * size + left, left * size + right)
+    return ((outcome >= TIE) * size * size + pair).ravel()
 
 
 @dataclass(frozen=True)
@@ -139,9 +150,8 @@ def squared_information(votes: Array, spread: Array) -> Array:
     size = len(spread)
     total = np.zeros((size, size))
     for here in batches(votes):
-        met = votes[here] + np.swapaxes(votes[here], 1, 2)
-        met *= spread
-        stacked = _grounded(met).reshape(-1, size)
+        met = (votes[here] + np.swapaxes(votes[here], 1, 2)) * spread
+        stacked = grounded(met).reshape(-1, size)
         total += stacked.T @ stacked
     return total
 
@@ -150,11 +160,11 @@ def group_sums(tables: Tables, theta: Array, here: slice) -> tuple[Array, Array,
     """Scores s [B, K], information H [B, K, K] and vote noise I [B, K, K] of a batch of groups."""
     lean = 0.5 - expected_scores(theta)
     met, net, decided = _meetings(tables.wins[here], tables.draws[here])
-    information = _grounded(met * (0.25 - lean**2))
+    information = grounded(met * (0.25 - lean**2))
     scores = (met * lean).sum(-1) + net.sum(-1) / 2
     if tables.squared[0] is not tables.wins:
         met, net, decided = _meetings(*(table[here] for table in tables.squared))
-    noise = _grounded(_pair_noise(met, net, decided, lean))
+    noise = grounded(_pair_noise(met, net, decided, lean))
     if tables.weight is None:
         return scores, information, noise
     weight = tables.weight[here, None, None]
@@ -192,15 +202,6 @@ def _pair_noise(met: Array, net: Array, decided: Array, lean: Array) -> Array:
     noise *= lean
     noise += 0.25 * decided
     return noise
-
-
-def _grounded(pairs: Array) -> Array:
-    """The Laplacian of symmetric `pairs`, in their place."""
-    each = np.arange(pairs.shape[-1])
-    total = pairs.sum(-1)
-    np.negative(pairs, out=pairs)
-    pairs[..., each, each] += total
-    return pairs
 
 
 def loner_noise(tables: Tables, theta: Array) -> Array:

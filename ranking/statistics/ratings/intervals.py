@@ -1,4 +1,4 @@
-"""Intervals of shares, and the well-known arena's rank."""
+"""Intervals of shares and of scores that are nearly all alike, and the well-known arena's rank."""
 
 from __future__ import annotations
 
@@ -6,14 +6,41 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
 from benchsite.lib.shares import Z95, wilson
 
-__all__ = ["Z95", "arena_rank", "wilson"]
+__all__ = ["Z95", "alike_interval", "arena_rank", "unseen_share", "wilson"]
 
 Array = NDArray[Any]
+FEW_UNLIKE = 5  # scores unlike the usual one from which their spread can be taken as known
 
 
 def arena_rank(low: Array, high: Array) -> Array:
     """1 + the number of entrants whose lower bound is above my upper bound (the best-known arena's rule)."""
     return 1 + (np.asarray(low)[None, :] > np.asarray(high)[:, None]).sum(1)
+
+
+def unseen_share(units: int, level: float = 0.95) -> float:
+    """The largest share of all units that so many, drawn at random, may have missed entirely (the rule of three, exactly)."""
+    return float(1 - ((1 - level) / 2) ** (1 / units))
+
+
+def alike_interval(
+    scores: Array, *, within: tuple[float, float] = (0.0, 1.0), level: float = 0.95
+) -> tuple[float, float] | None:
+    """Limits of the mean of bounded scores, one for each unit, more than half of which are one value; None where they are not.
+
+    Their spread says little where fewer than five are unlike that value. So the share of unlike ones is taken by Clopper and
+    Pearson at its largest, and one more of them is placed at either end: the interval is never of no width, and with no
+    unlike one it holds for scores of any distribution.
+    """
+    values, counts = np.unique(np.round(scores, 12), return_counts=True)
+    usual, unlike = values[counts.argmax()], len(scores) - int(counts.max())
+    if unlike >= FEW_UNLIKE or 2 * unlike >= len(scores):
+        return None
+    tail = (1 - level) / 2
+    most = float(betaincinv(unlike + 1, len(scores) - unlike, 1 - tail))
+    rest = float(scores.sum() - (len(scores) - unlike) * usual)
+    low, high = ((1 - most) * usual + most * (rest + end) / (unlike + 1) for end in within)
+    return max(float(low), within[0]), min(float(high), within[1])

@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 
 from ranking.statistics.ratings.bradley_terry import connectivity
 from ranking.statistics.ratings.precision import t_quantile
-from ranking.statistics.ratings.scopes import ScopeFit, times
+from ranking.statistics.ratings.scopes import ScopeFit, judge_weights, prompt_weights, times
 from ranking.statistics.votes import FAIL, LEFT, RIGHT, TIE, Cells, Tallies
 
 Array = NDArray[Any]
@@ -151,10 +151,7 @@ def _information(counts: Array, at: Parameters) -> Array:
 def _with_errors(tallies: Tallies, overall: ScopeFit, at: Parameters, inverse: Array, fails: float) -> JointFit:
     by_vote = _scores(at)
     cells = (tallies.by_judge, tallies.by_prompt)
-    weights = (
-        np.append(overall.weights, overall.activity.by_class.get(-1, 1.0))[cells[0].cluster],
-        None if overall.activity.even else overall.activity.of(cells[1].activity),
-    )
+    weights = judge_weights(overall, cells[0]), prompt_weights(overall, cells[1])
     known = []
     for part, weight, groups in zip(cells, weights, (len(tallies.judges), len(tallies.prompts)), strict=True):
         sums = _by_group(part, times(part.n, weight), groups, by_vote, at) @ inverse
@@ -170,18 +167,21 @@ def _with_errors(tallies: Tallies, overall: ScopeFit, at: Parameters, inverse: A
 
 def _by_group(cells: Cells, n: Array | None, groups: int, by_vote: tuple[Array, Array, Array], at: Parameters) -> Array:
     """Each group's gradient [groups, K + 3]; votes of an unknown group are left out here."""
-    rows = np.flatnonzero(cells.cluster >= 0)
-    left, right, outcome = (column[rows] for column in (cells.left, cells.right, cells.outcome))
-    cluster, size = cells.cluster[rows].astype(np.int64), len(at.theta)
-    times_seen = np.ones(len(rows)) if n is None else n[rows]
-    code = (left.astype(np.int64) * size + right) * 4 + outcome
-    gap, tie, fail = (table.ravel()[code] * times_seen for table in by_vote)
-    shape = groups * size
-    lower = at.slope * fail
-    theta = np.bincount(cluster * size + left, gap - lower, shape)
-    theta -= np.bincount(cluster * size + right, gap + lower, shape)
-    rest = [tie, fail, -(at.theta[left] + at.theta[right]) * fail]
-    return np.column_stack([theta.reshape(groups, size), *(np.bincount(cluster, column, groups) for column in rest)])
+    rows = slice(None) if cells.cluster.min(initial=0) >= 0 else np.flatnonzero(cells.cluster >= 0)
+    size = len(at.theta)
+    code, cluster = cells.codes(size)[rows], cells.cluster[rows].astype(np.int64)
+    gap, tie, fail = by_vote
+    total = np.add.outer(at.theta, at.theta)[..., None]
+
+    def gather(table: Array) -> Array:
+        values = table.ravel()[code]
+        return values if n is None else values * n[rows]
+
+    first = cluster * size
+    theta = np.bincount(first + cells.left[rows], gather(gap - at.slope * fail), groups * size)
+    theta -= np.bincount(first + cells.right[rows], gather(gap + at.slope * fail), groups * size)
+    rest = [np.bincount(cluster, gather(table), groups) for table in (tie, fail, -total * fail)]
+    return np.column_stack([theta.reshape(groups, size), *rest])
 
 
 def _single_votes(squared: Array, by_vote: tuple[Array, Array, Array], at: Parameters, inverse: Array) -> Array:
@@ -189,9 +189,11 @@ def _single_votes(squared: Array, by_vote: tuple[Array, Array, Array], at: Param
     gap, tie, fail = by_vote
     total = np.add.outer(at.theta, at.theta)[..., None]
     variances = np.zeros(len(inverse))
+    cells = np.nonzero(squared)
+    n, first, second = squared[cells], cells[0], cells[1]
+    up, down = (gap - at.slope * fail)[cells], (gap + at.slope * fail)[cells]
+    tie, fail, weak = tie[cells], fail[cells], (total * fail)[cells]
     for k, row in enumerate(inverse):
-        first, second = row[:-3, None, None], row[None, :-3, None]
-        moved = (first - second) * gap - at.slope * (first + second) * fail
-        moved = moved + row[-3] * tie + (row[-2] - row[-1] * total) * fail
-        variances[k] = (squared * moved**2).sum()
+        moved = row[first] * up - row[second] * down + row[-3] * tie + row[-2] * fail - row[-1] * weak
+        variances[k] = n @ moved**2
     return variances

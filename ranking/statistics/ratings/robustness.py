@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -48,20 +50,30 @@ def _overturn(fit: ScopeFit, settings: Settings, first: int, rival: int) -> Fewe
     held = np.cumsum(fit.weighted.ravel()[cells])
     total = fit.weighted.sum()
 
-    def flips(removed: int) -> bool:
+    def lead(removed: int) -> float:
         left = _without(fit.weighted, cells, held, removed)
         # A whisper of ridge keeps the refit finite where the removal leaves somebody undefeated.
         theta = map_ratings(half_wins(left, **settings.halves), ridge=1e-4, start=fit.theta)
-        return bool(theta[rival] >= theta[first])
+        return float(theta[first] - theta[rival])
 
-    low = 0
-    high = _first_flip(flips, fit, influence, cells, held, gap=fit.theta[first] - fit.theta[rival])
-    if high is None:
+    gap = float(fit.theta[first] - fit.theta[rival])
+    flip = _first_flip(lead, fit, influence, cells, held, gap=gap)
+    if flip is None:
         return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if flips(middle) else (middle, high)
-    return FewestVotes(high, float(high / total), int(first), int(rival))
+    fewest = _fewest(lead, (0, gap), flip)
+    return FewestVotes(fewest, float(fewest / total), int(first), int(rival))
+
+
+def _fewest(lead: Callable[[int], float], low: tuple[int, float], high: tuple[int, float]) -> int:
+    """The least number whose removal leaves no lead, between two (number, lead): by a straight line, every third time by halves."""
+    for turn in count(1):
+        if high[0] - low[0] <= 1:
+            break
+        share = 0.5 if turn % 3 == 0 or low[1] <= high[1] else low[1] / (low[1] - high[1])
+        middle = min(max(round(low[0] + share * (high[0] - low[0])), low[0] + 1), high[0] - 1)
+        at = middle, lead(middle)
+        low, high = (low, at) if at[1] <= 0 else (at, high)
+    return high[0]
 
 
 def _without(counts: Array, cells: Array, held: Array, removed: int) -> Array:
@@ -71,15 +83,17 @@ def _without(counts: Array, cells: Array, held: Array, removed: int) -> Array:
     return left.reshape(counts.shape)
 
 
-def _first_flip(flips: Any, fit: ScopeFit, influence: Array, cells: Array, held: Array, *, gap: float) -> int | None:
-    """A number of votes that surely flips: the one-step guess, raised until a refit agrees."""
+def _first_flip(
+    lead: Callable[[int], float], fit: ScopeFit, influence: Array, cells: Array, held: Array, *, gap: float
+) -> tuple[int, float] | None:
+    """A number of votes that surely flips, and the lead then: the one-step guess, raised until a refit agrees."""
     if not len(cells):
         return None
     moved = np.cumsum(influence.ravel()[cells] * fit.weighted.ravel()[cells])
     at = int(np.searchsorted(moved, gap))
     guess = int(held[min(at, len(held) - 1)])
     while guess <= held[-1]:
-        if flips(guess):
-            return guess
+        if (left := lead(guess)) <= 0:
+            return guess, left
         guess = int(guess * 1.3) + 1
     return None

@@ -195,6 +195,17 @@ def _prompt_tables(tallies: Tallies, settings: Settings, weights: ActivityWeight
     return tables if len(seen) == size else tables.among(seen)
 
 
+def judge_weights(fit: ScopeFit, cells: Cells) -> Array | None:
+    """The weight of each cell by judge; None where all are 1."""
+    each = np.append(fit.weights, fit.activity.by_class.get(-1, 1.0))
+    return None if (each == 1).all() else each[cells.cluster]
+
+
+def prompt_weights(fit: ScopeFit, cells: Cells) -> Array | None:
+    """The same by prompt: by class of judge."""
+    return None if fit.activity.even else fit.activity.of(cells.activity)
+
+
 def times(n: Array | None, weight: Array | None) -> Array | None:
     if n is None or weight is None:
         return weight if n is None else n

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from ranking.statistics.ratings.precision import t_quantile
-from ranking.statistics.verdicts.pairs import AHEAD, APART, EQUAL, SETTLED, TIED, UNDECIDED, Verdicts
-from ranking.statistics.verdicts.sequence import sequence_quantiles
+from ranking.statistics.verdicts.pairs import AHEAD, APART, EQUAL, TIED, UNDECIDED, Verdicts
 
 Array = NDArray[Any]
 LEVEL = 0.95
@@ -70,11 +69,11 @@ def _covariance(cells: Array, known: Array) -> Array:
 
 
 def judge_gaps(gaps: Gaps, *, margin: float, level: float = LEVEL) -> Verdicts:
-    """One verdict for every pair: ahead simultaneously over all pairs; settled and tied by the bound that survives looking.
+    """One verdict for every pair, at this look: ahead, or within the margin, simultaneously over all pairs.
 
-    `margin` is what counts as practically equal, in the unit of the scores.
+    None is settled: answers and grades come in by prompt, attempt and judge at once, and no bound is known that holds
+    however often one looks at them. `margin` is what counts as practically equal, in the unit of the scores.
     """
-    size = len(gaps.gap)
     met = ~np.isnan(gaps.gap)
     gap = np.where(met, gaps.gap, 0.0)
     error = np.sqrt(np.where(np.isfinite(gaps.variance), gaps.variance, 0.0))
@@ -82,19 +81,13 @@ def judge_gaps(gaps: Gaps, *, margin: float, level: float = LEVEL) -> Verdicts:
     certain = met & np.isfinite(gaps.variance) & (gaps.variance > EQUAL**2)
     tail = student_tail(gaps, certain, level=level)
     look = np.where(certain, t_quantile(gaps.df, 1 - tail) * error, np.inf)
-    alpha = (1 - level) / max(size - 1, 1)
-    most = float(max(gaps.units.max(initial=1.0), 1.0))  # a suite has so many prompts from the start: tightest there
-    bound = np.where(certain, sequence_quantiles(most, alpha=alpha, df=gaps.df, tuned_for=most) * error, np.inf)
-    bound = np.maximum(bound, look)
     distance = np.abs(gap)
     state = np.select(
-        [~met, (distance > bound) & (distance > EQUAL), (distance > look) & (distance > EQUAL)],
-        [APART, SETTLED, AHEAD],
-        np.where(distance + bound < margin, TIED, UNDECIDED),
+        [~met, (distance > look) & (distance > EQUAL), distance + look < margin], [APART, AHEAD, TIED], UNDECIDED
     )
     np.fill_diagonal(state, TIED)
     reach = np.where(certain, t_quantile(gaps.df, 0.5 + level / 2) * error, np.inf)
-    return Verdicts(gap, reach, look, bound, state, margin)
+    return Verdicts(gap, reach, look, np.full_like(gap, np.inf), state, margin)
 
 
 def student_tail(gaps: Gaps, known: Array, *, level: float) -> float:

@@ -80,6 +80,31 @@ def test_clustered_mean_covers_at_its_level():
     assert 0.935 < hits / 2_000 < 0.965
 
 
+@pytest.mark.parametrize(("prompts", "score"), [(2, 1.0), (10, 1.0), (35, 1.0), (35, 0.0), (35, 0.6)])
+def test_prompts_that_score_alike_leave_an_interval_with_a_width(prompts, score):
+    mean, low, high = clustered_mean(np.full(prompts, score), np.arange(prompts))
+
+    # So many prompts would all be alike in 1 of 40 studies if this share of all prompts were not.
+    unlike = 1 - 0.025 ** (1 / prompts)
+    assert (mean, low) == (pytest.approx(score), pytest.approx(score * (1 - unlike)))
+    assert high == pytest.approx(score + (1 - score) * unlike)
+
+
+def test_one_prompt_unlike_the_others_does_not_make_the_interval_short():
+    alike, one = (clustered_mean(np.r_[np.ones(34), last], np.arange(35)) for last in (1.0, 0.999))
+
+    assert one[2] == 1
+    assert one[1] < 0.93 < alike[0]
+
+
+def test_the_mean_of_scores_at_the_upper_end_is_covered():
+    rng = np.random.default_rng(2)
+    for share in (0.9, 0.97, 0.995):
+        studies = [clustered_mean((rng.random(35) < share) * 1.0, np.arange(35)) for _ in range(500)]
+        assert np.mean([low <= share <= high for _, low, high in studies]) > 0.93
+        assert min(high - low for _, low, high in studies) > 0.05
+
+
 def test_models_that_are_not_separated_share_a_range_of_ranks():
     scores = score_samples(
         make_samples({"a": [[0.9], [0.88], [0.92]], "b": [[0.89], [0.9], [0.9]], "c": [[0.1], [0.12], [0.1]]})

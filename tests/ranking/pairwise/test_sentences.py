@@ -62,7 +62,8 @@ def test_a_lead_that_is_still_open_is_called_so():
     assert said == (
         "Alpha is 100 points ahead of Beta, which may still change. About 310 more votes would settle their order."
     )
-    assert leading_sentence(found, LABELS, scope="animal") == "Alpha is ahead of Beta here, which may still change."
+    sentence = leading_sentence(found, LABELS, scope="animal")
+    assert sentence == "Alpha leads here by the category's own votes, which may still change."
 
 
 def test_a_shared_first_place_says_how_many_votes_would_part_it():

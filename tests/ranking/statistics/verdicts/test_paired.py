@@ -19,6 +19,14 @@ def test_a_constant_lead_on_hard_and_easy_prompts_is_a_lead():
     assert verdicts.rank_low.tolist() == [1, 2]
 
 
+def test_no_lead_in_scores_is_called_settled_however_clear():
+    wobble = 0.01 * np.cos(np.arange(12))
+    verdicts = judge_gaps(paired_gaps(np.array([0.9 + HARD + wobble, 0.1 + HARD])), margin=0.02)
+
+    assert verdicts.name(0, 1) == "ahead"
+    assert np.isinf(verdicts.bound).all()
+
+
 def test_models_are_compared_on_the_prompts_that_both_answered():
     one, other = 0.5 + HARD, 0.5 + HARD + 0.001 * np.cos(np.arange(12))
     one[:6] = np.nan  # the hard half is missing: its mean is higher, its drawings are not
