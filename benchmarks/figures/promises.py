@@ -18,8 +18,8 @@ SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 HOLDS = (0.93, 0.98)  # how often an interval of 95% should hold the truth, in every world where votes can show it
 FALSE = 0.05  # the most statements that may be false
 CAUTIOUS = (
-    "Where judges are alike, what they seem to differ in is chance, and is added all the same where it is positive; "
-    "see the error of each row in statistics.md before reading a share near a limit."
+    "What judges add to the variance is estimated from how they differ, and never taken for less than nothing: too long where "
+    "they are alike, too short where few judges differ and it does not show. Each row of the table has its standard error."
 )
 BUSY = "Other work on the machine makes each millisecond of processor time longer: see the load above."
 

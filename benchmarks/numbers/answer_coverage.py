@@ -11,9 +11,9 @@ from scipy.special import expit, stdtrit
 
 from benchmarks.figures.table import Row
 from benchmarks.numbers.ranking_coverage import FIRST_SEED
-from ranking.automatic.scores import clustered_mean
 from ranking.statistics.ratings.answers import AnswerFit, fit_answers
 from ranking.statistics.ratings.bradley_terry import ELO, expected_scores, fit_ratings
+from ranking.statistics.ratings.intervals import clustered_mean
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.verdicts.paired import judge_gaps, paired_gaps
 

@@ -28,11 +28,11 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "statistics.md"
 
 def main() -> None:
     parser = make_parser(
-        __doc__, "150 studies of each world instead of 40, of some tables more or fewer; peers 50 instead of 2"
+        __doc__, "100 studies of each world instead of 40, of some tables more or fewer; peers 30 instead of 2"
     )
     parser.add_argument("--write", action="store_true", help="put the tables into docs/statistics.md")
     options = parser.parse_args()
-    runs, few = (150, 50) if options.full else (40, 2)
+    runs, few = (100, 30) if options.full else (40, 2)
     peers = ThreadPoolExecutor(1).submit(peer_table, runs=few)  # beside the rest: most of it is other packages' work
     figures: dict[str, list[Row]] = {}
     tables: dict[str, tuple[str, Callable[[], list[Row]]]] = {
@@ -41,22 +41,22 @@ def main() -> None:
         "limits": ("What votes cannot show", lambda: limit_table(runs=runs)),
         "gaps": ("Gaps where votes are few or maximum likelihood does not exist", lambda: gap_table(runs=runs)),
         "categories": ("Ratings of categories", lambda: category_table(runs=runs // 2)),
-        "own": ("Judges' own rankings", lambda: own_table(runs=runs // 4)),
+        "own": ("Judges' own rankings", lambda: own_table(runs=runs // 3)),
         "fails": ("Fail rates", lambda: fail_table(runs=2 * runs)),
         "answers": ("Ratings of answers", lambda: answer_table(runs=runs)),
         "paired": ("Paired differences of scores", lambda: paired_table(runs=5 * runs)),
         "means": ("Means of automatic scores", lambda: mean_table(runs=10 * runs)),
-        "agreement": ("Agreement of judges", lambda: agreement_table(runs=4 * runs)),
-        "best": ("The leader's chance of being best, said and true", lambda: best_table(runs=2 * runs)),
+        "agreement": ("Agreement of judges", lambda: agreement_table(runs=5 * runs)),
+        "best": ("The leader's chance of being best, said and true", lambda: best_table(runs=3 * runs)),
         "fit": ("How often ratings are said not to describe the votes", lambda: fit_table(runs=runs)),
         "joint": ("Ratings that both terrible informs", lambda: joint_table(runs=runs // 2)),
         "camps": ("Honest judges of the opposite taste", lambda: camp_table(runs=runs // 4)),
         "anomalies": ("How often a judge is flagged", lambda: anomaly_table(runs=runs // 2)),
+        "peers": ("Coverage of ratings, ours and others', on the same votes", peers.result),
         "adaptive": (
             "What adaptive pairs save, and whether ratings stay true",
             lambda: adaptive_table(runs=runs // 10),
         ),
-        "peers": ("Coverage of ratings, ours and others', on the same votes", peers.result),
     }
     for mark, (title, measure) in tables.items():
         figures[mark] = measure()

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
-from benchmarks.numbers.ranking_coverage import held
+from benchmarks.numbers.ranking_coverage import FIRST_SEED, held
 from benchmarks.numbers.worlds import FieldWorld, true_ratings
 from judging.pairs.adaptive.draws import Focus, is_turn, next_plan
 from judging.pairs.rounds import Pair
@@ -30,7 +30,6 @@ from ranking.statistics.votes import make_votes, tally_votes
 
 Array = NDArray[Any]
 Row = dict[str, Any]
-FIRST_SEED = 900_000
 CATEGORIES, ATTEMPTS = 4, 5
 FITS = 25  # of a study, evenly through its votes
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from generation.formats import get_format
 from generation.formats.base import Answer, Format, ScorePart
@@ -21,10 +20,9 @@ from generation.formats.silence import extract_answer
 from generation.suites.suite import Suite
 from ranking.automatic.files import WRITERS, read_samples
 from ranking.statistics.agreement.consistency import score_consistency
-from ranking.statistics.ratings.intervals import alike_interval
+from ranking.statistics.ratings.intervals import LEVEL, clustered_mean
 from ranking.statistics.verdicts.paired import judge_gaps, paired_gaps, verdict_table
 
-LEVEL = 0.95
 MARGIN = 0.02  # of the scale: scores within it are practically equal
 
 
@@ -52,27 +50,6 @@ class Scores:
     samples: int
     parts: tuple[ScorePart, ...] = ()
     level: float = LEVEL
-
-
-def clustered_mean(values: np.ndarray, clusters: np.ndarray) -> tuple[float, float, float]:
-    """Mean of values [n] with its 95% interval (mean, low, high) when values of one cluster [n] are not independent.
-
-    V = G/(G−1) · Σ_g (Σ_{i∈g} (x_i − x̄))² / n² over the G clusters (the CR1 sandwich of a mean), t with G − 1 degrees
-    of freedom, cut to [0, 1]. Where nearly all clusters have one and the same mean, not shorter than `alike_interval`.
-    One cluster says nothing about others: then low and high are NaN.
-    """
-    values = np.asarray(values, dtype=float)
-    mean = float(values.mean())
-    codes, count = pd.factorize(np.asarray(clusters))[0], len(set(clusters))
-    if count < 2:
-        return mean, float("nan"), float("nan")
-    sums = np.bincount(codes, weights=values - mean)
-    error = np.sqrt(count / (count - 1) * (sums**2).sum()) / len(values)
-    reach = stdtrit(count - 1, (1 + LEVEL) / 2) * error
-    low, high = max(mean - reach, 0.0), min(mean + reach, 1.0)
-    if alike := alike_interval(np.bincount(codes, weights=values) / np.bincount(codes)):
-        low, high = min(low, alike[0]), max(high, alike[1])
-    return mean, float(low), float(high)
 
 
 def score_samples(samples: pd.DataFrame, *, form: Format) -> Scores:

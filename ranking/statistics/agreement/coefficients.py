@@ -190,10 +190,10 @@ def jackknife(
     if answers is not None and parts is not None:
         influence = statistic(total + parts(table, answers)) - value
         excess, shown, judges = _judge_excess(influence, table, answers)
-        if excess > 0:
-            spent = variance**2 / df + shown**2 / (judges - 1)  # Satterthwaite: a difference spends like a sum
-            variance += excess
-            df = variance**2 / spent
+        # Satterthwaite: a difference spends like a sum. Where judges seem not to differ, half is spent: they may all the same.
+        spent = variance**2 / df + (shown if excess > 0 else shown / 2) ** 2 / max(judges - 1, 1)
+        variance += max(excess, 0.0)
+        df = variance**2 / spent if spent > 0 else df
     if variance <= 1e-12:  # all units alike: no sign of how much others would differ
         return Estimate(value)
     half = float(stdtrit(df, 0.975) * np.sqrt(variance))

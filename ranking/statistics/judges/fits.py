@@ -11,7 +11,14 @@ from scipy.special import ndtri
 
 from ranking.statistics.definite import inverse
 from ranking.statistics.judges.rankings import own_rankings, own_strength, usual_taste
-from ranking.statistics.ratings.bradley_terry import RIDGE, connectivity, expected_scores, information, map_ratings
+from ranking.statistics.ratings.bradley_terry import (
+    RIDGE,
+    connectivity,
+    expected_scores,
+    information,
+    map_ratings,
+    residual_table,
+)
 from ranking.statistics.ratings.groups import Tables, batches, group_tables
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
 from ranking.statistics.votes import Cells, Tallies
@@ -62,7 +69,7 @@ def fit_judges(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Judge
     df, slope, slope_se, random_keys, one_entrant, accords = (np.zeros(judges) for _ in range(6))
     opposite = np.zeros(judges, bool)
     component = overall.spread.judge_component
-    taste = usual_taste(component)
+    taste, noise = usual_taste(component), vote_noise(overall, settings)
     tables = judge_tables(tallies, overall, settings)
     for batch in batches(tables.wins):
         here, wins = tables.labels[batch], tables.half_wins(batch)
@@ -74,7 +81,7 @@ def fit_judges(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Judge
         reverse = follows_reverse(wins, others)
         opposite[here] = reverse
         random_keys[here], one_entrant[here] = odd_habits(wins, np.where(reverse[:, None], -others, others))
-        accords[here] = accord(wins, others, unsure, taste)
+        accords[here] = accord(wins, others, unsure, taste, noise)
     habits = (random_keys, one_entrant, accords, opposite)
     known = (own_strength(component), df)
     counted = judge_records(tallies.by_judge, judges, size)
@@ -212,11 +219,20 @@ def odd_habits(wins: Array, theta: Array) -> tuple[Array, Array]:
     return random_keys, np.maximum(for_it, against).max(1, initial=0)
 
 
-def accord(wins: Array, theta: Array, unsure: Array, taste: float) -> Array:
+def vote_noise(overall: ScopeFit, settings: Settings) -> float:
+    """How much single votes vary, over what they would if each were won or lost: ties and fails, half a win, vary less."""
+    residuals = (overall.counts * residual_table(overall.theta, **settings.halves) ** 2).sum()
+    p = expected_scores(overall.theta)
+    expected = ((overall.counts * settings.counted).sum(-1) * p * (1 - p)).sum()
+    return min(1.0, float(residuals / expected)) if expected > 0 else 1.0
+
+
+def accord(wins: Array, theta: Array, unsure: Array, taste: float, noise: float = 1.0) -> Array:
     """Score [G] of votes W [G, K, K] for a slope above 1 on ratings theta [G, K] made without the judge, standardised.
 
     - Its mean: ratings with an error of covariance `unsure` [G, K, K] lie too far apart, which an honest judge must not pay for.
-    - Its variance: chance, an honest judge's own taste, N(0, taste) for each entrant, and that error.
+    - Its variance: chance (`noise` of a vote that is won or lost), an honest judge's own taste, N(0, taste) for each entrant,
+      and that error.
     - Its skewness is taken out by Cornish and Fisher's first term.
 
     So it is about N(0, 1) for an honest judge, and far below for a clicker.
@@ -227,10 +243,10 @@ def accord(wins: Array, theta: Array, unsure: Array, taste: float) -> Array:
     score = (theta * residual).sum(1) + too_far
     pull = pull_of(met, theta)
     shifted = taste * (pull**2).sum(1) + (pull * (unsure @ pull[..., None])[..., 0]).sum(1)
-    variance = (theta * pull).sum(1) + shifted
+    variance = noise * (theta * pull).sum(1) + shifted
     # Σ over pairs of met (gap)³ (1 - 2p), gathered by powers of theta.
     lean = met * (1 - 2 * p)
-    third = (theta**3 * lean.sum(2)).sum(1) - 3 * (theta**2 * (lean @ theta[..., None])[..., 0]).sum(1)
+    third = noise * ((theta**3 * lean.sum(2)).sum(1) - 3 * (theta**2 * (lean @ theta[..., None])[..., 0]).sum(1))
     known = np.maximum(variance, 1e-12)
     z = score / np.sqrt(known)
     # Beyond three standard deviations the term is held, or it would turn a clear case round.

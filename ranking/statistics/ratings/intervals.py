@@ -1,4 +1,4 @@
-"""Intervals of shares and of scores that are nearly all alike, and the well-known arena's rank."""
+"""Intervals of shares and of mean scores, also where nearly all are alike, and the well-known arena's rank."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.special import betaincinv, stdtrit
 
 from benchsite.lib.shares import Z95, wilson
 
-__all__ = ["Z95", "alike_interval", "arena_rank", "unseen_share", "wilson"]
+__all__ = ["LEVEL", "Z95", "alike_interval", "arena_rank", "clustered_mean", "unseen_share", "wilson"]
 
 Array = NDArray[Any]
+LEVEL = 0.95
 FEW_UNLIKE = 5  # scores unlike the usual one from which their spread can be taken as known
 
 
@@ -44,3 +45,25 @@ def alike_interval(
     rest = float(scores.sum() - (len(scores) - unlike) * usual)
     low, high = ((1 - most) * usual + most * (rest + end) / (unlike + 1) for end in within)
     return max(float(low), within[0]), min(float(high), within[1])
+
+
+def clustered_mean(values: Array, clusters: Array) -> tuple[float, float, float]:
+    """Mean of values [n] with its 95% interval (mean, low, high) when values of one cluster [n] are not independent.
+
+    V = G/(G−1) · Σ_g (Σ_{i∈g} (x_i − x̄))² / n² over the G clusters (the CR1 sandwich of a mean), t with G − 1 degrees
+    of freedom, cut to [0, 1]. Where nearly all clusters have one and the same mean, not shorter than `alike_interval`.
+    One cluster says nothing about others: then low and high are NaN.
+    """
+    values = np.asarray(values, dtype=float)
+    mean = float(values.mean())
+    codes = np.unique(np.asarray(clusters), return_inverse=True)[1].ravel()
+    count = int(codes.max(initial=0)) + 1
+    if count < 2:
+        return mean, float("nan"), float("nan")
+    sums = np.bincount(codes, weights=values - mean)
+    error = np.sqrt(count / (count - 1) * (sums**2).sum()) / len(values)
+    reach = stdtrit(count - 1, (1 + LEVEL) / 2) * error
+    low, high = max(mean - reach, 0.0), min(mean + reach, 1.0)
+    if alike := alike_interval(np.bincount(codes, weights=values) / np.bincount(codes)):
+        low, high = min(low, alike[0]), max(high, alike[1])
+    return mean, float(low), float(high)

@@ -15,7 +15,8 @@ from generation.formats.pixel_art import FORMAT
 from generation.formats.pixel_art.grid import WEIGHTS
 from generation.suites.loading import load_suite
 from ranking.automatic import scores as automatic
-from ranking.automatic.scores import analyse_file, clustered_mean
+from ranking.automatic.scores import analyse_file
+from ranking.statistics.ratings.intervals import clustered_mean
 
 SUITE = load_suite(Path(__file__).resolve().parents[3] / "config" / "pixel-art-lite")
 ROW = [0, 1, 2, 3, 4, 5, 6, 7] * 3
