@@ -6,6 +6,7 @@ Ranks in a category come from its own votes alone; where they say too little, no
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -234,15 +235,18 @@ def _judge_squares(
 ) -> Array:
     """Σ over judges of the squared information of their votes in each category [C, K, K]."""
     size = len(spread)
-    code = cells.codes(size) // 4
+    code = cells.codes(size) >> 2  # outcomes apart
     code += cells.cluster.astype(np.int64) * (size * size)
     counted = cells.cluster >= 0
     if not settings.counted.all():
         counted &= settings.counted[cells.outcome] > 0
+    scope = np.where(counted, cells.category, -1).astype(np.int16)
+    order = np.argsort(scope, kind="stable")
+    edges = np.searchsorted(scope[order], np.arange(categories + 1))
+    code, n = code[order], None if n is None else n[order]
     squares = np.zeros((categories, size, size))
-    for c in range(categories):
-        rows = np.flatnonzero(counted & (cells.category == c))
-        votes = np.bincount(code[rows], None if n is None else n[rows], max(judges, 1) * size * size)
+    for c, (first, last) in enumerate(pairwise(edges)):
+        votes = np.bincount(code[first:last], None if n is None else n[first:last], max(judges, 1) * size * size)
         squares[c] = squared_information(votes.reshape(-1, size, size), spread)
     return squares
 

@@ -185,15 +185,17 @@ def _by_group(cells: Cells, n: Array | None, groups: int, by_vote: tuple[Array, 
 
 
 def _single_votes(squared: Array, by_vote: tuple[Array, Array, Array], at: Parameters, inverse: Array) -> Array:
-    """Variances [K + 3] as if votes were independent."""
+    """Variances [K + 3] as if votes were independent: the outer products of all votes' gradients, summed by pair."""
     gap, tie, fail = by_vote
-    total = np.add.outer(at.theta, at.theta)[..., None]
-    variances = np.zeros(len(inverse))
-    cells = np.nonzero(squared)
-    n, first, second = squared[cells], cells[0], cells[1]
-    up, down = (gap - at.slope * fail)[cells], (gap + at.slope * fail)[cells]
-    tie, fail, weak = tie[cells], fail[cells], (total * fail)[cells]
-    for k, row in enumerate(inverse):
-        moved = row[first] * up - row[second] * down + row[-3] * tie + row[-2] * fail - row[-1] * weak
-        variances[k] = n @ moved**2
-    return variances
+    up, down, size = gap - at.slope * fail, gap + at.slope * fail, len(at.theta)
+    products = np.zeros_like(inverse)
+    both = (squared * up * down).sum(-1)
+    products[:size, :size] = -both - both.T
+    each = np.arange(size)
+    products[each, each] += (squared * up**2).sum((1, 2)) + (squared * down**2).sum((0, 2))
+    others = (tie, fail, -np.add.outer(at.theta, at.theta)[..., None] * fail)
+    for k, one in enumerate(others):
+        cross = (squared * up * one).sum((1, 2)) - (squared * down * one).sum((0, 2))
+        products[:size, size + k] = products[size + k, :size] = cross
+        products[size + k, size:] = [float((squared * one * other).sum()) for other in others]
+    return np.einsum("ij,ji->i", inverse @ products, inverse)

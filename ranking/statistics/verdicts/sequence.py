@@ -19,7 +19,16 @@ def sequence_quantile(votes: float, *, alpha: float = 0.05, df: float = np.inf, 
     The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), eq. (14): a normal
     mixture, tightest at `tuned_for` votes. With few clusters the normal tail is replaced by Student's.
     """
-    return float(sequence_quantiles(votes, alpha=alpha, df=df, tuned_for=tuned_for))
+    if votes <= 0:
+        return math.inf
+    normal = _normal_multiple(votes, alpha, tuned_for)
+    return -float(stdtrit(df, float(ndtr(-normal)))) if math.isfinite(df) else normal
+
+
+def _normal_multiple(votes: float, alpha: float, tuned_for: float) -> float:
+    rho2 = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / tuned_for
+    x = max(votes, 1) * rho2
+    return math.sqrt(2 * (x + 1) / x * math.log(math.sqrt(x + 1) / alpha))
 
 
 def sequence_quantiles(votes: float, *, alpha: float, df: Any, tuned_for: float = TUNED_FOR) -> Array:
@@ -27,8 +36,6 @@ def sequence_quantiles(votes: float, *, alpha: float, df: Any, tuned_for: float 
     df = np.asarray(df, float)
     if votes <= 0:
         return np.full(df.shape, np.inf)
-    rho2 = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / tuned_for
-    x = max(votes, 1) * rho2
-    normal = math.sqrt(2 * (x + 1) / x * math.log(math.sqrt(x + 1) / alpha))
+    normal = _normal_multiple(votes, alpha, tuned_for)
     bounded = np.isfinite(df)
     return np.where(bounded, -stdtrit(np.where(bounded, df, 1.0), ndtr(-normal)), normal)
