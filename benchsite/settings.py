@@ -27,6 +27,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = env_folder("VAR_DIR", BASE_DIR / "var")
+os.environ.setdefault("BENCHSITE_VIT_DIR", str(VAR_DIR / "vit"))  # where `manage.py fetch_vit` puts a classifier
 SUITES_DIR = Path(env_str("SUITES_DIR", str(BASE_DIR / "config")))
 
 DEBUG = env_bool("DEBUG", False)
@@ -205,6 +206,7 @@ LEASE_MARGIN = env_int("LEASE_MARGIN", 30)
 DRAW_SLICE = env_int("DRAW_SLICE", 600)  # a job draws this long, then enqueues the next
 SWEEP_SECONDS = env_int("SWEEP_SECONDS", 15)
 MAX_CLAIMS = env_int("MAX_CLAIMS", 6)  # a sample claimed this often without an answer fails
+PYTHON_PROGRAMS = env_bool("PYTHON_PROGRAMS", False)  # whether entrants' Python programs are run, in a sandbox
 RETRY_SECONDS = env_int("RETRY_SECONDS", 2)  # the first wait after an error; it doubles, with jitter
 DRAW_IDLE_SECONDS = 1.0  # how often a run with nothing due is checked again
 DRAW_RELOAD_SECONDS = 15.0  # how soon a worker notices a run that was started, extended or given another budget

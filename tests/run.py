@@ -13,7 +13,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.services import chromium, postgres, valkey_server
+from tests.services import bubblewrap, chromium, postgres, valkey_server
 from tests.test_architecture import PURE
 
 # For two cores: tests of real workers mostly wait, browsers never do.
@@ -60,6 +60,7 @@ def main(arguments: list[str]) -> int:
     if "--quick" in arguments:
         paths = [] if any(not argument.startswith("-") for argument in arguments) else quick_paths()
         return pytest({**os.environ, "LOG_LEVEL": "WARNING"}, *arguments, *paths)
+    bubblewrap()
     with ThreadPoolExecutor(1) as aside, valkey_server() as queue, postgres() as database:
         browser = aside.submit(chromium)  # where it has to be installed, other tests need not wait for it
         plain = {**os.environ, "LOG_LEVEL": "WARNING", "REDIS_URL": queue.url, "TEST_TEMPLATE": TEMPLATE}

@@ -163,6 +163,12 @@ def valkey_server() -> Iterator[Valkey]:
         shutil.rmtree(server.folder, ignore_errors=True)
 
 
+def bubblewrap() -> None:
+    """What isolates Python programs."""
+    if shutil.which("bwrap") is None:
+        apt_install("bubblewrap", "bubblewrap")
+
+
 def find_chromium() -> str | None:
     names = ("chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chromium-browser")
     return os.environ.get("CHROMIUM") or next((path for name in names if (path := shutil.which(name))), None)

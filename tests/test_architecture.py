@@ -21,7 +21,7 @@ benchsite.lib benchsite.templatetags
 generation.formats
 generation.codes generation.images generation.money generation.protocols
 generation.suites
-generation.providers generation.demo
+generation.providers generation.demo generation.sandbox
 generation.models
 generation.pictures
 generation.queue
@@ -75,6 +75,7 @@ for each in ROOMS:
 # Pure rooms know no Django: text in, text out; columns in, numbers out.
 PURE = [
     *("generation/formats", "generation/suites", "generation/providers", "generation/demo"),
+    "generation/sandbox",
     *("judging/pairs/rounds.py", "judging/pairs/table.py", "judging/pairs/schedule.py", "judging/grades/order.py"),
     "judging/pairs/adaptive/draws.py",
     *("ranking/statistics", "ranking/charts", "ranking/*/scores.py"),

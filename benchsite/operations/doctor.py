@@ -17,6 +17,7 @@ from benchsite.operations.metrics import seconds_behind
 from benchsite.operations.service_checks import check_clock, check_database, check_hosts, check_queue
 from generation.formats import format_names, get_format
 from generation.models import Run, Sample
+from generation.runs.curating import why_no_programs
 from generation.runs.notices import checked_webhook
 from generation.suites.loading import BrokenSuite, load_suites
 from generation.suites.profiles import load_profiles
@@ -127,6 +128,11 @@ def check_machine(*, little: int = LITTLE_SPACE) -> Iterator[Finding]:
         )
     else:
         yield good(f"{free / 1e9:.0f} GB of disk are free.")
+    if settings.PYTHON_PROGRAMS:
+        if why := why_no_programs():
+            yield bad("Python programs are allowed, but cannot be run here.", why)
+        else:
+            yield good("Python programs are run in a sandbox, which was tried.")
 
 
 def check_formats() -> Iterator[Finding]:

@@ -155,7 +155,9 @@ class SampleAdmin(RunFactAdmin):
     actions = sample_actions()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Sample]:
-        return super().get_queryset(request).defer("run__config", "raw", "answer", "earlier_answers", "facts")
+        return (
+            super().get_queryset(request).defer("run__config", "raw", "answer", "earlier_answers", "questions", "facts")
+        )
 
     @admin.display(description="drawing")
     def drawing_(self, sample: Sample) -> SafeString | str:

@@ -253,7 +253,8 @@ class Crew:
         active.ended.append(ended)
         active.flying.pop(task, None)
         active.look_at = 0.0
-        self.limits.note(question.profile, ended)
+        if question.step is None:
+            self.limits.note(question.profile, ended)
         self.changed.set()
 
     def _room(self, active: ActiveRun) -> int:

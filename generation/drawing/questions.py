@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
-from generation.formats.silence import FINISH_OF
+from generation.formats.silence import FINISH_OF, PROGRAM_ERROR
 from generation.models import Entrant, LanguageModel, Prompt
 from generation.providers.errors import ProviderError
 from generation.providers.replies import Reply
 from generation.providers.requests import Request
 from generation.runs.loaded import LoadedRun
+from generation.sandbox.programs import Outcome, Step
 from generation.suites.profiles import Profile
 from generation.suites.programs import TARGET
 from generation.suites.prompts import fill_placeholders
@@ -41,6 +42,10 @@ class Question:
     deadline: float
     reserved_nano: int
     probe: bool = False  # the one call that finds out whether a model that failed is back
+    step: Step | None = (
+        None  # a Python program is run for its next question; no model is asked, and `request` has no words
+    )
+    asked: tuple[dict[str, Any], ...] = ()  # what a Python program asked so far, this question with it
 
     @property
     def turn(self) -> int:
@@ -48,7 +53,7 @@ class Question:
 
     @property
     def priced(self) -> bool:
-        return self.request.price is not None
+        return self.step is not None or self.request.price is not None
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class Ended:
     question: Question
     reply: Reply | None = None
     error: ProviderError | None = None
+    outcome: Outcome | None = None  # of a Python program's step
 
     @property
     def failure(self) -> ProviderError:
@@ -67,7 +73,17 @@ class Ended:
     @property
     def answer(self) -> Reply | None:
         """What is stored for good: the reply of the last turn, or the silence of a model that will say no more."""
+        if self.outcome is not None:
+            return self._chosen(self.outcome)
         return self.reply if self.reply and self.question.last_turn else self._silence
+
+    def _chosen(self, outcome: Outcome) -> Reply | None:
+        """What a Python program ended with: an answer of the model's, with how that one ended, or nothing."""
+        if outcome.answer is None:
+            return _reply("", PROGRAM_ERROR) if outcome.error else None
+        last = max(index for index, text in enumerate(self.question.earlier) if text == outcome.answer)
+        asked = self.question.asked[last]
+        return _reply(outcome.answer, asked.get("finish_reason", ""), completion_tokens=asked.get("completion_tokens"))
 
     @property
     def _silence(self) -> Reply | None:
@@ -76,22 +92,19 @@ class Ended:
             return None
         if error.kind == "retry" and self.question.claims < settings.MAX_CLAIMS:
             return None
-        return Reply(
-            text="",
-            finish_reason=FINISH_OF[error.code],
-            prompt_tokens=None,
+        return _reply(
+            "",
+            FINISH_OF[error.code],
             completion_tokens=error.completion_tokens,
             cost_nano=error.cost_nano,
             generation_id=error.generation_id,
-            served_model="",
-            served_provider="",
-            flags=(),
-            latency_ms=0,
             raw_bytes=error.partial,
         )
 
     @property
     def cost_nano(self) -> int | None:
+        if self.outcome is not None:
+            return 0
         return self.reply.cost_nano if self.reply else self.failure.cost_nano
 
     @property
@@ -100,36 +113,66 @@ class Ended:
         return self.error is not None and self.error.kind == "retry" and self.error.code not in THROTTLED
 
 
+def _reply(text: str, finish_reason: str, *, raw_bytes: bytes | None = None, **known: Any) -> Reply:
+    """An answer that came without a call of its own, or without words."""
+    nothing: dict[str, Any] = {"prompt_tokens": None, "completion_tokens": None, "cost_nano": None}
+    nothing |= {"generation_id": "", "served_model": "", "served_provider": "", "flags": (), "latency_ms": 0}
+    raw = text.encode() if raw_bytes is None else raw_bytes
+    return Reply(text=text, finish_reason=finish_reason, raw_bytes=raw, **nothing | known)
+
+
 def messages_of(
-    suite: Suite, model: LanguageModel, entrant: Entrant, prompt: Prompt, earlier: Sequence[str], image: str = ""
+    suite: Suite,
+    model: LanguageModel,
+    entrant: Entrant,
+    prompt: Prompt,
+    earlier: Sequence[str],
+    image: str = "",
+    asked: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[dict[str, Any], ...]:
     """The conversation up to the next turn: a model gets the prompt, a program gets its own turns about the target.
 
-    The prompt's reference picture goes with the first of them.
+    What a Python program asked last is a conversation by itself. The prompt's reference picture goes with the user's first
+    words.
     """
-    target = str(prompt.facts.get(TARGET) or prompt.subject or prompt.text)
-    turns = [fill_placeholders(turn, {TARGET: target}) for turn in entrant.turns] or [prompt.text]
-    if model.extra_prompt:
-        turns[0] = f"{turns[0]}\n\n{model.extra_prompt}"
     messages: list[dict[str, Any]] = []
     if suite.generation.system_prompt:
         messages.append({"role": "system", "content": suite.generation.system_prompt})
-    for turn, answer in zip(turns, earlier, strict=False):
-        messages += [{"role": "user", "content": turn}, {"role": "assistant", "content": answer}]
-    messages.append({"role": "user", "content": turns[len(earlier)]})
+    if asked:
+        messages += [dict(message) for message in asked[-1]["messages"]]
+    else:
+        turns = [fill_placeholders(turn, {TARGET: target_of(prompt)}) for turn in entrant.turns] or [prompt.text]
+        for turn, answer in zip(turns, earlier, strict=False):
+            messages += [{"role": "user", "content": turn}, {"role": "assistant", "content": answer}]
+        messages.append({"role": "user", "content": turns[len(earlier)]})
+    first = next(message for message in messages if message["role"] == "user")
+    if model.extra_prompt:
+        first["content"] = f"{first['content']}\n\n{model.extra_prompt}"
     if image:
-        next(message for message in messages if message["role"] == "user")["images"] = (image,)
+        first["images"] = (image,)
     return tuple(messages)
 
 
+def target_of(prompt: Prompt) -> str:
+    return str(prompt.facts.get(TARGET) or prompt.subject or prompt.text)
+
+
 def request_of(
-    loaded: LoadedRun, *, model_pk: int, entrant_pk: int, prompt_pk: int, attempt: int, earlier: Sequence[str]
+    loaded: LoadedRun,
+    *,
+    model_pk: int,
+    entrant_pk: int,
+    prompt_pk: int,
+    attempt: int,
+    earlier: Sequence[str],
+    asked: Sequence[Mapping[str, Any]] = (),
 ) -> Request:
     model, generation, prompt = loaded.models[model_pk], loaded.suite.generation, loaded.prompts[prompt_pk]
-    image = loaded.images.get(prompt.key, "")
+    image, entrant = loaded.images.get(prompt.key, ""), loaded.entrants[entrant_pk]
+    waits = entrant.python and len(asked) == len(earlier)  # for its program: there is nothing to ask yet
     return Request(
         model_id=model.model_id,
-        messages=messages_of(loaded.suite, model, loaded.entrants[entrant_pk], prompt, earlier, image),
+        messages=() if waits else messages_of(loaded.suite, model, entrant, prompt, earlier, image, asked),
         temperature=generation.temperature,
         max_tokens=generation.max_tokens,
         parameters={**generation.parameters, **model.parameters},

@@ -22,6 +22,7 @@ from generation.providers.replies import Reply
 from generation.reading.answers import Read, read_answer
 from generation.reading.measuring import measured_inline
 from generation.runs.loaded import LoadedRun
+from generation.sandbox.programs import Outcome
 
 LONGEST_BACKOFF = 300.0
 LONGEST_BREAK = 900.0
@@ -70,7 +71,9 @@ def read_all(loaded: LoadedRun, ended: Sequence[Ended]) -> dict[Any, Read]:
 def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
     settled = Settled()
     for item in ended:
-        if _close_call(item):
+        if item.question.step is not None:
+            pass  # no call, and no cost
+        elif _close_call(item):
             if item.cost_nano is not None:
                 settled.money.spent += item.cost_nano
                 settled.money.released += item.question.reserved_nano
@@ -79,9 +82,11 @@ def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
         else:
             continue  # settled before: a repeat after a commit whose fate was unknown
         if (answer := item.answer) is not None:
-            if _save_answer(item.question, answer, read[item.question.token]):
+            if _save_answer(item, answer, read[item.question.token]):
                 settled.drawn += 1
                 settled.measured.append((item.question.sample_id, read[item.question.token].values))
+        elif item.outcome is not None:
+            _save_question(item.question, item.outcome)
         elif item.reply is not None:
             _save_turn(item.question, item.reply)
         else:
@@ -146,8 +151,9 @@ def _outcome(item: Ended) -> ProviderCall.Outcome:
     return ProviderCall.Outcome.RETRY if again else ProviderCall.Outcome.REFUSED
 
 
-def _save_answer(question: Question, reply: Reply, read: Read) -> bool:
+def _save_answer(item: Ended, reply: Reply, read: Read) -> bool:
     """Stores the answer if none is stored, even a late one: it was paid for."""
+    question = item.question
     fields = {
         **read.fields,
         **FREE,
@@ -161,6 +167,8 @@ def _save_answer(question: Question, reply: Reply, read: Read) -> bool:
         "failure": "",
         "failure_detail": "",
     }
+    if item.outcome is not None and item.outcome.error:
+        fields["detail"] = clean_text(item.outcome.error)[0]
     return Sample.objects.filter(pk=question.sample_id, drawn_at=None).update(**fields) == 1
 
 
@@ -170,8 +178,17 @@ def _mine(question: Question) -> Any:
 
 def _save_turn(question: Question, reply: Reply) -> None:
     """A program's next turn is a claim of its own, due at once; so a pause or a budget holds between turns too."""
-    earlier = [*question.earlier, clean_text(reply.text)[0]]
-    _mine(question).update(**FREE, state=Sample.State.PENDING, earlier_answers=earlier, claims=F("claims") - 1)
+    fields: dict[str, Any] = {"earlier_answers": [*question.earlier, clean_text(reply.text)[0]]}
+    if question.asked:
+        how = {"finish_reason": reply.finish_reason, "completion_tokens": reply.completion_tokens}
+        fields["questions"] = [*question.asked[:-1], {**question.asked[-1], **how}]
+    _mine(question).update(**FREE, **fields, state=Sample.State.PENDING, claims=F("claims") - 1)
+
+
+def _save_question(question: Question, outcome: Outcome) -> None:
+    """What a Python program wants to ask next, which is a claim of its own too."""
+    asked = [*question.asked, {"messages": list(outcome.question)}]
+    _mine(question).update(**FREE, state=Sample.State.PENDING, questions=asked, claims=F("claims") - 1)
 
 
 def _save_error(question: Question, error: ProviderError) -> bool:
@@ -214,7 +231,7 @@ def pause(run_id: int, reason: str, *, code: str) -> bool:
 def mark_models(active: ActiveRun, ended: Sequence[Ended]) -> None:
     """The circuit breaker, and models that the provider will never serve."""
     by_model: dict[int, list[Ended]] = {}
-    for item in ended:
+    for item in (item for item in ended if item.question.step is None):
         by_model.setdefault(item.question.model_pk, []).append(item)
     for model_pk, items in by_model.items():
         refused = next((item.error for item in items if item.error and item.error.kind == "fatal_model"), None)

@@ -25,6 +25,7 @@ from generation.drawing.active import ActiveRun
 from generation.drawing.pricing import reservation_nano
 from generation.drawing.questions import Ended, Question, deadline_of, request_of
 from generation.drawing.settling import Money
+from generation.drawing.steps import run_program, step_of
 from generation.models import Entrant, Event, LanguageModel, ProviderCall, Run, Sample
 from generation.money import NANO
 from generation.providers.client import Client
@@ -46,6 +47,8 @@ class Turn:
 
 async def ask(client: Client, question: Question) -> Ended:
     """Asks, and returns a reply or an error; never raises because of a provider."""
+    if question.step is not None:
+        return await run_program(question)
     try:
         reply = await client.ask(question.profile, question.request, deadline=question.deadline)
     except ProviderError as error:
@@ -114,6 +117,7 @@ def _look_up(active: ActiveRun, wanted: int) -> None:
         "attempt",
         "claims",
         "earlier_answers",
+        "questions",
         "model__failures_in_row",
     )
     due = Sample.objects.claimable().filter(
@@ -126,14 +130,10 @@ def _look_up(active: ActiveRun, wanted: int) -> None:
 
 def _question(active: ActiveRun, row: dict[str, Any], *, probe: bool) -> Question:
     profile, earlier = active.loaded.profiles[row["model_id"]], row["earlier_answers"]
-    request = request_of(
-        active.loaded,
-        model_pk=row["model_id"],
-        entrant_pk=row["entrant_id"],
-        prompt_pk=row["prompt_id"],
-        attempt=row["attempt"],
-        earlier=earlier,
-    )
+    entrant = active.loaded.entrants[row["entrant_id"]]
+    about = {"entrant_pk": entrant.pk, "prompt_pk": row["prompt_id"], "attempt": row["attempt"]}
+    about |= {"earlier": earlier, "asked": row["questions"]}
+    request, step = request_of(active.loaded, model_pk=row["model_id"], **about), step_of(active.loaded, **about)
     return Question(
         token=uuid4(),
         sample_id=row["id"],
@@ -141,12 +141,14 @@ def _question(active: ActiveRun, row: dict[str, Any], *, probe: bool) -> Questio
         prompt_pk=row["prompt_id"],
         claims=row["claims"] + 1,
         earlier=tuple(earlier),
-        last_turn=len(earlier) + 1 >= len(active.loaded.entrants[row["entrant_id"]].turns),
+        last_turn=not entrant.python and len(earlier) + 1 >= len(entrant.turns),
         profile=profile,
         request=request,
         deadline=deadline_of(profile),
-        reserved_nano=reservation_nano(request) or 0,
-        probe=probe,
+        reserved_nano=0 if step else reservation_nano(request) or 0,
+        probe=probe and step is None,
+        step=step,
+        asked=tuple(row["questions"]),
     )
 
 
@@ -231,6 +233,7 @@ def _take(active: ActiveRun, questions: list[Question]) -> list[Question]:
             reserved_nano=question.reserved_nano,
         )
         for question in taken
+        if question.step is None  # a program's own work is no call
     )
     return taken
 

@@ -37,11 +37,11 @@ def import_programs(
     suite = Suite.from_dict(run.config)
     if not suite.programs:
         raise RunError("The entrants of this run are models; programs can only join a run of programs.")
-    there = {entrant.name: (entrant.turns, entrant.source) for entrant in run.entrants.all()}
+    there = {entrant.name: (entrant.turns, entrant.source, entrant.python) for entrant in run.entrants.all()}
     done, new = Imported(), []
     for program in programs:
         if program.name in there:
-            if there[program.name] != (list(program.turns), program.source):
+            if there[program.name] != (list(program.turns), program.source, program.python):
                 raise RunError(f"There is another program named {program.name!r} in this run; give it a new name.")
             done.same.append(program.name)
             continue

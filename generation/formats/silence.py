@@ -6,11 +6,14 @@ from collections.abc import Mapping
 
 from generation.formats.base import Answer, Extraction, Format
 
-# By the finish reason that the provider gave; `moderation` stands for a prompt that it refused to pass on.
+PROGRAM_ERROR = "program_error"
+# By the finish reason that the provider gave; `moderation` stands for a prompt that it refused to pass on, and
+# `program_error` for a Python program that gave no answer.
 REASONS: Mapping[str, tuple[str, str]] = {
     "length": ("reasoning_only", "All of max_tokens went into reasoning; the answer is empty."),
     "content_filter": ("content_filter", "A filter of the model or its provider withheld the answer."),
     "moderation": ("moderation", "The provider refused this prompt for this model."),
+    PROGRAM_ERROR: ("program_failed", "The program ended without an answer."),
 }
 EMPTY = ("no_content", "The answer is empty.")
 # What the model caused, by code, and the finish reason that says so.

@@ -69,6 +69,7 @@ class Entrant(models.Model):
     team = models.CharField(max_length=120, blank=True)
     turns = models.JSONField(default=list, blank=True, help_text="A program's prompts, in order; empty for a model.")
     source = models.TextField(blank=True, help_text="Of a program that runs elsewhere; its answers are imported.")
+    python = models.TextField(blank=True, help_text="A program that is run here, in a sandbox.")
     baseline = models.BooleanField(default=False)
     approved = models.BooleanField(default=True)
     disqualified = models.TextField(blank=True, help_text="The reason; empty while the entrant competes.")
@@ -83,11 +84,11 @@ class Entrant(models.Model):
 
     @property
     def prompt_length(self) -> int:
-        return sum(len(turn) for turn in self.turns) + len(self.source)
+        return sum(len(turn) for turn in self.turns) + len(self.source) + len(self.python)
 
     @property
     def is_program(self) -> bool:
-        return bool(self.turns or self.source)
+        return bool(self.turns or self.source or self.python)
 
     @property
     def runs_elsewhere(self) -> bool:

@@ -40,6 +40,7 @@ class Event(models.Model):
         CLEAR_IDENTITY_LEAK = "clear_identity_leak"
         DISQUALIFY_ENTRANTS = "disqualify_entrants"
         APPROVE_ENTRANTS = "approve_entrants"
+        DESCRIBE_MODEL = "describe_model"
 
         ASK_REREAD = "ask_reread"
         REREAD_RUN = "reread_run"

@@ -100,6 +100,11 @@ class Sample(models.Model):
     raw = models.BinaryField(null=True, blank=True, help_text="The answer's own bytes, for audit.")
     answer = models.TextField(blank=True, help_text="The answer as text that both databases can hold.")
     earlier_answers = models.JSONField(default=list, blank=True, help_text="A program's answers before the last turn.")
+    questions = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="What a Python program asked: messages, and how each answer ended. The last may still be unanswered.",
+    )
     finish_reason = models.CharField(max_length=40, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     drawn_at = models.DateTimeField(null=True, blank=True)

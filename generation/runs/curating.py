@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,6 +18,7 @@ from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.expansion import expand_samples
 from generation.runs.lifecycle import retry_failed
 from generation.runs.staleness import mark_stale
+from generation.sandbox.programs import OFF, why_not
 from generation.suites.suite import Suite
 
 AT_ONCE = 500  # SQLite takes a limited number of values in one statement
@@ -118,6 +120,8 @@ def disqualify_entrants(entrants: QuerySet[Entrant], *, by: User, reason: str) -
 def approve_entrants(entrants: QuerySet[Entrant], *, by: User, reason: str) -> int:
     """Let entrants compete, with what is still to be drawn for them; also takes a disqualification back."""
     waiting = entrants.exclude(disqualified="", approved=True)
+    if waiting.exclude(python="").exists() and (why := why_no_programs()):
+        raise RunError(why)
 
     def back(pks: list[int]) -> None:
         Entrant.objects.filter(pk__in=pks).update(disqualified="", approved=True)
@@ -131,6 +135,11 @@ def approve_entrants(entrants: QuerySet[Entrant], *, by: User, reason: str) -> i
         enqueue_drawing()
 
     return _change_entrants(waiting, Event.Verb.APPROVE_ENTRANTS, by, reason, back)
+
+
+def why_no_programs() -> str:
+    """Why Python programs are not run here; empty where they are."""
+    return why_not() if settings.PYTHON_PROGRAMS else OFF
 
 
 @transaction.atomic

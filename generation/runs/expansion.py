@@ -85,7 +85,8 @@ def fill_prices(run: Run, today: Suite) -> list[str]:
 def _entrant_rows(run: Run, suite: Suite, models: dict[str, LanguageModel]) -> list[Entrant]:
     if not suite.programs:
         return [entrant_row(run, row) for row in models.values()]
-    return [program_row(run, program) for program in suite.programs]
+    # A Python program is run only once a curator has read it, whoever wrote the suite.
+    return [program_row(run, program, approved=not program.python) for program in suite.programs]
 
 
 def program_row(run: Run, program: ProgramEntry, **fields: Any) -> Entrant:
@@ -97,6 +98,7 @@ def program_row(run: Run, program: ProgramEntry, **fields: Any) -> Entrant:
         team=program.team,
         turns=list(program.turns),
         source=program.source,
+        python=program.python,
         baseline=program.baseline,
         disqualified=program.disqualified,
         is_demo=run.is_demo,

@@ -49,7 +49,7 @@ class LoadedRun:
     @cached_property
     def has_programs(self) -> bool:
         """Then a sample is claimed once a turn."""
-        return any(entrant.turns for entrant in self.entrants.values())
+        return any(entrant.turns or entrant.python for entrant in self.entrants.values())
 
     def price_of(self, model_pk: int) -> Price | None:
         model = self.models[model_pk]

@@ -32,6 +32,11 @@ def cost_bound_nano(suite: Suite, *, free: Collection[str] = ()) -> int | None:
                 if bound is None:
                     return None
                 total += bound
+            for _ in python_programs(suite):
+                bound = _python_bound(suite, model, images=bool(prompt.image))
+                if bound is None:
+                    return None
+                total += bound
     return total * suite.generation.attempts_per_prompt
 
 
@@ -45,7 +50,7 @@ def conversations(suite: Suite, prompt: PromptEntry) -> list[tuple[str, ...]]:
     """What is said about a prompt: its text, or the turns of every program that still competes."""
     if not suite.programs:
         return [(prompt.text,)]
-    return [fill_turns(program, prompt) for program in asked_programs(suite)]
+    return [fill_turns(program, prompt) for program in asked_programs(suite) if program.turns]
 
 
 def asked_programs(suite: Suite) -> list[ProgramEntry]:
@@ -53,11 +58,25 @@ def asked_programs(suite: Suite) -> list[ProgramEntry]:
     return [program for program in suite.programs if not program.disqualified and not program.runs_elsewhere]
 
 
+def python_programs(suite: Suite) -> list[ProgramEntry]:
+    return [program for program in asked_programs(suite) if program.python]
+
+
+def _python_bound(suite: Suite, model: ModelEntry, *, images: int) -> int | None:
+    """A Python program's questions are its own: as many and as long as the rules allow."""
+    size = _fixed_size(suite, model) + suite.program_rules.max_question + images * TOKENS_OF_AN_IMAGE
+    bound = upper_bound_nano(size, suite.generation.max_tokens, price_of(model.price_in, model.price_out))
+    return None if bound is None else bound * suite.program_rules.max_turns
+
+
+def _fixed_size(suite: Suite, model: ModelEntry) -> int:
+    return prompt_size({"content": text} for text in (suite.generation.system_prompt, model.extra_prompt) if text)
+
+
 def _conversation_bound(suite: Suite, model: ModelEntry, turns: tuple[str, ...], *, images: int) -> int | None:
     price = price_of(model.price_in, model.price_out)
     most = suite.generation.max_tokens
-    size = prompt_size({"content": text} for text in (suite.generation.system_prompt, model.extra_prompt) if text)
-    size += images * TOKENS_OF_AN_IMAGE
+    size = _fixed_size(suite, model) + images * TOKENS_OF_AN_IMAGE
     total = 0
     for turn in turns:
         size += prompt_size([{"content": turn}])
@@ -71,7 +90,6 @@ def _conversation_bound(suite: Suite, model: ModelEntry, turns: tuple[str, ...],
 
 def longest_prompt(suite: Suite, model: ModelEntry) -> int:
     """The most tokens that one call can carry to a model: the last turn of a program has all earlier ones and their answers."""
-    fixed = prompt_size({"content": text} for text in (suite.generation.system_prompt, model.extra_prompt) if text)
     answer = suite.generation.max_tokens + prompt_size([{"content": ""}])
     sizes = [
         prompt_size({"content": turn} for turn in turns)
@@ -80,4 +98,7 @@ def longest_prompt(suite: Suite, model: ModelEntry) -> int:
         for prompt in suite.prompts
         for turns in conversations(suite, prompt)
     ]
-    return fixed + max(sizes, default=0)
+    if python_programs(suite):
+        images = any(prompt.image for prompt in suite.prompts)
+        sizes.append(suite.program_rules.max_question + images * TOKENS_OF_AN_IMAGE)
+    return _fixed_size(suite, model) + max(sizes, default=0)

@@ -11,7 +11,7 @@ from generation.suites.suite import ProgramEntry, ProgramRules
 from generation.suites.yaml_fields import optional
 from generation.suites.yaml_source import Node, load_yaml
 
-PROGRAM_KEYS = ("name", "team", "turns", "baseline", "disqualified", "note", "source")
+PROGRAM_KEYS = ("name", "team", "turns", "baseline", "disqualified", "note", "source", "python")
 
 
 def read_programs(path: Path, *, check: bool = True) -> tuple[ProgramRules, tuple[ProgramEntry, ...]]:
@@ -34,9 +34,10 @@ def read_programs(path: Path, *, check: bool = True) -> tuple[ProgramRules, tupl
 
 
 def _rules(node: Node) -> ProgramRules:
-    fields = read.mapping(node, ("max_characters", "max_turns"))
+    most = {"max_characters": 100_000, "max_turns": 50, "max_question": 200_000}
+    fields = read.mapping(node, tuple(most))
     rules = ProgramRules()
-    for name, high in (("max_characters", 100_000), ("max_turns", 50)):
+    for name, high in most.items():
         if name in fields:
             rules = replace(rules, **{name: read.integer(fields[name], 1, high)})
     return rules
@@ -44,9 +45,9 @@ def _rules(node: Node) -> ProgramRules:
 
 def _program(node: Node) -> ProgramEntry:
     fields = read.mapping(node, PROGRAM_KEYS, ("name",))
-    if ("turns" in fields) == ("source" in fields):
-        hint = "give turns: to be asked here, or source: for a program whose answers are imported"
-        raise node.error("has both turns and a source, or neither", hint, reason="missing_key", key="turns")
+    if len({"turns", "python", "source"} & fields.keys()) != 1:
+        hint = "give turns: or python: to be run here, or source: for a program whose answers are imported"
+        raise node.error("has not one of turns, python and source", hint, reason="missing_key", key="turns")
     return ProgramEntry(
         name=read.line(fields["name"], limit=100),
         team=optional(fields, "team", lambda child: read.line(child, limit=100), ""),
@@ -55,6 +56,7 @@ def _program(node: Node) -> ProgramEntry:
         disqualified=optional(fields, "disqualified", lambda child: read.line(child, blank=True), ""),
         note=optional(fields, "note", read.line, ""),
         source=optional(fields, "source", lambda child: read.text(child, limit=100_000), ""),
+        python=optional(fields, "python", lambda child: read.text(child, limit=100_000), ""),
     )
 
 

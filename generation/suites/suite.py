@@ -123,6 +123,7 @@ class ProgramEntry:
     """A prompt program: one or more turns with a {{target}}; `disqualified` holds the reason, or "".
 
     One with a `source` instead of turns runs elsewhere: its answers are imported, and the source is kept to be looked at.
+    One with `python` is that source, run here in a sandbox.
     """
 
     name: str
@@ -132,11 +133,12 @@ class ProgramEntry:
     disqualified: str = ""
     note: str = ""
     source: str = ""
+    python: str = ""
 
     @property
     def length(self) -> int:
         """Characters of all turns or of the source, as the ranking policy counts them."""
-        return sum(len(turn) for turn in self.turns) + len(self.source)
+        return sum(len(turn) for turn in self.turns) + len(self.source) + len(self.python)
 
     @property
     def runs_elsewhere(self) -> bool:
@@ -149,6 +151,7 @@ class ProgramRules:
 
     max_characters: int = 10_000
     max_turns: int = 10
+    max_question: int = 20_000  # bytes that a Python program may ask at once
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ def _load_samples(state: ImportState) -> None:
     archived: list[tuple[int, Reading]] = []
 
     def make(row: dict[str, Any], where: Where) -> Sample:
-        same = ("finish_reason", "completion_tokens", "earlier_answers", "imported", "excluded_reason")
+        same = ("finish_reason", "completion_tokens", "earlier_answers", "questions", "imported", "excluded_reason")
         try:
             raw = base64.b64decode(row["raw_base64"] or "", validate=True)
         except (binascii.Error, ValueError):
@@ -193,7 +193,7 @@ def _load_samples(state: ImportState) -> None:
             answer=row["raw_output"],
             raw=raw or row["raw_output"].encode(),
             drawn_at=time_of(row["drawn_at"]),
-            **where.fitting(Sample, {name: row[name] for name in same}),
+            **where.fitting(Sample, {name: row[name] for name in same if name in row}),
         )
         read = read_now[sample.code] = _read_row(loaded, row, sample)
         # What signs itself is held here too, even if a curator of the other site released it: this site's decide anew.

@@ -46,7 +46,7 @@ def prompt_rows(run: Run) -> Rows:
 
 
 def entrant_rows(run: Run) -> Rows:
-    same = same_names("team", "turns", "source", "baseline", "approved", "disqualified", "is_demo")
+    same = same_names("team", "turns", "source", "python", "baseline", "approved", "disqualified", "is_demo")
     entrants = run.entrants.order_by("id")
     return rows_of(entrants, entrant="name", **same_names("code", "label", "note"), model_id="model__model_id", **same)
 
@@ -56,7 +56,7 @@ def sample_rows(run: Run, samples: QuerySet[Sample] | None = None) -> Rows:
     if samples is None:
         samples = run.samples.filter(state=Sample.State.DRAWN).in_order()
     samples = samples.select_related("entrant", "model", "prompt")
-    more = ("detail", "facts", "earlier_answers", "imported", "format_version", "held", "excluded_reason")
+    more = ("detail", "facts", "earlier_answers", "questions", "imported", "format_version", "held", "excluded_reason")
     for sample in samples.iterator(chunk_size=100):
         raw = bytes(sample.raw) if sample.raw is not None else None
         plain = raw is None or raw == sample.answer.encode()

@@ -20,7 +20,7 @@ def shown_samples(run: Run) -> QuerySet[Sample]:
     mine = Measurement.objects.filter(backend=run.measure_backend)
     samples = run.samples.filter(state=Sample.State.DRAWN, excluded_reason="")
     return (
-        samples.defer("raw", "answer", "earlier_answers")
+        samples.defer("raw", "answer", "earlier_answers", "questions")
         .select_related("prompt", "entrant", "model", "run")
         .prefetch_related(Prefetch("measurements", queryset=mine, to_attr="measured"))
     )

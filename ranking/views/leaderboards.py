@@ -173,7 +173,9 @@ def open_fit(request: HttpRequest, run: Run) -> Fit | None:
 def drawings_of(run: Run, entrant: Entrant) -> list[Sample]:
     """The first valid drawings of an entrant, for a page without a better order."""
     drawn = run.samples.judgeable().filter(entrant=entrant).order_by("attempt", "prompt__position")
-    return list(drawn.select_related("prompt", "run", "entrant").defer("raw", "answer", "earlier_answers")[:SHOWN])
+    return list(
+        drawn.select_related("prompt", "run", "entrant").defer("raw", "answer", "earlier_answers", "questions")[:SHOWN]
+    )
 
 
 @require_GET

@@ -169,7 +169,7 @@ def _add_drawings(lines: list[dict[str, Any]], most: int) -> None:
     place = Window(RowNumber(), partition_by=[F("run")], order_by=[F("attempt"), F("prompt__position"), F("pk")])
     first = Sample.objects.judgeable().filter(run__in=leaders, entrant__in=leaders.values()).annotate(place=place)
     wanted = first.filter(place__lte=4 * most).values_list("pk", flat=True)
-    tiles = Sample.objects.select_related("prompt", "entrant").defer("raw", "answer", "earlier_answers")
+    tiles = Sample.objects.select_related("prompt", "entrant").defer("raw", "answer", "earlier_answers", "questions")
     rows = tiles.filter(pk__in=list(wanted)) if leaders else ()
     by_run: dict[int, list[Sample]] = {}
     for sample in sorted(rows, key=lambda sample: (sample.attempt, sample.prompt.position)):

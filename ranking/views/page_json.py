@@ -269,6 +269,7 @@ def program(context: Context) -> dict[str, Any]:
     shown: Entrant = context["entrant"]
     details = {"team": shown.team, "baseline": shown.baseline, "disqualified": shown.disqualified, "turns": shown.turns}
     details |= {"source": shown.source} if shown.source else {}
+    details |= {"python": shown.python} if shown.python else {}
     levels = [
         {"letter": prompt.subject or prompt.key, **about_sample(trial["sample"]), "says": trial["words"]}
         for prompt, trials in context["levels"]

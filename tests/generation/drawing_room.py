@@ -92,7 +92,8 @@ def assert_invariants(run: Run, *, billed_nano: int, requests: int, kills: int =
 
 
 def is_last_turn(call: ProviderCall) -> bool:
-    return call.turn + 1 >= len(call.sample.entrant.turns)
+    asked = call.sample.questions or call.sample.entrant.turns
+    return call.turn + 1 >= len(asked)
 
 
 def assert_all_drawn(run: Run) -> None:

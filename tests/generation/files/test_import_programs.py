@@ -248,5 +248,5 @@ def test_a_program_has_turns_or_a_source(tmp_path, keys):
     path = tmp_path / "programs.yaml"
     path.write_text(f"programs: [{{name: odd, {keys}}}]")
 
-    with pytest.raises(SuiteError, match="both turns and a source, or neither"):
+    with pytest.raises(SuiteError, match="has not one of turns, python and source"):
         read_programs(path)
