@@ -136,7 +136,7 @@ class Format(ABC):
     shown_as: Literal["text", "image"]
     example: str  # an answer that `extract` accepts
     version: int = 1  # raised when extraction rules change, so that old readings can be told apart
-    measure_backends: tuple[str, ...] = ("builtin",)  # the first is the default
+    measure_backends: tuple[str, ...] = ("builtin",)  # the first is quick enough to measure while drawing
     shown_in_fonts: bool = False  # text: judges see it in three fonts and can mark those in which it breaks
     variants: Mapping[str, str] = NOTHING  # still pictures besides the first, and words for each
     score_parts: tuple[ScorePart, ...] = ()
@@ -146,6 +146,10 @@ class Format(ABC):
     @abstractmethod
     def extract(self, answer: Answer) -> Extraction:
         """The drawing in an answer, or the reason there is none; never raises, and takes linear time."""
+
+    def default_backend(self) -> str:
+        """What measures a new run."""
+        return self.measure_backends[0]
 
     def measure(self, drawing: str, answer: Answer, *, backend: str) -> dict[str, Any]:
         """JSON-able numbers about a valid drawing; deterministic, and the same on every machine."""

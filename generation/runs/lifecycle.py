@@ -111,7 +111,7 @@ def _create_run(
         paused_reason="" if draw else "Not begun yet: resume the run to draw it.",
         concurrency=suite.concurrency,
         adaptive_pairs=suite.judging.pairs == "adaptive",
-        measure_backend=get_format(suite.format).measure_backends[0],
+        measure_backend=get_format(suite.format).default_backend(),
         uploaded=uploaded,
         budget_nano=_checked_cap(to_nano(budget), uploaded),
         created_by=by,

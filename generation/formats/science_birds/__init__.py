@@ -13,7 +13,7 @@ from generation.formats.science_birds.drawing import draw_replay, draw_still
 from generation.formats.science_birds.extraction import read_code, read_drops
 from generation.formats.science_birds.level import Block, IllegalDrop, build_level, level_xml
 from generation.formats.science_birds.physics import Pose, settle
-from generation.formats.science_birds.similarity import LETTERS, classify
+from generation.formats.science_birds.similarity import LETTERS, classify, vit_is_ready
 
 
 class ScienceBirds(Format):
@@ -114,6 +114,10 @@ class ScienceBirds(Format):
         if demo.wants_plan(turns):
             return DemoAnswer(demo.plan(turns), fence=None)
         return DemoAnswer(demo.draw(turns, skill, random))
+
+    def default_backend(self) -> str:
+        """The competition's own classifier where it was fetched, else ours."""
+        return "vit" if vit_is_ready() else self.measure_backends[0]
 
     def missing(self) -> str:
         return "" if find_spec("Box2D") else "Levels cannot be measured: pip install Box2D"

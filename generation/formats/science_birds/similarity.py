@@ -1,7 +1,7 @@
 """How much a settled level looks like each capital letter: 26 softmax probabilities from one of two backends.
 
 - `glyphs`: a small convolutional network trained by `script/train_glyphs`, shipped as arrays, run by NumPy alone.
-- `vit`: the competition's own kind of classifier, from a local weights directory that the user provides.
+- `vit`: the competition's own classifier, from a local folder of weights that `manage.py fetch_vit` fills, or the user.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import string
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ FINE = 3  # each pixel is the mean of FINE × FINE points
 MARGIN = 0.12  # of the content's longer side, on every side
 WEIGHTS = Path(__file__).with_name("glyphs.npz")
 VIT_DIR = "BENCHSITE_VIT_DIR"
+VIT_PACKAGES = ("torch", "transformers")
+FETCHED = "fetched.json"  # in the folder of weights that were fetched and verified
 DIGITS = 9  # rounding hides the last bits in which processors may differ
 
 Array = NDArray[np.floating[Any]]
@@ -132,17 +135,28 @@ def classify_vit(shapes: Sequence[Rectangle]) -> Array:
 def load_vit(folder: str) -> tuple[Any, Any, list[int]]:
     """Processor, model and the index of each letter among its labels; nothing is ever downloaded."""
     if not folder or not Path(folder).is_dir():
-        raise BackendMissing(f"The `vit` backend needs its weights: set {VIT_DIR} to a local directory that has them.")
+        raise BackendMissing(
+            f"The `vit` backend needs its weights: run `manage.py fetch_vit`, or set {VIT_DIR} to a local directory that has them."
+        )
     try:
         from transformers import AutoImageProcessor, AutoModelForImageClassification
     except ImportError as error:
-        raise BackendMissing("The `vit` backend needs `pip install transformers torch`.") from error
+        raise BackendMissing("The `vit` backend needs `pip install torch transformers`.") from error
     processor = AutoImageProcessor.from_pretrained(folder, local_files_only=True)
     model = AutoModelForImageClassification.from_pretrained(folder, local_files_only=True).eval()
     index = {str(label).upper()[-1:]: int(number) for number, label in model.config.id2label.items()}
     if len(model.config.id2label) != len(LETTERS) or set(index) != set(LETTERS):
         raise BackendMissing(f"The classifier in {VIT_DIR} does not have the 26 capital letters as its labels.")
     return processor, model, [index[letter] for letter in LETTERS]
+
+
+def missing_packages() -> list[str]:
+    return [name for name in VIT_PACKAGES if find_spec(name) is None]
+
+
+def vit_is_ready() -> bool:
+    """Whether verified weights and what runs them are here."""
+    return Path(os.environ.get(VIT_DIR, ""), FETCHED).is_file() and not missing_packages()
 
 
 BACKENDS: dict[str, Callable[[Sequence[Rectangle]], Array]] = {"glyphs": classify_glyphs, "vit": classify_vit}
