@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from generation.views import costs as cost_views
+from generation.views import descriptions as description_views
 from generation.views import imports as import_views
 from generation.views import runs as views
 from generation.views import start as start_views
@@ -16,6 +17,7 @@ run_urls = [  # /runs/<code>/
     path("runs/<slug:code>/progress/", views.progress, name="progress"),
     path("runs/<slug:code>/cancel/", views.cancel, name="cancel"),
     path("runs/<slug:code>/costs/", cost_views.costs, name="costs"),
+    path("runs/<slug:code>/describe/", description_views.describe, name="describe"),
     path("runs/<slug:code>/measure/", views.measure, name="measure"),
     path("runs/<slug:code>/extend/", views.extend, name="extend"),
     path("runs/<slug:code>/import/", import_views.import_file, name="import"),

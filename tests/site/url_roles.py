@@ -62,6 +62,7 @@ ADDRESSES = {
     "generation:start_uploaded": Row(CURATORS_405, CURATORS_MOVED),
     "generation:catalogue": Row(CURATORS, CURATORS_405, ("ascii",)),
     "generation:costs": Row(CURATORS, CURATORS, ("@run",)),
+    "generation:describe": Row("login 403 403 404 404", "login 403 403 404 404", ("@run",)),  # it names no model
     "generation:check": Row(CURATORS_405, CURATORS, ("ascii",)),
     "generation:run": Row(CURATORS, CURATORS_405, ("@run",)),
     "generation:progress": Row(CURATORS, CURATORS_405, ("@run",)),
