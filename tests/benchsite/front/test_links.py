@@ -23,7 +23,7 @@ from tests.ranking.voted_run import make_voted_run
 from tests.site.admin.rows import make_rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long, pytest.mark.once]
-EACH = 2  # links of one kind that are followed from pages of one kind; the next vote's page is made as this one's is
+EACH = 1  # links of one kind that are followed from pages of one kind; the next vote's page is made as this one's is
 ADDRESS = {"a": "href", "link": "href", "img": "src", "script": "src"}
 
 
