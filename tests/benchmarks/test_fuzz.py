@@ -87,10 +87,10 @@ def test_a_reader_that_breaks_is_told():
 def test_repeated_and_nested_delimiters_take_linear_time(name, place, pattern):
     reader = next(reader for reader in READERS if reader.name == name)
 
-    # The least of three: other work on the machine only ever adds to a measurement.
-    growth = min(measure_growth(reader, place, pattern, 6_000, 48_000) for _ in range(3))
+    # The least of up to three: other work on the machine only ever adds to a measurement.
+    growths = (measure_growth(reader, place, pattern, 6_000, 48_000) for _ in range(3))
 
-    assert growth <= MOST_GROWTH
+    assert any(growth <= MOST_GROWTH for growth in growths)
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
