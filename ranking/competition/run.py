@@ -75,7 +75,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> Competition
         "targets": sorted({*scored.chars["target"]}),
         "weights": scored.weights.to_dict("records"),
         "chars": scored.chars.to_dict("records"),
-        "run": {"md": markdown_of(run, result["answers"], scored), "csv": competition_csv(scored)},
+        "run": {"md": markdown_of(run, result["answers"], scored, backend=backend), "csv": competition_csv(scored)},
     }
     result["people"] = rounded(
         compare_with_people(
@@ -88,9 +88,9 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> Competition
     return cast(CompetitionResult, result)
 
 
-def markdown_of(run: Run, answers: AnswersResult, scored: Competition) -> str:
-    parts = (f"# {markdown_cell(str(run))}", missing_sentence(answers), competition_markdown(scored))
-    return "\n\n".join(part for part in parts if part)
+def markdown_of(run: Run, answers: AnswersResult, scored: Competition, *, backend: str) -> str:
+    head = (f"# {markdown_cell(str(run))}", f"Levels measured by the classifier {backend}.", missing_sentence(answers))
+    return "\n\n".join(part for part in (*head, competition_markdown(scored)) if part)
 
 
 def missing_trials(run: Run, targets: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
