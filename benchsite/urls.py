@@ -12,6 +12,9 @@ from benchsite.operations import health, metrics_views
 from ranking.urls import gallery_urls
 
 urlpatterns = [
+    path(
+        "", include("judging.urls")
+    ),  # first, because votes are most of the requests, and addresses are tried in order
     path("", views.home, name="home"),
     path("drawings/", views.drawings, name="drawings"),
     path("suites/", views.suites, name="suites"),
@@ -26,6 +29,5 @@ urlpatterns = [
     path("", include("ranking.urls")),
     path("favicon.ico", RedirectView.as_view(url=f"/{settings.STATIC_URL.strip('/')}/icon.svg")),
     path("", include("judging.account_urls")),
-    path("", include("judging.urls")),
     path("admin/", admin.site.urls),
 ]

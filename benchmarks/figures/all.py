@@ -34,6 +34,7 @@ BENCHES = (
     "ranking",
     "generation",
     "judging",
+    "growth",
     "site",
     "face",
     "fire",

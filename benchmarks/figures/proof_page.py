@@ -36,12 +36,17 @@ PARTS = {
         "acknowledged; at the end it must match the database.",
     ),
     "judging": ("Judging", "Judges over HTTP against gunicorn, on PostgreSQL and on SQLite, with few and with very many stored votes."),
+    "growth": (
+        "Growth",
+        "Processor milliseconds of a vote with its next pair, a board from a stored fit and a fit from tallies, in one process on SQLite, as one thing "
+        "at a time becomes large. Above 10,000 votes there are as many earlier judges as it takes for a thousand votes each.",
+    ),
     "peers": (
         "Votes in other tools",
         "The same light judges, who never pause, vote over HTTP in Label Studio, Potato and Pearmut, each started by its own command from PyPI, and here. "
         "Processor time is of the server and everything below it, PostgreSQL included, at 8 judges, early and once the votes named are stored.",
     ),
-    "generation": ("Drawing", "A crew of 64 calls at once against the local demo provider."),
+    "generation": ("Drawing", "A crew of 64 calls at once, and one of 1,000, against the local demo provider."),
     "ranking": (
         "Rankings",
         "Speed and growth, compared with evalica, its plain bootstrap and choix on raw pairs, all measured in the same run.",
@@ -67,6 +72,7 @@ PARTS = {
 STORM = "database seed gentle samples drawn failed held"
 TABLES = {
     "chaos": {"storms": STORM},
+    "growth": {"rows": "judges entrants prompts votes vote_ms board_ms fit_ms"},
     "peers": {
         "tools": "tool version votes_per_s_1 votes_per_s_4 votes_per_s_8 votes_per_s_16 cpu_ms votes_stored cpu_ms_then note"
     },

@@ -121,9 +121,9 @@ def queries_of_a_vote(run):
     seat = Seat.objects.filter(run=run).latest("id")
     counts = []
     for _ in range(25):
-        code = Matchup.objects.get(seat=seat, state="open").code
+        code, have = (Matchup.objects.get(seat=seat, state=state).code for state in ("open", "queued"))
         with CaptureQueriesContext(connection) as context:
-            client.post("/judge/vote/", {"code": code, "outcome": "left"})
+            client.post("/judge/vote/", {"code": code, "outcome": "left", "have": have})
         counts.append(sum(query["sql"] not in ("BEGIN", "COMMIT", "BEGIN IMMEDIATE") for query in context))
     return {"usual": sorted(counts)[len(counts) // 2], "most": max(counts[5:])}
 

@@ -89,17 +89,18 @@ def make_judges(run: Run, count: int, prefix: str = "judge") -> list[str]:
     return sessions
 
 
-def fill_votes(run: Run, wanted: int) -> int:
-    """Bring the run to about `wanted` votes by earlier judges, a thousand each, copied inside the database."""
-    first = Seat.objects.filter(run=run, pseudonym="earlier-0").first() or _first_block(run)
+def fill_votes(run: Run, wanted: int, *, each: int = BLOCK) -> int:
+    """Bring the run to about `wanted` votes by earlier judges, at most a thousand each, copied inside the database."""
+    each = min(each, BLOCK)
+    first = Seat.objects.filter(run=run, pseudonym="earlier-0").first() or _first_block(run, each)
     there = Vote.objects.filter(run=run).count()
-    blocks = max(wanted - there, 0) // BLOCK
+    blocks = max(wanted - there, 0) // each
     known = Seat.objects.filter(run=run, judge=None).count()
     Seat.objects.bulk_create(Seat(run=run, pseudonym=f"earlier-{known + n}") for n in range(blocks))
     with connection.cursor() as cursor:
         cursor.execute(MORE_MATCHUPS, [first.pk])
         cursor.execute(MORE_VOTES, [first.pk, run.pk, first.pk])
-        Seat.objects.filter(run=run, judge=None).update(voted=BLOCK, made=BLOCK)
+        Seat.objects.filter(run=run, judge=None).update(voted=each, made=each)
     rebuild_tallies(run)
     # Done now, the server's housekeeping is not counted with the votes. SQLite has none, and nobody asks it for statistics.
     if connection.vendor == "postgresql":
@@ -109,8 +110,8 @@ def fill_votes(run: Run, wanted: int) -> int:
     return Vote.objects.filter(run=run).count()
 
 
-def _first_block(run: Run) -> Seat:
-    seat = Seat.objects.create(run=run, pseudonym="earlier-0", voted=BLOCK, made=BLOCK)
+def _first_block(run: Run, votes: int) -> Seat:
+    seat = Seat.objects.create(run=run, pseudonym="earlier-0", voted=votes, made=votes)
     prompts, entrants = list(run.prompts.all()), list(run.entrants.all())
     samples = {(s.entrant_id, s.prompt_id): s.pk for s in run.samples.filter(attempt=1).only("entrant", "prompt")}
     pairs = [(a, b) for a in entrants for b in entrants if a != b]
@@ -128,7 +129,7 @@ def _first_block(run: Run) -> Seat:
             left_sample_id=samples[pairs[n % len(pairs)][0].pk, prompt.pk],
             right_sample_id=samples[pairs[n % len(pairs)][1].pk, prompt.pk],
         )
-        for n in range(BLOCK)
+        for n in range(votes)
     ]
     Matchup.objects.bulk_create(matchups)
     early = now() - timedelta(days=9)

@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F
 from django.db.models.functions import Least
 from django.utils.timezone import now
 
+from benchsite.lib.database.updates import update_rows
 from benchsite.lib.text import clean_text
 from generation.drawing.active import ActiveRun
 from generation.drawing.questions import THROTTLED, Ended, Question
@@ -26,6 +27,7 @@ from generation.sandbox.programs import Outcome
 
 LONGEST_BACKOFF = 300.0
 LONGEST_BREAK = 900.0
+WAITING_CALLS = ("outcome", (ProviderCall.Outcome.OPEN.value, ProviderCall.Outcome.UNKNOWN.value))
 FREE = {"token": None, "lease_until": None}
 
 
@@ -96,8 +98,8 @@ def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
 
 def _close_call(item: Ended) -> bool:
     """Books the call, once. A call that was given up can still return and report its cost."""
-    waiting = Q(outcome__in=[ProviderCall.Outcome.OPEN, ProviderCall.Outcome.UNKNOWN], cost_nano=None)
-    return ProviderCall.objects.filter(waiting, token=item.question.token).update(**_call_fields(item)) == 1
+    where = {"token": item.question.token, "cost_nano": None}
+    return update_rows(ProviderCall, _call_fields(item), where=where, either=WAITING_CALLS) == 1
 
 
 def _reopen_closed(item: Ended) -> int | None:
@@ -169,7 +171,7 @@ def _save_answer(item: Ended, reply: Reply, read: Read) -> bool:
     }
     if item.outcome is not None and item.outcome.error:
         fields["detail"] = clean_text(item.outcome.error)[0]
-    return Sample.objects.filter(pk=question.sample_id, drawn_at=None).update(**fields) == 1
+    return update_rows(Sample, fields, where={"id": question.sample_id, "drawn_at": None}) == 1
 
 
 def _mine(question: Question) -> Any:

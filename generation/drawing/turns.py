@@ -20,6 +20,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils.timezone import now
 
+from benchsite.lib.database.updates import update_rows
 from generation.drawing import settling
 from generation.drawing.active import ActiveRun
 from generation.drawing.pricing import reservation_nano
@@ -244,11 +245,9 @@ def _take_one(question: Question, moment: datetime) -> bool:
         model = LanguageModel.objects.filter(Q(open_until=None) | Q(open_until__lte=moment), pk=question.model_pk)
         if model.update(open_until=lease) != 1:
             return False
-    untouched = Sample.objects.filter(
-        pk=question.sample_id, state=Sample.State.PENDING, next_at__lte=moment, claims=question.claims - 1
-    )
+    untouched = {"id": question.sample_id, "state": Sample.State.PENDING, "claims": question.claims - 1}
     fields = {"state": Sample.State.ASKING, "token": question.token, "lease_until": lease, "claims": question.claims}
-    return untouched.update(**fields) == 1
+    return update_rows(Sample, fields, where=untouched | {"next_at__lte": moment}) == 1
 
 
 def _lease(question: Question, moment: datetime) -> datetime:

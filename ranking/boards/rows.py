@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Min
+from django.db.models import Min, OuterRef, Subquery
 from django.http import QueryDict
 from django.urls import reverse
 
@@ -76,9 +76,14 @@ def _usd(nano: int | None) -> float | None:
 
 
 def first_drawings(run: Run) -> dict[int, Sample]:
-    """The first valid drawing of each entrant: of the same prompt wherever all have one."""
-    firsts = run.samples.judgeable().order_by().values("entrant_id").annotate(first=Min("id"))
-    samples = Sample.objects.filter(pk__in=[row["first"] for row in firsts]).defer("raw", "answer", "earlier_answers")
+    """The first valid drawing of each entrant: of the same prompt wherever all have one.
+
+    By the index that keeps a sample from being there twice: the cost grows with the entrants, not with the drawings.
+    """
+    own = Sample.objects.judgeable().filter(run=run, entrant=OuterRef("pk"))
+    first = Subquery(own.order_by("model_id", "prompt_id", "attempt").values("pk")[:1])
+    firsts = [pk for pk in run.entrants.annotate(first=first).values_list("first", flat=True) if pk is not None]
+    samples = Sample.objects.filter(pk__in=firsts).defer("raw", "answer", "earlier_answers")
     return {sample.entrant_id: sample for sample in samples.select_related("prompt", "run")}
 
 

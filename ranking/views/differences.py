@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from benchsite.lib.json_pages import page_or_json
 from generation.models import Entrant, Run
 from judging.rules import rules_of
+from ranking.boards.conditional import conditional
 from ranking.models import Fit
 from ranking.results import VerdictResult, VerdictsResult
 from ranking.views import page_json
@@ -20,6 +21,7 @@ from ranking.words import GAP_WORDS, labels_of, pair_of, verdict_words
 
 @require_GET
 @ranking_page
+@conditional
 def differences(request: HttpRequest, run: Run, protocol: str) -> HttpResponse:
     fit = newest_fit(request, run, protocol)
     if fit is None:

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET
 from benchsite.lib.json_pages import page_or_json
 from benchsite.lib.text import csv_text
 from generation.models import Run
+from ranking.boards.conditional import conditional
 from ranking.boards.frontier import (
     MEASURES,
     FrontierRow,
@@ -25,6 +26,7 @@ from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, 
 
 @require_GET
 @ranking_page
+@conditional
 def frontier(request: HttpRequest, run: Run, protocol: str) -> HttpResponse:
     fit = newest_fit(request, run, protocol)
     if fit is None:

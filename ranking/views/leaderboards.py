@@ -18,6 +18,7 @@ from generation.pictures import picture_response
 from generation.protocols import load, protocol_of, protocols_of
 from generation.runs.errors import RunError
 from judging.disclosure import may_see_drawings
+from ranking.boards.conditional import conditional
 from ranking.boards.entrant_scores import scores_of
 from ranking.boards.rows import board_context, describe_entrants
 from ranking.fitting import publish_fit, set_counting
@@ -50,6 +51,7 @@ def leaderboards(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 @ranking_page
+@conditional
 def leaderboard(request: HttpRequest, run: Run, protocol: str = "") -> HttpResponse:
     protocol = protocol or next(iter(protocols_of(run)), "")
     if not protocol:

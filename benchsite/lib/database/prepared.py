@@ -111,20 +111,30 @@ def _literal(value: Any) -> str:
 
 
 def _reader(compiler: Any) -> Callable[[Sequence[Any]], list[Any]]:
-    """Makes objects of rows as `QuerySet` does it, with all that does not change from row to row at hand."""
+    """Makes objects of rows as `QuerySet` does it, with all that does not change from row to row at hand.
+
+    What several rows refer to, such as the seat of two pairs, is made once, and they share it.
+    """
     info, select, alias = compiler.klass_info, compiler.select, connection.alias
     start, stop = info["select_fields"][0], info["select_fields"][-1] + 1
     names = [column[0].target.attname for column in select[start:stop]]
     populators = get_related_populators(info, select, alias)  # type: ignore[call-arg]  # the stubs are of a later Django
+    fields = [related["field"] for related in info.get("related_klass_infos", [])]
     converters = compiler.get_converters([column[0] for column in select])
     annotations = list((compiler.annotation_col_map or {}).items())
 
     def read(rows: Sequence[Any]) -> list[Any]:
         made = []
+        shared: dict[tuple[str, Any], Any] = {}
         for row in compiler.apply_converters(rows, converters) if converters else rows:
             obj = info["model"].from_db(alias, names, row[start:stop])
-            for populator in populators:
-                populator.populate(row, obj)
+            for field, populator in zip(fields, populators, strict=True):
+                key = (field.name, row[populator.cols_start + populator.pk_idx])
+                if key in shared:
+                    field.set_cached_value(obj, shared[key])
+                else:
+                    populator.populate(row, obj)
+                    shared[key] = field.get_cached_value(obj)
             for name, at in annotations:
                 setattr(obj, name, row[at])
             made.append(obj)

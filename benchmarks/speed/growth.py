@@ -1,0 +1,150 @@
+"""script/bench growth [--full] [--json FILE]: processor time of a vote, a board and a fit as a run grows in each direction.
+
+From a small run (10 judges, 8 entrants, 40 prompts, 1,000 votes) one thing at a time becomes large; each row is measured in a
+process of its own on a new SQLite file. Nothing may grow faster than what it is made of: a vote not at all, a board with its entrants
+at most, a fit with its cells at most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figures.table import Row, make_parser, show, write_json
+
+ROOT = Path(__file__).resolve().parents[2]
+VOTES_MEASURED = 60
+
+
+@dataclass(frozen=True)
+class Size:
+    judges: int = 10
+    entrants: int = 8
+    prompts: int = 40
+    votes: int = 1_000
+
+
+BASE = Size()
+LARGER = (
+    replace(BASE, judges=100),
+    replace(BASE, entrants=40),
+    replace(BASE, prompts=1_000),
+    replace(BASE, votes=20_000),
+)
+FULL = (*LARGER, replace(BASE, votes=100_000), replace(BASE, votes=1_000_000), Size(100, 40, 1_000, 100_000))
+
+
+def measure(size: Size, folder: Path) -> Row:
+    os.environ |= {"VAR_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "benchmarks.peers.unhurried", "LOG_LEVEL": "ERROR"}
+    os.environ["DATABASE_URL"] = f"sqlite:///{folder}/growth.sqlite3"
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", verbosity=0, interactive=False)
+    from benchmarks.speed.judging_rows import fill_votes, make_judges, make_run
+    from generation.models import Run
+    from ranking.fitting import fit_run
+
+    run = make_run(entrants=size.entrants, prompts=size.prompts, attempts=2)
+    stored = fill_votes(run, size.votes, each=max(size.votes // size.judges, 1))
+    sessions = make_judges(run, size.judges)
+    row: Row = {**asdict(size), "votes": stored, "vote_ms": milliseconds_a_vote(run, sessions)}
+    row["fit_ms"] = least(lambda: fit_run(run, full=False), times=3)
+    Run.objects.filter(pk=run.pk).update(visibility=Run.Visibility.PUBLISHED, judging_state=Run.Judging.CLOSED)
+    return row | {"board_ms": milliseconds_a_board(run)}
+
+
+def milliseconds_a_vote(run: Any, sessions: list[str]) -> float:
+    """Of a vote with its next pair, through every layer but the network."""
+    from django.test import Client
+
+    lines = []
+    for session in sessions:
+        client = Client(headers={"host": "127.0.0.1", "accept": "application/json"})
+        client.cookies["sessionid"] = session
+        lines.append((client, client.post(f"/judge/{run.code}/start/").json()))
+
+    def vote_in_turn(number: int) -> None:
+        client, line = lines[number % len(lines)]
+        fields = {"code": line["current"]["code"], "have": line["next"]["code"], "outcome": "left"}
+        lines[number % len(lines)] = (client, client.post("/judge/vote/", fields).json())
+
+    for number in range(len(lines) + 10):
+        vote_in_turn(number)
+    began = time.process_time()
+    for number in range(VOTES_MEASURED):
+        vote_in_turn(number)
+    return round(1000 * (time.process_time() - began) / VOTES_MEASURED, 2)
+
+
+def milliseconds_a_board(run: Any) -> float:
+    from django.test import Client
+
+    client = Client(headers={"host": "127.0.0.1"})
+
+    def load() -> None:
+        if client.get(f"/runs/{run.code}/leaderboard/").status_code != 200:
+            raise SystemExit("The board does not open.")
+
+    load()
+    return least(load, times=5)
+
+
+def least(action: Callable[[], object], *, times: int) -> float:
+    """Processor milliseconds of the quickest of a few times."""
+    spent = []
+    for _ in range(times):
+        began = time.process_time()
+        action()
+        spent.append(time.process_time() - began)
+    return round(1000 * min(spent), 2)
+
+
+def in_a_process(size: Size) -> Row:
+    with tempfile.TemporaryDirectory(prefix="benchsite-bench-") as folder:
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.speed.growth",
+            "--one",
+            json.dumps(asdict(size)),
+            "--folder",
+            folder,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    if done.returncode:
+        sys.exit(done.stderr[-2000:])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    parser = make_parser(__doc__, "a million votes, and all at once: ten minutes")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(Size(**json.loads(options.one)), options.folder)))
+        return
+    rows = []
+    for size in (BASE, *(FULL if options.full else LARGER)):
+        rows.append(in_a_process(size))
+        print(rows[-1], file=sys.stderr, flush=True)
+    show("Processor time as a run grows", rows)
+    vote = max(row["vote_ms"] for row in rows) / rows[0]["vote_ms"]
+    write_json(options.json, {"rows": rows, "vote_growth": round(vote, 2)})
+
+
+if __name__ == "__main__":
+    main()

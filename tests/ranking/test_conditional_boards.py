@@ -1,0 +1,100 @@
+"""A board that the visitor's browser has already is confirmed without being made, and never where it could have changed."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+from django.utils.timezone import now
+
+from generation.models import Run
+from generation.runs.curating import exclude_samples
+from ranking.fitting import fit_run
+from tests.judging.make import make_curator, make_judge
+from tests.ranking.voted_run import make_voted_run
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+
+@pytest.fixture
+def run():
+    run = make_voted_run(votes=60)
+    Run.objects.filter(pk=run.pk).update(
+        visibility=Run.Visibility.PUBLISHED, judging_state=Run.Judging.CLOSED, finished_at=now()
+    )
+    run.refresh_from_db()
+    fit_run(run)
+    return run
+
+
+def ask(client, run, tag="", **query):
+    headers = {"if-none-match": tag} if tag else {}
+    return client.get(reverse("ranking:leaderboard", args=[run.code]), query, headers=headers)
+
+
+def test_an_unchanged_board_is_confirmed_in_few_statements(client, run, django_assert_max_num_queries):
+    page = ask(client, run)
+
+    with django_assert_max_num_queries(5):
+        again = ask(client, run, page["ETag"])
+
+    assert (again.status_code, again.content) == (304, b"")
+    assert again["ETag"] == page["ETag"]
+    assert set(page["Cache-Control"].split(", ")) == {"private", "no-cache"}
+    assert "Cookie" in page["Vary"]
+
+
+def test_another_page_of_the_board_has_another_tag(client, run):
+    assert ask(client, run, sort="name")["ETag"] != ask(client, run)["ETag"]
+
+
+def test_a_new_fit_is_seen_at_once(client, run):
+    tag = ask(client, run)["ETag"]
+    fit_run(run)
+
+    assert ask(client, run, tag).status_code == 200
+
+
+def test_what_a_curator_does_is_seen_at_once(client, run):
+    tag = ask(client, run)["ETag"]
+    exclude_samples(run.samples.filter(attempt=1), by=make_curator(), reason="Broken.")
+
+    assert ask(client, run, tag).status_code == 200
+
+
+def test_a_run_that_is_taken_back_is_not_confirmed(client, run):
+    tag = ask(client, run)["ETag"]
+    Run.objects.filter(pk=run.pk).update(visibility=Run.Visibility.PRIVATE)
+
+    assert ask(client, run, tag).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "change", [{"judging_state": Run.Judging.OPEN}, {"judging_state": Run.Judging.NOT_OPEN}, {"finished_at": None}]
+)
+def test_a_board_that_may_change_without_a_trace_has_no_tag(client, run, change):
+    tag = ask(client, run)["ETag"]
+    Run.objects.filter(pk=run.pk).update(**change)
+
+    page = ask(client, run, tag)
+
+    assert page.status_code == 200
+    assert "ETag" not in page
+
+
+@pytest.mark.parametrize("make_user", [make_curator, make_judge])
+def test_whoever_is_logged_in_gets_a_page_of_their_own(client, run, make_user):
+    tag = ask(client, run)["ETag"]
+    client.force_login(make_user())
+
+    page = ask(client, run, tag)
+
+    assert page.status_code == 200
+    assert "ETag" not in page
+
+
+def test_the_tag_says_nothing_about_votes(client, run, settings):
+    tag = ask(client, run)["ETag"]
+    settings.SECRET_KEY = "another site's"
+
+    assert ask(client, run)["ETag"] != tag
+    assert len(tag) == 34
