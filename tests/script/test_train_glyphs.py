@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from generation.formats.science_birds.extraction import Drop
+from generation.formats.science_birds.level import build_level
 from generation.formats.science_birds.similarity import logits_of, softmax
-from script import glyph_letters
+from script import glyph_letters, glyph_levels
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -72,6 +74,54 @@ def test_blocks_cover_the_grid_exactly():
             row, column = round(-y - height / 2), round(x - width / 2)
             covered[row : row + height, column : column + width] += 1
         assert (covered == grid).all()
+
+
+LETTER_T = np.array([[1, 1, 1], [0, 1, 0], [0, 1, 0]], bool)
+LETTER_F = np.array([[1, 1, 1], [1, 0, 0], [1, 1, 0], [1, 0, 0]], bool)
+
+
+def built(grid, habit, seed=5):
+    """The cells of a grid's level, as rows from the top."""
+    rng = np.random.default_rng(seed)
+    cells = [cell for block in build_level(glyph_levels.drops_of(squares(grid), habit, rng)) for cell in block.cells()]
+    rows = max(row for _, row in cells) + 1
+    picture = np.zeros((rows, max(column for column, _ in cells) + 1), bool)
+    for column, row in cells:
+        picture[rows - 1 - row, column] = True
+    return picture
+
+
+def squares(grid):
+    """The grid in single blocks, as `tile` gives them."""
+    return [(column + 0.5, -(row + 0.5), 1, 1, 0.0) for row, column in zip(*np.nonzero(grid), strict=True)]
+
+
+def test_a_builder_supports_what_would_fall_leaves_it_out_or_lets_it_fall():
+    assert built(LETTER_F, "support").tolist() == [[1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1]]
+    assert built(LETTER_F, "leave out").tolist() == [[1], [1], [1], [1]]
+    assert built(LETTER_F, "fall").tolist() == [[1, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
+
+
+def test_a_slip_forgets_moves_or_swaps_blocks_and_none_without_slips():
+    drops = [Drop("b11", 9)] * 400
+
+    assert glyph_levels.slip(drops, 0.0, np.random.default_rng(1)) == drops
+    slipped = glyph_levels.slip(drops, 0.2, np.random.default_rng(1))
+    assert 350 < len(slipped) < 390
+    assert {drop.x for drop in slipped} == {8, 9, 10}
+    assert {drop.kind for drop in slipped} == {"b11", "b31", "b13"}
+
+
+def test_levels_are_settled_pictures_of_their_letters_and_the_same_for_a_seed():
+    block = np.kron(LETTER_T, np.ones((32, 32), bool))
+    faces = [[block] * 26]
+
+    images, labels, moved = glyph_levels.make_part(faces, 6, (1, 0))
+
+    assert images.shape == (6, 32, 32)
+    assert labels.tolist() == [0, 1, 2, 3, 4, 5]
+    assert ((moved >= 0) & (moved <= 1)).all()
+    assert (images == glyph_levels.make_part(faces, 6, (1, 0))[0]).all()
 
 
 def test_grid_too_coarse_for_a_letter_is_thrown_away():
