@@ -45,10 +45,10 @@ def env_folder(name: str, default: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ImproperlyConfigured(
-            f"{name}={path} cannot be made: {error.strerror}. Choose a folder that you may write to."
+            f"{name}={path} cannot be created: {error.strerror}. Choose a folder you can write to."
         ) from None
     if not os.access(path, os.W_OK):
-        raise ImproperlyConfigured(f"{name}={path} cannot be written to. Change its owner, or choose another folder.")
+        raise ImproperlyConfigured(f"{name}={path} is not writable. Change its owner, or choose another folder.")
     return path
 
 

@@ -19,7 +19,7 @@ from generation.protocols import PROTOCOLS, Protocol, load, module_in
 NAME = re.compile("[a-z_]{1,20}")  # `Fit.protocol` holds no more
 NEEDED = ("label", "rests_on", "analyse", "template", "ranking_room")
 NEEDED_BY_PEOPLE = (
-    *("judging_words", "invitation", "judge_page", "curator_page", "judged_at"),
+    *("invitation", "judge_page", "curator_page", "judged_at"),
     *("home", "home_runs", "home_help", "judging_room"),
 )
 

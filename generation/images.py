@@ -24,7 +24,7 @@ def data_address(body: bytes) -> tuple[str, tuple[int, int]]:
             media_type, size = TYPES[str(picture.format)], picture.size
             picture.verify()
     except Exception as error:  # a damaged file fails in as many ways as there are
-        raise ValueError("not a picture that can be read") from error
+        raise ValueError("not a readable picture") from error
     return f"data:{media_type};base64,{base64.b64encode(body).decode()}", size
 
 

@@ -65,7 +65,7 @@ class Protocol:
 
     Where people judge:
 
-    - `judging_words` says on lists that judging is open; `invitation` tells a new judge what to expect.
+    - `invitation` tells a new judge what to expect.
     - `judge_page` is where a judge goes on; `curator_page` shows curators how judging is going.
     - `import_page` and `import_label` are the curators' link to bring in what was judged elsewhere.
     - `judged_at` leads from a run to the time of the newest judgement, to find rankings that missed one.
@@ -97,7 +97,6 @@ class Protocol:
     slow: bool = False
     needs_rubric: bool = False
     by_format: Mapping[str, Protocol] = field(default_factory=dict)
-    judging_words: Words = ""
     invitation: Words = ""
     judge_page: Page = ""
     curator_page: Page = ""
@@ -137,7 +136,6 @@ PAIRWISE = Protocol(
     },
     has_ties=True,
     slow=True,
-    judging_words="judges are voting",
     invitation="You see two drawings of one prompt side by side and choose the better one, with four keys.",
     judge_page="judging:judge",
     curator_page="judging:overview",
@@ -165,7 +163,6 @@ RUBRIC = Protocol(
     best_drawing="ranking.rubric.page.best_drawing",
     bounds=(0, 100),
     needs_rubric=True,
-    judging_words="judges are grading",
     invitation="You see one drawing at a time and grade it on a few dimensions, with the keyboard or sliders.",
     judge_page="judging:grades",
     curator_page="judging:grade_overview",

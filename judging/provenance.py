@@ -19,7 +19,7 @@ from generation.protocols import Protocol
 from generation.runs.errors import RunError
 from judging.disclosure import NOT_OVER
 
-REASON = "where the votes or grades come from; the leaderboard says it"
+REASON = "where the votes or grades come from; shown on the leaderboard"
 IMPORTS = (Event.Verb.IMPORT_VOTES, Event.Verb.IMPORT_GRADES, Event.Verb.IMPORT_RUN)
 SHOWN_REASONS = 20
 

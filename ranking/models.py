@@ -128,7 +128,7 @@ class AnalystToken(models.Model):
     """Lets one analyst read every run by the API. The token itself is shown once; only its hash is kept."""
 
     code = CodeField()
-    label = models.CharField(max_length=120, help_text="Whose it is, or for what.")
+    label = models.CharField(max_length=120, help_text="Who uses it, or what for.")
     digest = models.CharField(max_length=64, unique=True, editable=False)
     hint = models.CharField(max_length=12, editable=False, help_text="Its first letters, to tell two apart.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")

@@ -93,7 +93,7 @@ def public_sentence(run: Run, state: PublicState | None, labels: Mapping[str, st
     if run.adaptive_pairs:
         return "Judging is open. Standings are shown once it is closed."
     if state is None or not state.standings:
-        return "Judging is open. The first standings are shown after more votes."
+        return "Judging is open. The first standings will appear after more votes."
     first = state.standings[0]
     level = [labels.get(row["entrant"], row["entrant"]) for row in state.standings if row["high"] >= first["low"]]
     top = [labels.get(row["entrant"], row["entrant"]) for row in state.standings if row["rank"] == 1]

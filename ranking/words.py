@@ -56,6 +56,14 @@ def number_word(n: int) -> str:
     return words[n] if n < len(words) else str(n)
 
 
+def steadiness(variances: Iterable[tuple[float | None, str]], *, digits: int = 4, asked: str = "prompt") -> str:
+    """Who is steadiest, as far as attempts differ at all; empty where every variance would be shown as 0."""
+    known = [(variance, name) for variance, name in variances if variance is not None]
+    if not known or round(max(known)[0], digits) == 0:
+        return ""
+    return f"{min(known)[1]} is steadiest" if len(known) > 1 else f"How much attempts at one {asked} differ"
+
+
 def missing_sentence(answers: AnswersResult | None) -> str:
     """What a headline must add where answers are missing; fits of earlier releases do not know."""
     if not answers or not (answers["missing"] or answers["waiting"]):
@@ -82,7 +90,7 @@ GAP_WORDS = {
 
 
 VERDICT_WORDS = {
-    "settled": "{upper} is ahead of {lower}{gap}. The lead is settled: it holds however often the board is looked at.",
+    "settled": "{upper} is ahead of {lower}{gap}. The lead is settled: this stays valid however often it is checked.",
     "ahead": "{upper} is ahead of {lower}{gap}. This may still change.",
     "tied": "The two are practically equal{gap}.",
     "undecided": "The two are not separated yet{gap}.",

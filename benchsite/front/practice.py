@@ -83,7 +83,7 @@ def crowd_sentence(pair: Pair, choice: str) -> str:
     """How many judges chose as the visitor did."""
     total, same = pair.votes.total(), pair.votes[choice]
     if not total:
-        return "These drawings come with the site; nobody’s votes on them are kept."
+        return "These drawings come with the site, so there are no votes to compare with."
     judges = "simulated judges" if pair.simulated else "judges" if total > 1 else "judge"
     if total < 5:
         return f"{same} of {total} {judges} chose the same."

@@ -107,7 +107,7 @@ def reasoned(verb: Verb, *, label: str, done: str, refused: tuple[type[Exception
             messages.error(request, str(error))
         else:
             level = messages.SUCCESS if count else messages.WARNING
-            messages.add_message(request, level, done.format(count=count) if count else "Nothing had to be changed.")
+            messages.add_message(request, level, done.format(count=count) if count else "Nothing changed.")
         return None
 
     action.__name__ = verb.__name__

@@ -37,7 +37,7 @@ class Limits:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise JsonError("invalid_json", f"is not JSON ({name} is no number)")
+    raise JsonError("invalid_json", f"is not JSON ({name} is not a number)")
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def check_web() -> Iterator[Finding]:
     if settings.SITE_URL.startswith("https://") and not settings.PROXIES:
         yield warn(
             "SITE_URL is https and PROXIES is 0.",
-            "Set PROXIES=1 if a proxy terminates TLS; otherwise pages redirect for ever.",
+            "Set PROXIES=1 if a proxy terminates TLS; otherwise pages redirect forever.",
         )
     if not settings.DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists():
         yield bad(f"No static files in {settings.STATIC_ROOT}.", "Run: manage.py collectstatic --noinput")

@@ -20,7 +20,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """For Prometheus: with the token, or, where none is set, from this machine and through no proxy."""
     if not may_see_metrics(request):
         return HttpResponse(
-            "Not for you: set METRICS_TOKEN and send it as a bearer token.\n", status=403, content_type="text/plain"
+            "You do not have access: set METRICS_TOKEN and send it as a bearer token.\n",
+            status=403,
+            content_type="text/plain",
         )
     return HttpResponse(metrics_text(), content_type=CONTENT_TYPE)
 

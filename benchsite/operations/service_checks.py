@@ -119,7 +119,7 @@ def check_hosts() -> Iterator[Finding]:
             gone = ", ".join(f"{role} for {seconds / 60:.0f} min" for role, seconds in sorted(missing.items()))
             yield bad(
                 f"Host {host} is missing: no sign of {gone}.",
-                f"Start it again; if it was taken away: manage.py doctor --forget {host}",
+                f"Start it again; if it was removed: manage.py doctor --forget {host}",
             )
         else:
             yield good(f"Host {host} is up: {', '.join(sorted(roles))}.")

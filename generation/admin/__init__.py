@@ -67,11 +67,14 @@ class RunAdmin(FactAdmin):
         reasoned(
             curating.retry_runs,
             label="Retry what failed",
-            done="{count} samples wait to be asked again.",
+            done="{count} samples will be retried.",
             refused=REFUSED,
         ),
         reasoned(
-            curating.ask_reread, label="Read all answers again", done="Workers read {count} again.", refused=REFUSED
+            curating.ask_reread,
+            label="Read all answers again",
+            done="Queued for reading again: {count}.",
+            refused=REFUSED,
         ),
     )
 

@@ -30,7 +30,7 @@ CHECKS_AT_ONCE = 20
 LATELY = timedelta(days=1)  # longer than an outage
 NAMED = 5  # models in one sentence
 OUTAGE = Event.Verb.PRICES_NOT_LISTED
-WAY_OUT = "give price_in and price_out in models.yaml and extend the run, or take the budget away as you extend it"
+WAY_OUT = "give price_in and price_out in models.yaml and extend the run, or remove the budget when you extend it"
 Database = Callable[..., Awaitable[Any]]
 
 
@@ -89,7 +89,7 @@ def _pause_unpriced(run_id: int, asked: list[LanguageModel], error: ProviderErro
     if error is not None:
         settling.pause(run_id, clean_text(error.detail)[0], code=error.code)
         return
-    reason = f"The run has a budget, but nobody knows the price of {_names(still)}: {WAY_OUT}. Then resume it."
+    reason = f"The run has a budget, but the price of {_names(still)} is unknown: {WAY_OUT}. Then resume it."
     settling.pause(run_id, reason, code="price_unknown")
 
 
@@ -114,8 +114,9 @@ def awaited(run: Run) -> list[str]:
     outages = run.events.filter(verb=OUTAGE, subject__in=by_provider).order_by("at", "pk") if by_provider else ()
     newest = {event.subject: event.reason for event in outages}
     return [
-        f"Waiting for the price of {_names(by_provider[provider])}: {provider} cannot be asked now ({why}) and is asked again "
-        f"about every minute. To wait no longer, {WAY_OUT}. If its address is wrong, mend config/providers.yaml and start a new run."
+        f"Waiting for the price of {_names(by_provider[provider])}: {provider} cannot be reached now ({why}) and is "
+        f"tried again about every minute. To stop waiting, {WAY_OUT}. If its address is wrong, fix config/providers.yaml and "
+        "start a new run."
         for provider, why in newest.items()
     ]
 

@@ -208,9 +208,9 @@ def _priced(active: ActiveRun, picks: list[Question]) -> list[Question]:
 
 def _budget_reason(run: Run, needed: int) -> str:
     return (
-        f"The budget of US${(run.budget_nano or 0) / NANO:.4f} does not allow another call: {run.spent_nano / NANO:.4f} are "
-        f"spent, {run.reserved_nano / NANO:.4f} are held for calls whose cost is not known yet, and the next call "
-        f"may cost up to {needed / NANO:.4f}. Raise the budget to go on."
+        f"The budget of US${(run.budget_nano or 0) / NANO:.4f} does not allow another call: US${run.spent_nano / NANO:.4f} "
+        f"is spent, US${run.reserved_nano / NANO:.4f} is reserved for calls whose cost is not known yet, and the next call "
+        f"may cost up to US${needed / NANO:.4f}. Raise the budget to continue."
     )
 
 
@@ -269,7 +269,7 @@ class Swept:
 def sweep() -> Swept:
     """Gives up calls whose lease has lapsed and frees their samples; safe to run twice at once."""
     moment = now()
-    fields = {**settling.FREE, "failure": "lease_lapsed", "failure_detail": "The worker that asked this was lost."}
+    fields = {**settling.FREE, "failure": "lease_lapsed", "failure_detail": "The worker that made this call was lost."}
     with transaction.atomic():
         calls = ProviderCall.objects.filter(outcome=ProviderCall.Outcome.OPEN, lease_until__lt=moment).update(
             outcome=ProviderCall.Outcome.UNKNOWN, ended_at=moment, error="lease_lapsed", detail=fields["failure_detail"]

@@ -33,10 +33,10 @@ class LostWorker:
     lease_until: datetime
 
     def __str__(self) -> str:
-        are = "1 drawing is" if self.calls == 1 else f"{self.calls} drawings are"
+        held = "Its drawing" if self.calls == 1 else f"Its {self.calls} drawings"
         return (
-            f"The worker {self.name} was last heard of at {self.seen_at:%H:%M:%S} UTC and seems to be lost. {are} asked again "
-            f"when its lease ends, at {self.lease_until:%H:%M:%S} UTC; what the lost calls cost is not known until then."
+            f"Worker {self.name} last reported at {self.seen_at:%H:%M:%S} UTC and seems to be lost. {held} will be retried "
+            f"when its lease ends, at {self.lease_until:%H:%M:%S} UTC; until then the cost of the lost calls is unknown."
         )
 
 

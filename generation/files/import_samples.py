@@ -65,7 +65,7 @@ def import_samples(
     skip_bad: bool = False,
     progress: Progress = unwatched,
 ) -> Imported:
-    """JSON Lines, an object a line: model_id, prompt_text, attempt_number, raw_output (category, program optional)."""
+    """JSON Lines, one object per line: model_id, prompt_text, attempt_number, raw_output (category, program optional)."""
     lines, bad = read_lines(stream, source)
     return _import(lines, bad, run=run, source=source, by=by, skip_bad=skip_bad, progress=progress)
 

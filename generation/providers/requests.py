@@ -79,14 +79,18 @@ def key_of(profile: Profile) -> str:
         )
     if not (key.isascii() and key.isprintable()):
         # An HTTP library would quote the whole header in its complaint, so it never gets to see such a key.
-        raise ProviderError("pause_run", "bad_credentials", f"The key in {profile.key_env} has odd characters in it.")
+        raise ProviderError(
+            "pause_run", "bad_credentials", f"The key in {profile.key_env} contains invalid characters."
+        )
     return key
 
 
 def headers_of(profile: Profile, key: str, *, has_body: bool) -> dict[str, str]:
     own = {name: str(value) for name, value in dict(profile.headers or {}).items()}
     if not all(text.isascii() and text.isprintable() for pair in own.items() for text in pair):
-        raise ProviderError("pause_run", "bad_profile", f"Provider {profile.name}: a header has odd characters in it.")
+        raise ProviderError(
+            "pause_run", "bad_profile", f"Provider {profile.name}: a header contains invalid characters."
+        )
     headers = {name: value for name, value in own.items() if name.lower() not in ("authorization", "accept-encoding")}
     if has_body:
         headers["Content-Type"] = "application/json"

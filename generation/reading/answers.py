@@ -93,7 +93,7 @@ def read_answer(
 def _extract(loaded: LoadedRun, answer: Answer, flags: tuple[str, ...]) -> tuple[Extraction, list[str]]:
     """The extraction and the names of this run that sign it."""
     if "invalid_text" in flags:
-        return Extraction(None, "invalid_text", "The answer holds characters that no text can hold."), []
+        return Extraction(None, "invalid_text", "The answer has characters that no text can contain."), []
     try:
         extraction, names = READER.run("extract", Task(loaded.run.format, answer, loaded.names))
     except TooSlow:
@@ -102,7 +102,7 @@ def _extract(loaded: LoadedRun, answer: Answer, flags: tuple[str, ...]) -> tuple
         return Extraction(None, "too_slow", detail), []
     except (ReaderDied, RuntimeError) as error:  # one odd answer must not stop a crew
         log.error("reader_failed", run=loaded.run.code, format=loaded.run.format, error=str(error))
-        return Extraction(None, "reader_failed", f"Our reader tripped over this answer: {error}."), []
+        return Extraction(None, "reader_failed", f"Our reader failed on this answer: {error}."), []
     return extraction, names
 
 

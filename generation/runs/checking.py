@@ -55,7 +55,7 @@ async def ask_provider(profile: Profile, model_ids: Sequence[str]) -> tuple[KeyI
 def describe_key(profile: Profile, key: KeyInfo) -> str:
     name = profile.name
     if not profile.key_env:
-        return f"{name}: it answers, and needs no key."
+        return f"{name}: reachable; it needs no key."
     if key.limit_nano is None:
         return f"{name}: the key is accepted."
     used = (key.usage_nano or 0) / NANO

@@ -108,7 +108,7 @@ def _create_run(
         is_demo=bool(providers) and all(profiles[name].kind == "demo" for name in providers),
         start_key=key or None,
         drawing_state=Run.Drawing.OPEN if draw else Run.Drawing.PAUSED,
-        paused_reason="" if draw else "Not begun yet: resume the run to draw it.",
+        paused_reason="" if draw else "Not started yet: resume the run to draw it.",
         concurrency=suite.concurrency,
         adaptive_pairs=suite.judging.pairs == "adaptive",
         measure_backend=get_format(suite.format).default_backend(),
@@ -122,7 +122,7 @@ def _choose(suite: Suite, models: Sequence[str] | None, prompts: Sequence[str] |
     """The suite cut to what was asked for."""
     if attempts is not None:
         if not 1 <= attempts <= 100:
-            raise RunError(f"{attempts} attempts make no run; use 1 to 100.")
+            raise RunError(f"A run cannot have {attempts} attempts; use 1 to 100.")
         suite = replace(suite, generation=replace(suite.generation, attempts_per_prompt=attempts))
     if models is not None:
         _check_known(models, [entry.id for entry in suite.models], "model", suite)
@@ -244,7 +244,7 @@ def _cap(run: Run, budget: Budget | Literal["keep"], *, uploaded: bool) -> dict[
 def _checked_cap(nano_dollars: int | None, uploaded: bool) -> int | None:
     """Nobody who runs the server has looked at what a curator sends, so its cost stays capped."""
     if uploaded and nano_dollars is None:
-        raise RunError("A run of an uploaded suite or model needs a budget. Raise it instead of taking it away.")
+        raise RunError("A run of an uploaded suite or model needs a budget. Raise it instead of removing it.")
     return nano_dollars
 
 

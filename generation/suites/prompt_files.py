@@ -180,7 +180,7 @@ def read_image(node: Node, folder: Path) -> str:
     """A picture's file as a data address; raises an error that names the line, the file and what is allowed."""
     name = read.matching(node, FILE, "a picture's file name")
     if not name.lower().endswith(SUFFIXES):
-        raise node.error(f"{name!r} is no PNG, JPEG or WebP", f"use {', '.join(SUFFIXES)}", reason="bad_image")
+        raise node.error(f"{name!r} is not a PNG, JPEG or WebP", f"use {', '.join(SUFFIXES)}", reason="bad_image")
     try:
         with (folder / name).open("rb") as stream:
             body = stream.read(LARGEST + 1)
@@ -191,7 +191,7 @@ def read_image(node: Node, folder: Path) -> str:
     try:
         address, size = data_address(body)
     except ValueError:
-        raise node.error(f"{name!r} is no picture that can be read", "save it again", reason="bad_image") from None
+        raise node.error(f"{name!r} is not a readable picture", "save it again", reason="bad_image") from None
     if max(size) > WIDEST:
         hint = f"make it at most {WIDEST} pixels wide and high"
         raise node.error(f"{name!r} has {size[0]} × {size[1]} pixels", hint, reason="oversize")

@@ -11,7 +11,7 @@ from generation.protocols import PROTOCOLS
 SHIPPED = "ascii"
 DESCRIPTION = "Drawings by language models, judged by people who do not know who drew what."
 METHOD = (
-    "Judges see two drawings of the same prompt and say which is better, or that both are good, or that both fail. A "
+    "Judges see two drawings of the same prompt and say which is better, or that both are good, or that both are bad. A "
     "Bradley–Terry model turns these votes into ratings with 95% intervals."
 )
 GRADED = "Judges grade one drawing at a time on the rubric's dimensions; stages are weighted as the rubric says."

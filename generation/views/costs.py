@@ -29,7 +29,7 @@ class CloseCallsForm(forms.Form):
         max_value=1000,
         max_digits=13,
         decimal_places=9,
-        label="Cost of each chosen call in US$",
+        label="Cost of each selected call in US$",
         help_text="As the provider's bill shows it; 0 if it is not on the bill.",
     )
     reason = forms.CharField(

@@ -33,7 +33,7 @@ class StartForm(forms.Form):
         required=False, max_length=60, help_text="Optional. Tells two runs of one suite apart: midterm, final."
     )
     models = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple, help_text="Who is asked. More can join later.", required=False
+        widget=forms.CheckboxSelectMultiple, help_text="The models to ask. More can be added later.", required=False
     )
     attempts = forms.IntegerField(min_value=1, max_value=100, help_text="Drawings of each prompt by each model.")
     budget = forms.DecimalField(
@@ -113,7 +113,7 @@ class SuiteUploadForm(forms.Form):
     )
     files = ManyFilesField(  # type: ignore[assignment]  # Django takes it for a field, and its name for the files
         help_text="config.yaml, models.yaml and prompts.yaml, and programs.yaml where programs compete, with the "
-        "pictures that prompts name: choose them together, or one zip of them. At most 512 KiB a file.",
+        "pictures that prompts name: choose them together, or one zip of them. At most 512 KiB per file.",
         widget=ManyFilesInput(attrs={"accept": ".yaml,.yml,.zip,.png,.jpg,.jpeg,.webp"}),
     )
 
@@ -150,10 +150,10 @@ class ExtendForm(forms.Form):
         decimal_places=2,
         max_digits=9,
         label="New budget in US$",
-        help_text="Empty keeps it.",
+        help_text="Leave empty to keep it.",
     )
     no_budget = forms.BooleanField(
-        required=False, label="Take the budget away", help_text="The run then draws whatever it costs."
+        required=False, label="Remove the budget", help_text="The run then draws whatever it costs."
     )
     reason = forms.CharField(
         label="Why", required=False, max_length=LONGEST_REASON, help_text="Optional. Kept in the log."
@@ -172,7 +172,7 @@ class ExtendForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("no_budget") and cleaned.get("budget") is not None:
-            self.add_error("no_budget", "Give a new budget or take it away, not both.")
+            self.add_error("no_budget", "Set a new budget or remove it, not both.")
         return cleaned
 
     def budget_wanted(self) -> Any:
@@ -191,7 +191,7 @@ class CancelForm(forms.Form):
 class BackendForm(forms.Form):
     """Another backend for an automatic score."""
 
-    backend = forms.ChoiceField(help_text="What measures the drawings. What the present one said stays stored, apart.")
+    backend = forms.ChoiceField(help_text="What measures the drawings. The current measurements are kept.")
     reason = forms.CharField(
         label="Why", required=False, max_length=LONGEST_REASON, help_text="Optional. Kept in the log."
     )
@@ -206,7 +206,7 @@ class ImportForm(forms.Form):
     """Drawings made outside."""
 
     file = forms.FileField(
-        help_text="JSON Lines, an object a line with model_id, prompt_text, attempt_number and raw_output; or a zip of "
+        help_text="JSON Lines, one object per line with model_id, prompt_text, attempt_number and raw_output; or a zip of "
         "SVG files named MODEL/SUBJECT-1.svg, the number being the attempt.",
         widget=forms.FileInput(attrs={"accept": ".jsonl,.zip"}),
     )

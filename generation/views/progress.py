@@ -33,8 +33,8 @@ ADVICE = {
     "deadline": "The call took longer than the run allows. Retry, or raise the timeout in config/providers.yaml and start a new run.",
     "timeout": "The provider did not answer. Retry later.",
     "connection_error": "The connection failed. Check that the provider is up and its address is right.",
-    "lease_lapsed": "A worker died in mid-call. The call may have been charged; the sample is asked again.",
-    "worker_stopped": "A worker was stopped in mid-call. The call may have been charged; the sample is asked again.",
+    "lease_lapsed": "A worker died in mid-call. The call may have been charged; the sample will be retried.",
+    "worker_stopped": "A worker was stopped in mid-call. The call may have been charged; the sample will be retried.",
     "provider_error": "The provider had an internal error. The run waits and retries; use Retry for what failed.",
     "forbidden": "The key may not use this model. Grant it access at the provider, then Retry.",
     "window_too_small": "The model's window cannot hold the prompt and the longest answer. Lower max_tokens or choose another model.",
@@ -200,8 +200,8 @@ def _silence(asking: int, newest: datetime | None, lease: datetime | None, worke
     wait = max(round((lease - now()).total_seconds() / 60), 1)
     since = "yet" if newest is None else f"for {round((now() - newest).total_seconds() / 60)} min"
     return [
-        f"{are} being asked, and no answer has come {since}. What a lost worker held is asked again when its lease ends: "
-        f"at {lease:%H:%M} UTC, in {wait} min, at the latest."
+        f"{are} in progress, and no answer has arrived {since}. If a worker was lost, its drawings will be retried when its "
+        f"lease ends: at {lease:%H:%M} UTC, in {wait} min, at the latest."
     ]
 
 

@@ -106,9 +106,9 @@ def progress(request: HttpRequest, code: str) -> HttpResponse:
 
 
 VERBS: dict[str, tuple[Callable[..., object], str]] = {
-    "pause": (verbs.pause_run, "Paused. Calls in flight are finished and kept."),
+    "pause": (verbs.pause_run, "Paused. Calls in flight will finish and count."),
     "resume": (verbs.resume_run, "Drawing again."),
-    "retry": (verbs.retry_failed, "What had failed waits to be asked again."),
+    "retry": (verbs.retry_failed, "The failed drawings will be retried."),
 }
 
 
@@ -126,7 +126,7 @@ def act(request: UserRequest, code: str, verb: str) -> HttpResponse:
         if changed:
             messages.success(request, message)
         else:
-            messages.info(request, "Nothing had to be changed.")
+            messages.info(request, "Nothing changed.")
     return redirect("generation:run", code)
 
 
@@ -142,7 +142,7 @@ def cancel(request: UserRequest, code: str) -> HttpResponse:
         except verbs.RunError as error:
             form.add_error(None, str(error))
         else:
-            messages.info(request, "Cancelled. What is drawn stays." if changed else "Nothing had to be changed.")
+            messages.info(request, "Cancelled. Existing drawings are kept." if changed else "Nothing changed.")
             return redirect("generation:run", code)
     counts = {state: Count("pk", filter=Q(state=state)) for state in ("pending", "asking", "drawn")}
     return render(request, "generation/cancel.html", {"run": run, "form": form, **run.samples.aggregate(**counts)})
@@ -194,7 +194,7 @@ def extend(request: UserRequest, code: str) -> HttpResponse:
         except verbs.RunError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"{added} samples were added." if added else "The run is as you asked.")
+            messages.success(request, f"{added} samples were added." if added else "The run is updated.")
             return redirect("generation:run", code)
     return render(request, "generation/extend.html", {"run": run, "form": form})
 

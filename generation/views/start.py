@@ -80,7 +80,7 @@ def upload(request: UserRequest) -> HttpResponse:
 def start_uploaded(request: UserRequest) -> HttpResponse:
     suite = unseal(request.POST.get("sealed", ""), request.user)
     if suite is None:
-        messages.error(request, "Nothing was started: an upload is good for a day. Send the files again.")
+        messages.error(request, "Nothing was started: an upload expires after a day. Upload the files again.")
         return redirect("generation:upload")
     form = UploadedStartForm(suite, request.POST, more=len(request.POST.getlist("more")))
     if "check" in request.POST:

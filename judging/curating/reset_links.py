@@ -66,11 +66,15 @@ def vouch_for(*, judge: User, by: User, reason: str) -> None:
     """A curator who made none of the links asked the judge in person, and says so in the log of every run of theirs."""
     links = list(judge.reset_links.waiting())
     if not links:
-        raise RunError("Nothing waits to be confirmed: the judge has done it, or no link was used.")
+        raise RunError("There is nothing to confirm: the judge has confirmed it already, or no link was used.")
     if any(link.made_by_id == by.pk for link in links):
-        raise RunError("You made this link yourself: the judge confirms it, or another curator who asked the judge.")
+        raise RunError(
+            "You created this link, so you cannot confirm it. The judge can, or another curator who has asked the judge."
+        )
     if not by.is_superuser and any(link.made_by_id is None for link in links):
-        raise RunError("Nobody knows who made this link: the judge confirms it, or a superuser who asked the judge.")
+        raise RunError(
+            "It is not known who created this link. The judge can confirm it, or a superuser who has asked the judge."
+        )
     if not reason:
         raise RunError("Say how you know that it was the judge.")
     _confirm(judge, by=by, reason=reason)

@@ -51,7 +51,7 @@ def import_votes(
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     run = run or _make_run(lines, clean_text(title or path.stem)[0])
     if Event.objects.filter(run=run, verb=Event.Verb.IMPORT_VOTES, facts__digest=digest).exists():
-        raise BadLine(path.name, 0, "", "it was imported into this run before")
+        raise BadLine(path.name, 0, "", "it has already been imported into this run")
     _store(run, lines, progress)
     facts = {"digest": digest, "votes": len(lines)}
     file = clean_text(path.name)[0][:200]
@@ -156,7 +156,7 @@ def _matchup(
 ) -> Matchup:
     for name in (line.left_model, line.right_model):
         if name not in entrants:
-            raise line.bad(f"{name!r} is no entrant of this run. Imported without one, the file makes a run of its own")
+            raise line.bad(f"{name!r} is not an entrant of this run. Import the file without a run to create a new one")
     left, right = entrants[line.left_model], entrants[line.right_model]
     prompt = prompts.get((line.prompt_text, line.category)) or prompts.get((line.prompt_text, None))
     order, seat.made = seat.made, seat.made + 1

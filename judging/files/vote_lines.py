@@ -135,10 +135,10 @@ def read_vote_lines(path: Path, *, progress: Progress = unwatched) -> list[VoteL
             for number, row in zip(numbers, rows, strict=True):
                 line = _vote_line(row, path.name, number)
                 if line.judge and line.voted_at and (first := seen.setdefault(line, line.where)) != line.where:
-                    raise line.bad(f"this is the vote of {first} again")
+                    raise line.bad(f"this repeats the vote of {first}")
                 lines.append(line)
     if not lines:
-        raise BadLine(path.name, 0, "", "it holds no votes")
+        raise BadLine(path.name, 0, "", "it contains no votes")
     return lines
 
 

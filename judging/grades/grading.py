@@ -83,7 +83,7 @@ def _check_item(item: GradeItem) -> None:
     sample = item.sample
     withheld = sample.held or sample.excluded_reason or sample.entrant.disqualified
     if item.reported_at or withheld or sample.verdict != Sample.Verdict.VALID:
-        raise RefusedError("gone", "This drawing was taken out, and needs no grade.")
+        raise RefusedError("gone", "This drawing was removed and needs no grade.")
 
 
 def _check_values(values: Mapping[str, float], stage: Stage, rubric: Rubric) -> None:

@@ -76,7 +76,7 @@ def drawing(request: UserRequest, item: str) -> HttpResponse:
     if own.seat.run.judging_state != Run.Judging.OPEN:
         return redirect("judging:grades", own.seat.run.code)
     if not showable(own.seat).filter(pk=own.pk).exists():
-        messages.info(request, "That drawing was taken out, and needs no grade.")
+        messages.info(request, "That drawing was removed and needs no grade.")
         return redirect("judging:grades", own.seat.run.code)
     context = grade_pages.item_context(own) | {"reasons": Report.Reason.choices}
     return render(request, "judging/grade.html", context)
@@ -230,7 +230,7 @@ def decide(request: UserRequest, code: str, item: str) -> HttpResponse:
         if decide_item(item=reported, exclude=exclude, by=request.user, reason=reason_of(request)):
             messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
         else:
-            messages.info(request, "Nothing had to be changed.")
+            messages.info(request, "Nothing changed.")
     except RunError as error:
         messages.error(request, str(error))
     return redirect("judging:grade_overview", code)

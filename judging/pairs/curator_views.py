@@ -93,7 +93,7 @@ def decide(request: UserRequest, code: str, pk: int) -> HttpResponse:
         if curating.decide_report(report=report, exclude=exclude, by=request.user, reason=reason_of(request)):
             messages.success(request, "The drawing is out of judging." if exclude else "The report is dismissed.")
         else:
-            messages.info(request, "Nothing had to be changed.")
+            messages.info(request, "Nothing changed.")
     except RunError as error:
         messages.error(request, str(error))
     return redirect("judging:overview", code)

@@ -115,7 +115,7 @@ def check_on_screen(matchup: Matchup) -> None:
     if matchup.state == Matchup.State.QUEUED:
         raise RefusedError("not_on_screen", "Another pair is open, perhaps in another tab. Vote on that one first.")
     if matchup.state == Matchup.State.VOID:
-        raise RefusedError("void", "This pair was taken out, and needs no vote.")
+        raise RefusedError("void", "This pair was removed and needs no vote.")
     if matchup.state == Matchup.State.SKIPPED:
         raise RefusedError("skipped", "You skipped this pair. To vote on it, undo that first.")
 

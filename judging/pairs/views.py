@@ -67,11 +67,11 @@ def start(request: UserRequest, code: str) -> HttpResponse:
         if screen.seat.voted:
             return redirect("judging:done", code)
         if plan_of(screen.seat).pairs:
-            messages.success(request, "There is nothing left to judge in this run. Thank you all the same.")
+            messages.success(request, "There is nothing left to judge in this run. Thank you for coming back.")
         else:
             messages.info(
                 request,
-                "There is no pair to judge in this run yet. Drawings may still be on their way: come back later.",
+                "There is no pair to judge in this run yet. Drawings may still be on the way: come back later.",
             )
         return redirect("judging:home")
     return redirect("judging:judge", code)

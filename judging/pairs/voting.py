@@ -89,7 +89,7 @@ def _cast(judge: User, code: str, ballot: Ballot, *, look_first: bool) -> Cast:
         fill_screen(changes, waiting, known=known)
         changes.apply()
         raise RefusedError(
-            "gone", "A drawing of that pair was taken out while you looked. Your vote on it was not counted."
+            "gone", "A drawing of that pair was removed while you looked at it. Your vote was not counted."
         )
     # A clock that was set back makes nobody wait.
     shortest = timedelta(seconds=settings.MIN_VOTE_SECONDS)

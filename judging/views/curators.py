@@ -111,7 +111,7 @@ def weigh(request: UserRequest, code: str, pk: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         effect = {0.0: "is set aside", 1.0: "counts fully"}.get(seat.weight, f"counts {seat.weight:g} of a vote")
-        messages.success(request, f"{seat} {effect}. The ranking follows.")
+        messages.success(request, f"{seat} {effect}. The ranking will update.")
     return redirect("judging:overview", code)
 
 

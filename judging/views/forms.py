@@ -100,7 +100,7 @@ class VotesForm(forms.Form):
     """Votes that were cast elsewhere."""
 
     file = forms.FileField(
-        help_text="JSON Lines, an object a line with at least left_model, right_model and outcome; "
+        help_text="JSON Lines, one object per line with at least left_model, right_model and outcome; "
         "all that it may hold is what votes.jsonl of a download holds.",
         widget=forms.FileInput(attrs={"accept": ".jsonl"}),
     )

@@ -42,6 +42,6 @@ def _import(request: UserRequest, form: VotesForm, run: Run | None) -> HttpRespo
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
         else:
             votes = f"{count} vote{'' if count == 1 else 's'}"
-            messages.success(request, f"{votes} imported. The leaderboard follows in a few seconds.")
+            messages.success(request, f"{votes} imported. The leaderboard will update in a few seconds.")
             return redirect("judging:overview", into.code)
     return render(request, "judging/import_votes.html", {"run": run, "form": form})

@@ -34,7 +34,7 @@ def judge_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
     def checked(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if wants_json(request) and not request.user.is_authenticated:
             return JsonResponse(
-                {"error": "login", "sentence": "You are logged out. Log in again to go on."}, status=403
+                {"error": "login", "sentence": "You are logged out. Log in again to continue."}, status=403
             )
         return guarded(request, *args, **kwargs)
 

@@ -17,7 +17,17 @@ from ranking.charts.svg import Svg, tag
 from ranking.models import Fit
 from ranking.results import EstimateResult, ScoreRow, VerdictsResult
 from ranking.statistics.ranks import shared_ranks
-from ranking.words import chasing_words, joined, label, labels_of, named, numbers_of, rank_words, with_missing
+from ranking.words import (
+    chasing_words,
+    joined,
+    label,
+    labels_of,
+    named,
+    numbers_of,
+    rank_words,
+    steadiness,
+    with_missing,
+)
 
 UNIT = Scale(0.0, 1.0)
 
@@ -39,7 +49,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "category_table": category_table(fit, labels),
         "stages": count_table(result, stage_counts(result), labels, words=stages) if stages else {},
         "reasons": count_table(result, reason_counts(result), labels, words=reason_words(result)),
-        "steadiness": steadiness(shown, labels),
+        "steadiness": steadiness((row["variance"], named(row, labels)) for row in result["overall"]),
         "disqualified": [entrant for entrant in entrants.values() if entrant.disqualified],
         "labels": labels,
         **people_context(fit, labels),
@@ -159,15 +169,6 @@ def reason_words(result: AutomaticResult) -> dict[str, str]:
         {kind for _, kind in counts}, key=lambda kind: (-sum(n for (_, k), n in counts.items() if k == kind), kind)
     )
     return {kind: spoken(kind) for kind in kinds}
-
-
-def steadiness(rows: Sequence[ScoreRow], labels: Mapping[str, str]) -> str:
-    """Who is steadiest, as far as attempts differ at all; empty where every variance would read 0.0000."""
-    read: list[Mapping[str, Any]] = list(rows)
-    known = [(row["variance"], label(row["entrant"], labels)) for row in read if row.get("variance") is not None]
-    if not known or round(max(known)[0], 4) == 0:
-        return ""
-    return f"{min(known)[1]} is steadiest" if len(known) > 1 else "How much attempts at one prompt differ"
 
 
 def count_table(

@@ -162,7 +162,7 @@ class Migration(migrations.Migration):
                         default=generation.codes.new_code, editable=False, max_length=12, unique=True
                     ),
                 ),
-                ("label", models.CharField(help_text="Whose it is, or for what.", max_length=120)),
+                ("label", models.CharField(help_text="Who uses it, or what for.", max_length=120)),
                 ("digest", models.CharField(editable=False, max_length=64, unique=True)),
                 (
                     "hint",

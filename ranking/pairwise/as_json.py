@@ -149,7 +149,7 @@ def _model_fit(fit: CountsFit) -> dict[str, Any]:
 
 
 def _joint(fit: CountsFit) -> dict[str, Any] | None:
-    """The ratings that both terrible informs too, best first; null where fails are few."""
+    """The ratings that use both bad too, best first; null where fails are few."""
     joint = fit.joint
     if joint is None:
         return None

@@ -97,7 +97,7 @@ def _placed(row: StandingRow) -> list[str | int]:
 
 
 def _joint(board: PairwiseDocument) -> list[str]:
-    """The ratings that both terrible informs, where fails are frequent."""
+    """The ratings that use both bad, where fails are frequent."""
     joint = board.get("joint")
     if not joint:
         return []
@@ -105,10 +105,8 @@ def _joint(board: PairwiseDocument) -> list[str]:
         [place, markdown_cell(row["entrant"]), f"{row['rating']:.0f}", f"{row['low']:.0f} – {row['high']:.0f}"]
         for place, row in enumerate(joint["ratings"], start=1)
     ]
-    words = (
-        f"{percent(joint['fails'])} of the votes called both terrible. These ratings use that too, on a wider scale."
-    )
-    return ["### With both terrible", words, _table(["Place", "Entrant", "Elo", "95% interval"], rows, left=1)]
+    words = f"{percent(joint['fails'])} of the votes were “both bad”. These ratings use that too, on a wider scale."
+    return ["### With “both bad”", words, _table(["Place", "Entrant", "Elo", "95% interval"], rows, left=1)]
 
 
 def _places(board: PairwiseDocument) -> str:
@@ -188,7 +186,7 @@ def _method(board: PairwiseDocument) -> str:
     effect = intervals["design_effect"]
     sentences = [
         f"Bradley-Terry ratings on the Elo scale (mean 1000); ties count as {HANDLING[settings['ties']]}, "
-        f"fails (both terrible) as {HANDLING[settings['fails']]}.",
+        f"fails (both bad) as {HANDLING[settings['fails']]}.",
         f"Intervals are {CLUSTERED[intervals['method']]}{student}.",
         f"The design effect is {effect:.1f}." if board["votes"] and effect else "",
         ties_sentence(board["ties"]),

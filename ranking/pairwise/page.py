@@ -42,7 +42,7 @@ from ranking.pairwise.sentences import (
     ties_sentence,
 )
 from ranking.results import ConsistencyResult
-from ranking.words import labels_of, named, numbers_of, rank_words
+from ranking.words import labels_of, named, numbers_of, rank_words, steadiness
 
 FACES = {"courier": "Courier", "dejavu": "DejaVu", "fira": "Fira"}  # in the order of the judge's keys 1, 2, 3
 LANES = 6  # brackets side by side; more would say nothing
@@ -100,7 +100,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "best": best_sentence(standings, labels) if not scope else "",
         "even": ties_sentence(result["ties"]),
         "fonts": font_table(rows, full) if not scope else {},
-        "steadiness": steadiness(rows),
+        "steadiness": steadiness((row.consistency["variance"], row.label) for row in rows if row.consistency),
         "robust": robustness_sentence(result["robustness"], labels),
         "full": full,
         "everyone": other_version(result, facts["everyone"]["overall"] if "everyone" in facts else [], labels),
@@ -224,14 +224,6 @@ def font_table(rows: list[BoardRow], full: Fit | None) -> dict[str, Any]:
     return {"heads": list(FACES.values()), "lines": lines, "result": sentence}
 
 
-def steadiness(rows: list[BoardRow]) -> str:
-    """Who is steadiest, as far as attempts differ at all; empty where every variance would read 0.0000."""
-    known = [(c["variance"], row.label) for row in rows if (c := row.consistency) and c["variance"] is not None]
-    if not known or round(max(known)[0], 4) == 0:
-        return ""
-    return f"{min(known)[1]} is steadiest" if len(known) > 1 else "How much attempts at one prompt differ"
-
-
 def pairs_in(verdicts: VerdictsResult | None, state: str) -> set[frozenset[str]]:
     """The pairs of entrants on which this is the verdict."""
     return (
@@ -261,7 +253,7 @@ def bracket_marks(
 
 
 def joint_lines(result: PairwiseResult, labels: dict[str, str]) -> list[dict[str, Any]]:
-    """The ratings that both terrible informs too, best first."""
+    """The ratings that use both bad too, best first."""
     joint = result.get("joint")
     return [{**row, "label": labels.get(row["entrant"], row["entrant"])} for row in joint["ratings"]] if joint else []
 

@@ -143,7 +143,7 @@ def drawings(votes: Votes, fit: CountsFit) -> dict[str, Any]:
     """How each drawing and each prompt of an entrant did against what its rating led to expect.
 
     A drawing's `strength` is the mean residual of its votes, drawn to 0 as if two votes had met the expectation, so that
-    one lucky vote makes no best drawing; where fails are frequent, both terrible counts against both (`fit_joint`). Lists are [prompt, attempt, points, votes, strength] and [prompt, votes, strength].
+    one lucky vote makes no best drawing; where fails are frequent, both bad counts against both (`fit_joint`). Lists are [prompt, attempt, points, votes, strength] and [prompt, votes, strength].
     """
     number = {name: i for i, name in enumerate(fit.entrants)}
     theta = np.array([fit.overall_fit.theta[number[name]] if name in number else 0.0 for name in votes.entrants])

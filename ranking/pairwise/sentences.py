@@ -55,13 +55,13 @@ def leaders_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, sco
     """Who leads, and what would settle it. `scope` is a category's key; stability is known for the whole run only."""
     rows = scope_rows(result, scope)
     if not rows and len(labels) == 1:
-        return f"{next(iter(labels.values()))} is alone here, so there is nothing to compare it with."
+        return f"{next(iter(labels.values()))} is the only one here, so there is nothing to compare it with."
     if not rows:
         return "There are no votes here yet, so nothing is ranked."
     if len(rows) == 1:
-        return f"{named(rows[0], labels)} is alone here, so there is nothing to compare it with."
+        return f"{named(rows[0], labels)} is the only one here, so there is nothing to compare it with."
     if not scope and len(islands := result["connectivity"]["islands"]) > 1:
-        return f"There are {len(islands)} groups that never met, so nobody leads them all."
+        return f"There are {len(islands)} groups that were never compared with each other, so nobody leads overall."
     if not any(row["wins"] for row in rows):
         return "Every vote so far was a tie or a fail, so nobody is ahead."
     leaders = [row for row in rows if row["rank_low"] == 1]
@@ -70,7 +70,7 @@ def leaders_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, sco
     if len(leaders) < 2:
         return lead_sentence(result, rows, labels, open_to_doubt=is_open(result, rows[0], rows[1]))
     if len(leaders) == len(rows) > 2:
-        sentence = f"Nobody leads yet: the votes so far separate none of the {len(rows)} from the first."
+        sentence = f"Nobody leads yet: none of the {len(rows)} is separated from the first."
     else:
         sentence = f"{number_word(len(leaders)).capitalize()} are not separated at the top: {joined(leaders, labels)}."
     down_to = rows.index(leaders[-1]) + 1  # a close fourth may stand between the leaders
@@ -129,10 +129,7 @@ def stability_sentence(result: PairwiseDocument, *, before: str = "") -> str:
     if not stability["pairs"]:
         return ""
     if stability["stable"]:
-        return (
-            f"The ranking is stable: after {counted(votes, 'vote')} each pair of neighbours is apart or tied, "
-            "by a bound that holds however often the votes are looked at."
-        )
+        return f"The ranking is stable: after {counted(votes, 'vote')} every two neighbours are separated or practically equal, by a bound that stays valid however often it is checked."
     open_pairs = sum(pair["status"] == "open" for pair in stability["pairs"])
     sentence = f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are open."
     needed = stability["votes_needed"]
@@ -212,7 +209,7 @@ def side_sentence(bias: SideBiasResult) -> str:
     side = "left" if bias["logit"] > 0 else "right"
     favour = f"Judges favour the {side} side" if apart else "Judges favour neither side"
     logit, low, high = (signed(value, 2) for value in (bias["logit"], bias["low"], bias["high"]))
-    return f"{favour}: being shown left changes the odds by {logit} on the log scale ({low} to {high})."
+    return f"{favour}: being shown on the left changes the odds by {logit} on the log scale ({low} to {high})."
 
 
 def tie_bands(rows: Sequence[StandingRow]) -> list[tuple[int, int]]:

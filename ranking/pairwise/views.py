@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods
 
-from benchsite.lib.json_pages import page_or_json
 from generation.models import Run
 from judging.pairs import NAME
 from ranking.charts.markers import marker_sign
@@ -26,7 +25,7 @@ from ranking.pairwise.sentences import stability_sentence
 from ranking.people import is_closed_to, judge_labels
 from ranking.views import page_json
 from ranking.views.forms import PastForm
-from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, tabs_of
+from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, show_page, tabs_of
 from ranking.words import labels_of, named, numbers_of
 
 
@@ -53,7 +52,7 @@ def judges(request: HttpRequest, run: Run) -> HttpResponse:
     if fit is None:
         return nothing_yet(request, run)
     context = judges_context(fit, labels=judge_labels(run, curator=request.user.is_staff))
-    return page_or_json(request, "ranking/judges.html", {**_tabs(request, fit, "judges"), **context}, page_json.judges)
+    return show_page(request, "ranking/judges.html", {**_tabs(request, fit, "judges"), **context}, page_json.judges)
 
 
 BANDS = 4  # intervals drawn at once; more would hide each other
@@ -99,7 +98,7 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
     form = PastForm(request.POST or None) if request.user.is_staff else None
     if request.method == "POST" and form and form.is_valid():
         queue_past_fit(run, protocol=NAME, until=form.cleaned_data["until"].astimezone(UTC).isoformat())
-        messages.info(request, "That leaderboard is being made; it will be listed here in a few seconds.")
+        messages.info(request, "That leaderboard is being rebuilt; it will be listed here in a few seconds.")
         return redirect("ranking:history", run.code)
     if fit is None:
         return nothing_yet(request, run)
@@ -108,7 +107,7 @@ def history(request: HttpRequest, run: Run) -> HttpResponse:
         "form": form,
         **history_context(fit, chosen=request.GET.getlist("band")),
     }
-    return page_or_json(request, "ranking/history.html", context, page_json.history)
+    return show_page(request, "ranking/history.html", context, page_json.history)
 
 
 @require_GET
@@ -123,7 +122,7 @@ def versus(request: HttpRequest, run: Run) -> HttpResponse:
     context |= _tabs(request, fit, "versus")
     if not context["drawings_open"]:
         context["drawings"] = []
-    return page_or_json(request, "ranking/versus.html", context, page_json.versus)
+    return show_page(request, "ranking/versus.html", context, page_json.versus)
 
 
 @require_GET
@@ -136,4 +135,4 @@ def votes(request: HttpRequest, run: Run) -> HttpResponse:
     context = _tabs(request, fit, "votes")
     if context["drawings_open"]:
         context |= votes_context(run, request.GET, curator=request.user.is_staff)
-    return page_or_json(request, "ranking/votes.html", context, page_json.votes)
+    return show_page(request, "ranking/votes.html", context, page_json.votes)

@@ -17,7 +17,17 @@ from ranking.models import Fit
 from ranking.people import judge_labels
 from ranking.results import EstimateResult, ScoreRow
 from ranking.rubric.result import EntrantResult, RubricResult, result_of
-from ranking.words import ALPHA_WORDS, label, labels_of, named, number_word, numbers_of, rank_words, with_missing
+from ranking.words import (
+    ALPHA_WORDS,
+    label,
+    labels_of,
+    named,
+    number_word,
+    numbers_of,
+    rank_words,
+    steadiness,
+    with_missing,
+)
 
 ICC_WORDS = ((0.9, "excellent"), (0.75, "good"), (0.5, "moderate"), (-10.0, "poor"))  # Koo and Li 2016
 
@@ -42,7 +52,11 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "axis": interval_axis(scale),
         "unscored": [entrant for name, entrant in entrants.items() if name not in known],
         "agreement": agreement_words(result),
-        "steadiness": steadiness(result, labels),
+        "steadiness": steadiness(
+            ((row["consistency"]["variance"], named(row, labels)) for row in result["scores"]),
+            digits=2,
+            asked="subject",
+        ),
         "judges": judge_rows(fit),
         "simulated": result["run"].get("simulated", 0),
         "gallery": drawings_are_open(fit.run),
@@ -98,7 +112,7 @@ def leading_words(rows: list[ScoreRow], labels: Mapping[str, str], *, top: float
         return f"{name} has {out_of} points and no rival to compare with."
     close = [row for row in rows if row["rank_low"] == 1]
     if first["low"] is None:
-        return f"{name} has the most points ({out_of}). There is no interval yet, so nothing is said about leads."
+        return f"{name} has the most points ({out_of}). There is no interval yet, so nobody can be said to lead."
     if len(close) == 1:
         second = rows[1]
         gap = first["score"] - second["score"]
@@ -106,15 +120,6 @@ def leading_words(rows: list[ScoreRow], labels: Mapping[str, str], *, top: float
     if len(close) == len(rows) > 2:
         return f"{name} has the most points ({out_of}), but is not separated from the others yet."
     return f"{number_word(len(close)).capitalize()} are not separated at the top yet; {name} has the most points ({out_of})."
-
-
-def steadiness(result: RubricResult, labels: Mapping[str, str]) -> str:
-    """Who is steadiest, as far as attempts differ at all; empty where every variance would read 0.00."""
-    rows = [(row["consistency"]["variance"], label(row["entrant"], labels)) for row in result["scores"]]
-    known = [(variance, name) for variance, name in rows if variance is not None]
-    if not known or round(max(known)[0], 2) == 0:
-        return ""
-    return f"{min(known)[1]} is steadiest" if len(known) > 1 else "How much attempts at one subject differ"
 
 
 def agreement_words(result: RubricResult) -> list[str]:

@@ -12,7 +12,7 @@ def notes(board: Leaderboard) -> list[str]:
     fit = board.fit
     sentences = [*_basis(board), *_links(fit), *_misfits(fit), *_weights(fit), *_thin(fit)]
     if board.skipped:
-        sentences.append(f"{board.skipped} bad line{'s were' if board.skipped > 1 else ' was'} passed over.")
+        sentences.append(f"{board.skipped} bad line{'s were' if board.skipped > 1 else ' was'} skipped.")
     return sentences
 
 
@@ -29,7 +29,9 @@ def _basis(board: Leaderboard) -> list[str]:
     judges = len(board.judge_reports)
     method = fit.overall_fit.spread.method
     if method == "prompt":
-        sentences.append("All votes come from one judge: the intervals speak for that judge, not for judges at large.")
+        sentences.append(
+            "All votes come from one judge: the intervals speak for that judge, not for judges in general."
+        )
     elif method == "judge":
         sentences.append("All votes are on one prompt: the intervals speak for that prompt only.")
     elif method == "iid":
@@ -38,8 +40,7 @@ def _basis(board: Leaderboard) -> list[str]:
         sentences.append("No vote names its judge, so each counts as a judge of its own; intervals may be too narrow.")
     elif 1 < judges < FEW_JUDGES:
         sentences.append(
-            f"With {judges} judges nobody can tell which ranks they dispute: the intervals assume that judges differ "
-            "about all alike."
+            f"With {judges} judges it is impossible to tell which ranks they dispute: the intervals assume that they disagree equally about all."
         )
     return sentences
 
@@ -52,19 +53,18 @@ def _links(fit: CountsFit) -> list[str]:
     sentences = []
     if connected.islands > 1:
         sentences.append(
-            f"There are {connected.islands} groups that never met; ranks are within a group, "
-            "and nothing is compared across them."
+            f"There are {connected.islands} groups that were never compared with each other; ranks hold within a group only."
         )
     floating = [row for row in fit.overall if row.unbounded]
     kinds = {
-        "Won every comparison, so the rating has no limit upwards": [r for r in floating if r.wins == r.votes],
-        "Lost every comparison, so the rating has no limit downwards": [r for r in floating if r.losses == r.votes],
+        "Won every comparison, so the rating has no upper limit": [r for r in floating if r.wins == r.votes],
+        "Lost every comparison, so the rating has no lower limit": [r for r in floating if r.losses == r.votes],
     }
     named = {row.entrant for rows in kinds.values() for row in rows}
     kinds["Not linked to the others by wins both ways, so the rating has no limit on one side"] = [
         row for row in floating if row.entrant not in named
     ]
-    lean = "The value shown leans on a mild assumption (ridge 0.5)."
+    lean = "The value shown rests on a mild assumption (ridge 0.5)."
     sentences += [f"{words}: {_names([r.entrant for r in rows])}. {lean}" for words, rows in kinds.items() if rows]
     return sentences
 
@@ -87,7 +87,7 @@ def _weights(fit: CountsFit) -> list[str]:
     least = min(weights.by_class.values())
     return [
         f"Votes of very active judges count for less (down to {least:.2f} of a vote), because many votes of one person are "
-        "still one person's taste; the unweighted ratings are given beside."
+        "still one person's taste; the unweighted ratings are shown alongside."
     ]
 
 
@@ -95,7 +95,7 @@ def _thin(fit: CountsFit) -> list[str]:
     thin = fit.categories.thin
     if not thin:
         return []
-    return [f"Too few votes to rank within a category: {_names(thin)}. Ratings there lean on the overall one."]
+    return [f"Too few votes to rank within a category: {_names(thin)}. Ratings there rest mostly on the overall one."]
 
 
 def _names(names: tuple[str, ...] | list[str]) -> str:

@@ -58,7 +58,7 @@ def endpoint(view: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
         if request.method not in ("GET", "HEAD"):
             return _said(ApiError(405, "method", "Everything here is read-only: use GET."), Allow="GET, HEAD")
         if wait := seconds_to_wait(token):
-            error = ApiError(429, "limit", f"Too many requests; go on in {wait} seconds.")
+            error = ApiError(429, "limit", f"Too many requests; try again in {wait} seconds.")
             return _said(error, **{"Retry-After": str(wait)})
         try:
             answer = view(request, **path)
@@ -87,7 +87,7 @@ def _open_run(code: str) -> Run:
 def _limit(request: HttpRequest) -> int:
     given = request.GET.get("limit", str(USUAL))
     if not (given.isascii() and given.isdigit() and len(given) < 9 and 1 <= int(given) <= MOST):
-        raise ApiError(400, "limit", f"limit is a whole number from 1 to {MOST}.")
+        raise ApiError(400, "limit", f"limit must be a whole number from 1 to {MOST}.")
     return int(given)
 
 
@@ -166,7 +166,7 @@ def _fit(request: HttpRequest, code: str) -> Fit:
         raise ApiError(404, "protocol", f"This run is scored by {', '.join(known) or 'nothing yet'}.")
     fit = Fit.objects.newest(shown, protocol)
     if fit is None:
-        raise ApiError(404, "no_fit", "Nothing is fitted yet; ask again in a minute.")
+        raise ApiError(404, "no_fit", "Nothing is fitted yet; try again in a minute.")
     return fit
 
 

@@ -8,14 +8,13 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from benchsite.lib.json_pages import page_or_json
 from generation.models import Entrant, Run
 from judging.rules import rules_of
 from ranking.boards.conditional import conditional
 from ranking.models import Fit
 from ranking.results import VerdictResult, VerdictsResult
 from ranking.views import page_json
-from ranking.views.pages import newest_fit, nothing_yet, ranking_page, tabs_of
+from ranking.views.pages import newest_fit, nothing_yet, ranking_page, show_page, tabs_of
 from ranking.words import GAP_WORDS, labels_of, pair_of, verdict_words
 
 
@@ -29,7 +28,7 @@ def differences(request: HttpRequest, run: Run, protocol: str) -> HttpResponse:
     context = differences_context(fit, request.GET.get("a", ""), request.GET.get("b", ""))
     if context is None:
         raise Http404
-    return page_or_json(
+    return show_page(
         request,
         "ranking/differences.html",
         {**tabs_of(request, fit, here="differences"), **context},

@@ -48,7 +48,7 @@ def import_archive(request: HttpRequest) -> HttpResponse:
             shown = {"samples", *listed_members()}
             *first, last = (f"{count} {kind}" for kind, count in counts_of(run).items() if kind in shown)
             counts = f"{', '.join(first)} and {last}"
-            messages.success(request, f"Imported: {counts}. The leaderboard follows in a few seconds.")
+            messages.success(request, f"Imported: {counts}. The leaderboard will update in a few seconds.")
             if differ := run.samples.filter(flags__icontains=ARCHIVE_DIFFERS).count():
                 is_are = "drawing is" if differ == 1 else "drawings are"
                 messages.warning(
@@ -73,6 +73,6 @@ def import_grade_file(request: UserRequest, code: str) -> HttpResponse:
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
         else:
             grades = f"{count} new grade{'' if count == 1 else 's'}"
-            messages.success(request, f"{grades} imported. The leaderboard follows in a few seconds.")
+            messages.success(request, f"{grades} imported. The leaderboard will update in a few seconds.")
             return redirect("judging:overview", code)
     return render(request, "ranking/import_grades.html", {"run": run, "form": form})

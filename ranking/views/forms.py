@@ -33,7 +33,7 @@ class ArchiveForm(forms.Form):
         help_text="The archive, as it was downloaded.", widget=forms.FileInput(attrs={"accept": ".zip"})
     )
     copy = forms.BooleanField(
-        required=False, label="As a copy", help_text="Where this site has that run already: import a second one."
+        required=False, label="As a copy", help_text="Import a second copy where this site already has that run."
     )
     reason = import_reason_field()
 
@@ -42,7 +42,7 @@ class GradesForm(forms.Form):
     """Grades that were given elsewhere."""
 
     file = forms.FileField(
-        help_text="JSON Lines, an object a line with judge, entrant, stage, subject, attempt, dimension and value.",
+        help_text="JSON Lines, one object per line with judge, entrant, stage, subject, attempt, dimension and value.",
         widget=forms.FileInput(attrs={"accept": ".jsonl"}),
     )
     reason = import_reason_field()
@@ -54,5 +54,5 @@ class PastForm(forms.Form):
     until = forms.DateTimeField(
         label="Votes standing at",
         widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S"),
-        help_text="UTC. The leaderboard is made again from the votes that stood then.",
+        help_text="UTC. The leaderboard is rebuilt from the votes that stood then.",
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from benchsite.lib.json_pages import page_or_json
 from benchsite.lib.text import csv_text
 from generation.models import Run
 from ranking.boards.conditional import conditional
@@ -21,7 +20,7 @@ from ranking.boards.frontier import (
 from ranking.boards.rows import describe_entrants
 from ranking.models import Fit
 from ranking.views import page_json
-from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, tabs_of
+from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, show_page, tabs_of
 
 
 @require_GET
@@ -54,7 +53,7 @@ def frontier(request: HttpRequest, run: Run, protocol: str) -> HttpResponse:
         "sentence": frontier_sentence(rows, measure, run.entrant_word, groups=has_groups(fit)),
         "joint": is_joint(fit),
     }
-    return page_or_json(request, "ranking/frontier.html", context, page_json.frontier)
+    return show_page(request, "ranking/frontier.html", context, page_json.frontier)
 
 
 def _file(fit: Fit, key: str, form: str, svg: str, rows: list[FrontierRow]) -> HttpResponse:

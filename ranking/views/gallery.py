@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.files import attachment
-from benchsite.lib.json_pages import page_or_json
 from benchsite.lib.text import visible
 from generation.models import Sample
 from generation.pictures import picture_response, thumbnail
@@ -21,7 +20,7 @@ from ranking.competition.level_files import level_name, zip_levels
 from ranking.models import Fit
 from ranking.views import gallery_page as drawings
 from ranking.views import page_json
-from ranking.views.pages import board_tabs, open_run
+from ranking.views.pages import board_tabs, open_run, show_page
 from ranking.views.share import png
 
 FOREVER = 365 * 24 * 3600  # seconds a browser keeps a thumbnail, whose address changes with the drawing
@@ -59,7 +58,7 @@ def gallery(request: HttpRequest, code: str) -> HttpResponse:
         **page,
         "query": query.urlencode(),
     }
-    return page_or_json(request, "ranking/gallery.html", context, page_json.gallery)
+    return show_page(request, "ranking/gallery.html", context, page_json.gallery)
 
 
 def _whole(text: str | None, *, most: int) -> int:
@@ -82,7 +81,7 @@ def sample(request: HttpRequest, code: str) -> HttpResponse:
         "why": drawings.explain(attempt),
         **drawings.around(attempt),
     }
-    return page_or_json(request, "ranking/sample.html", context, page_json.sample)
+    return show_page(request, "ranking/sample.html", context, page_json.sample)
 
 
 @require_GET
@@ -167,7 +166,7 @@ def program(request: HttpRequest, code: str, entrant: str) -> HttpResponse:
         "standing": standing,
         "levels": drawings.program_levels(run, competitor, model=model.model_id) if model else [],
     }
-    return page_or_json(request, "ranking/program.html", context, page_json.program)
+    return show_page(request, "ranking/program.html", context, page_json.program)
 
 
 @require_GET

@@ -27,7 +27,7 @@ from ranking.people import is_closed_to, is_hidden_from, judge_labels
 from ranking.views import page_json
 from ranking.views.forms import CountingForm, PublishForm
 from ranking.views.overview import STATES, overview
-from ranking.views.pages import as_file, check_open, newest_fit, nothing_yet, ranking_page, tabs_of
+from ranking.views.pages import as_file, check_open, newest_fit, nothing_yet, ranking_page, show_page, tabs_of
 
 SHOWN = 12  # drawings on an entrant's page
 
@@ -84,7 +84,7 @@ def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
         context["publish"] = PublishForm(initial={"title": str(fit.run)})
         if entry.has_ties:
             context["counting"] = CountingForm(instance=Counting.objects.filter(run=fit.run).first())
-    return page_or_json(request, entry.template, context, lambda shown: _document(request, fit, shown))
+    return show_page(request, entry.template, context, lambda shown: _document(request, fit, shown))
 
 
 @require_GET
@@ -162,7 +162,7 @@ def entrant(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
         context["drawings"] = drawings_of(run, shown)
     describe_entrants(run, [shown], fit=fit or open_fit(request, run))
     context["about"] = shown.about  # type: ignore[attr-defined]
-    return page_or_json(request, "ranking/entrant.html", context, page_json.entrant)
+    return show_page(request, "ranking/entrant.html", context, page_json.entrant)
 
 
 def open_fit(request: HttpRequest, run: Run) -> Fit | None:
@@ -196,14 +196,14 @@ def count(request: UserRequest, code: str) -> HttpResponse:
     run = get_object_or_404(Run, code=code)
     form = CountingForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Choose one of the offered ways of counting.")
+        messages.error(request, "Choose one of the ways of counting.")
         return redirect("ranking:leaderboard", run.code)
     try:
         set_counting(run=run, by=request.user, **form.cleaned_data)
     except RunError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "Saved. The leaderboard follows in a few seconds.")
+        messages.success(request, "Saved. The leaderboard will update in a few seconds.")
     return redirect("ranking:leaderboard", run.code)
 
 
@@ -214,7 +214,9 @@ def publish(request: UserRequest, code: str) -> HttpResponse:
     fit = Fit.objects.filter(run__code=code, code=request.POST.get("fit", "")).first()
     form = PublishForm(request.POST)
     if fit is None:
-        messages.error(request, "New votes have replaced that leaderboard. This is the newest: look, and publish it.")
+        messages.error(
+            request, "New votes have replaced that leaderboard. This is the newest: check it, then publish it."
+        )
         return redirect("ranking:leaderboard", code)
     if not form.is_valid():
         messages.error(request, "A frozen leaderboard needs a title.")

@@ -60,7 +60,6 @@ def overview(listed: Iterable[Run], user: Any, *, drawings: int = TOP) -> list[d
                     "fit": fit,
                     "sentence": sentence,
                     "hidden": run.pk in hidden,
-                    "state": state_words(run, entry),
                     "state_key": key,
                     "pill": STATES[key],
                     "entrants": of_run,
@@ -70,17 +69,6 @@ def overview(listed: Iterable[Run], user: Any, *, drawings: int = TOP) -> list[d
     _add_top(lines)
     _add_drawings(lines, drawings)
     return lines
-
-
-def state_words(run: Run, entry: Protocol) -> str:
-    """Whether more is to come; empty where the run says nothing of it."""
-    if run.frozen_at:
-        return "final"
-    if run.judging_state == Run.Judging.OPEN and entry.by_people:
-        return entry.judging_words
-    if run.drawing_state == Run.Drawing.OPEN and run.finished_at is None:
-        return "drawing"
-    return "closed" if run.judging_state == Run.Judging.CLOSED else ""
 
 
 def state_key(run: Run, entry: Protocol) -> str:

@@ -66,7 +66,7 @@ def board(line: Context) -> dict[str, Any]:
         **about_run(line["run"]),
         "protocol": line["protocol"],
         "says": line["sentence"],
-        "state": line["state"],
+        "state": line["state_key"],
         "rests_on": fit.votes if fit else None,
         "as_of": fit.read_at.isoformat() if fit else None,
         "top": [{"label": row.label, "rank": row.rank, "score": row.score} for row in line["top"]],

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 
 from benchsite.lib.files import attachment
-from benchsite.lib.json_pages import page_or_json
+from benchsite.lib.json_pages import Document, page_or_json
 from generation.models import Entrant, Run
 from generation.protocols import protocol_of, protocols_of
 from judging.disclosure import may_see_drawings
@@ -51,6 +52,44 @@ class StillJudgedError(Exception):
         self.protocol = protocol
 
 
+def show_page(request: HttpRequest, template: str, context: dict[str, Any], document: Document) -> HttpResponse:
+    """A page about a run, with what a link to it shows elsewhere."""
+    return page_or_json(request, template, {**context, "share": shared_as(context)}, document)
+
+
+def shared_as(context: Mapping[str, Any]) -> dict[str, str] | None:
+    """Title, description and picture of a page about a run; none where only curators see it."""
+    run, publication, sample = context["run"], context.get("publication"), context.get("sample")
+    if not publication and run.visibility != Run.Visibility.PUBLISHED:
+        return None
+    picture = reverse("ranking:share_picture", args=[run.code])
+    if publication:
+        picture = reverse("ranking:publication_picture", args=[publication.code])
+    elif sample:
+        picture = reverse("gallery:share_picture", args=[sample.code])
+    elif context.get("frozen"):
+        picture += f"?fit={context['fit'].code}"
+    elif context.get("protocol"):
+        picture += f"?protocol={context['protocol']}"
+    about = context.get("sentence") or run.config.get("description", "")
+    return {"title": _shared_title(context, run), "description": about, "picture": picture}
+
+
+def _shared_title(context: Mapping[str, Any], run: Run) -> str:
+    if publication := context.get("publication"):
+        return str(publication)
+    if sample := context.get("sample"):
+        return f"{sample.prompt.subject or run} by {sample.entrant}"
+    if (one := context.get("one")) and (other := context.get("other")):
+        return f"{one} against {other} in {run}"
+    here = next((tab.label for tab in context.get("tabs", [])[1:] if tab.current), "")
+    if (prompt := context.get("prompt")) and here == "Prompts":
+        return f"{prompt.subject or prompt.text} in {run}"
+    if (entrant := context.get("entrant")) and not here:
+        return f"{entrant} in {run}"
+    return f"{run}: {here.lower()}" if here else str(run)
+
+
 def newest_fit(request: HttpRequest, run: Run, protocol: str) -> Fit | None:
     """The newest fit of a protocol of the run, if the visitor may see it; 404 where the run has no such protocol."""
     if protocol_of(run, protocol) is None:
@@ -78,7 +117,7 @@ def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> H
         **(standings_so_far(state, entrants) if state else {"rows": []}),
         **more,
     }
-    return page_or_json(request, "ranking/public_state.html", context, page_json.public_state)
+    return show_page(request, "ranking/public_state.html", context, page_json.public_state)
 
 
 def standings_so_far(state: PublicState, entrants: list[Entrant]) -> dict[str, Any]:
@@ -138,7 +177,7 @@ def board_tabs(request: HttpRequest, run: Run, *, here: str) -> dict[str, Any]:
 def nothing_yet(request: HttpRequest, run: Run) -> HttpResponse:
     about = page_json.about_run(run) | {"overall": []}
     context = {"run": run, "measured_only": not run.judged_by}
-    return page_or_json(request, "ranking/empty.html", context, lambda shown: about)
+    return show_page(request, "ranking/empty.html", context, lambda shown: about)
 
 
 def as_file(text: str, name: str, form: str) -> HttpResponse:

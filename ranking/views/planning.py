@@ -47,11 +47,16 @@ class PlanForm(forms.Form):
     prompts = whole("Prompts", 1, 10_000)
     judges = whole("Judges", 1, 10_000)
     votes = whole("Votes by each judge", 1, 100_000)
-    spread = number("Spread in points", 1, 3000, help_text="Best to weakest; 120 points win two votes of three.")
+    spread = number(
+        "Spread in points",
+        1,
+        3000,
+        help_text="From best to weakest; with 120 points more, a model wins two votes in three.",
+    )
     seconds = number("Seconds for a vote", 0.5, 600)
     judge_sd = number("How far judges differ (points)", 0, 1000)
     prompt_sd = number("How far prompts differ (points)", 0, 1000)
-    undecided = number("Ties and fails (%)", 0, 90)
+    undecided = number("Both good or both bad (%)", 0, 90)
     attempts = whole("", 1, 1000, widget=forms.HiddenInput)
     answer_nano = number("", 0, 1e15, required=False, widget=forms.HiddenInput)
 

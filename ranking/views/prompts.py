@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET
 
-from benchsite.lib.json_pages import page_or_json
 from benchsite.templatetags.wording import thousands
 from generation.models import Prompt, Run, Sample
 from generation.protocols import load, protocols_of
@@ -18,7 +17,7 @@ from ranking.boards.rows import describe_entrants, first_of_prompts
 from ranking.models import Fit
 from ranking.views import page_json
 from ranking.views.gallery_page import describe, shown_samples
-from ranking.views.pages import board_tabs, open_run
+from ranking.views.pages import board_tabs, open_run, show_page
 from ranking.words import counted
 
 PROMPTS_A_PAGE = 24
@@ -47,7 +46,7 @@ def prompts(request: HttpRequest, code: str) -> HttpResponse:
         "category": category,
         "query": f"category={category}" if category else "",
     }
-    return page_or_json(request, "ranking/prompts.html", context, page_json.prompts)
+    return show_page(request, "ranking/prompts.html", context, page_json.prompts)
 
 
 @require_GET
@@ -82,7 +81,7 @@ def prompt(request: HttpRequest, code: str, prompt: str) -> HttpResponse:
         "orders": ORDERS if records else {key: ORDERS[key] for key in ("rank", "name")},
         "order": order,
     }
-    return page_or_json(request, "ranking/prompt.html", context, page_json.prompt)
+    return show_page(request, "ranking/prompt.html", context, page_json.prompt)
 
 
 def _named(around: list[Any], place: int) -> dict[str, str]:
@@ -140,5 +139,5 @@ def prompt_sentence(cells: list[dict[str, Any]], records: dict[str, Any]) -> str
     of = f"{first['points']:g} of {thousands(first['votes'])} points"
     level = [c for c in ranked[1:] if c["points"] / c["votes"] == first["points"] / first["votes"]]
     if level:
-        return f"{first['entrant'].label} and {counted(len(level), 'other')} win here alike, with {of}."
+        return f"{first['entrant'].label} and {counted(len(level), 'other')} share first place here, with {of}."
     return f"{first['entrant'].label} wins here with {of}."

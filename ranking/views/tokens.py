@@ -37,5 +37,5 @@ def tokens(request: UserRequest) -> HttpResponse:
 def revoke(request: UserRequest, code: str) -> HttpResponse:
     token = get_object_or_404(AnalystToken, code=code)
     if revoke_token(token, by=request.user):
-        messages.success(request, f"The token of {token.label} opens nothing any more.")
+        messages.success(request, f"The token of {token.label} no longer works.")
     return redirect("ranking:tokens")

@@ -61,7 +61,7 @@ function save() {
     letGo();
     if (!answer.ok) {
       at("saved").textContent = "Not saved";
-      say(answer.body?.sentence || "That was not saved. Load the page again.");
+      say(answer.body?.sentence || "That was not saved. Reload the page.");
       return false;
     }
     sent = state;

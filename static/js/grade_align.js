@@ -20,7 +20,7 @@ async function save(form) {
   form.querySelector(".total").textContent = score(form);
   const said = Object.fromEntries([...form.querySelectorAll("[type=number]")].filter((field) => field.value !== "").map((field) => [field.name, field.value]));
   const answer = await post(form.action, said, say);
-  say(answer.ok ? "" : answer.body?.sentence || "That was not saved. Load the page again.");
+  say(answer.ok ? "" : answer.body?.sentence || "That was not saved. Reload the page.");
   if (!answer.ok) return;
   at("undo").hidden = false;
   at("undo").step.value = answer.body.step;

@@ -11,9 +11,9 @@ export async function post(url, fields, say) {
       const response = await fetch(url, { method: "POST", headers, body: new URLSearchParams(fields), redirect: "error" });
       const json = response.headers.get("Content-Type")?.startsWith("application/json");
       if (response.status < 500) return { ok: response.ok, body: json ? await response.json() : null };
-      say("The server did not take that in. Your grades are kept and sent again by themselves.");
+      say("The server could not save that. Your grades are kept and will be sent again automatically.");
     } catch {
-      say("No connection. Your grades are kept and sent by themselves when the connection is back.");
+      say("No connection. Your grades are kept and will be sent when the connection is back.");
     }
     await pause(wait);
   }

@@ -39,9 +39,9 @@ export async function send(url, fields, say) {
         if (fields.outcome && answer.status !== 403) letGo(fields.code);
         return answer;
       }
-      if (answer.status >= 500) say("The server did not take that in. Your vote is kept and sent again by itself.");
+      if (answer.status >= 500) say("The server could not save that. Your vote is kept and will be sent again automatically.");
     } catch {
-      say("No connection. Your vote is kept and sent by itself when the connection is back.");
+      say("No connection. Your vote is kept and will be sent when the connection is back.");
     }
     await pause(wait);
   }

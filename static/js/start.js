@@ -11,7 +11,7 @@ function sentence() {
   const chosen = [...form.querySelectorAll("[name=models]:checked"), ...more].map((box) => box.value);
   const attempts = Number(form.attempts.value);
   if (!chosen.length) return "Choose at least one model.";
-  if (!Number.isInteger(attempts) || attempts < 1) return "Attempts is a whole number, 1 or more.";
+  if (!Number.isInteger(attempts) || attempts < 1) return "Attempts must be a whole number, 1 or more.";
   const what = `With ${chosen.length} model${chosen.length === 1 ? "" : "s"} and ${attempts} attempt${attempts === 1 ? "" : "s"}`;
   const unpriced = chosen.filter((id) => costs[id] === null);
   if (unpriced.length) return `${what}, the maximum cost is unknown: ${unpriced.join(", ")} has no known price. Set a budget.`;

@@ -12,7 +12,6 @@ BEST_OF_FOUR = Protocol(
     template="best_of_four/board.html",
     sentence="tests.best_of_four.ranking.run.leading_sentence",
     best_drawing="tests.best_of_four.ranking.run.best_drawing",
-    judging_words="judges are picking",
     invitation="You see four drawings of one prompt and pick the best.",
     judge_page="judging:four",
     curator_page="judging:four_overview",

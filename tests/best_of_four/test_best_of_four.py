@@ -91,7 +91,7 @@ def test_the_entry_is_whole():
     assert protocol_faults() == []
 
 
-NEEDED = ["analyse", "template", "ranking_room", "judging_words", "judge_page", "curator_page", "judged_at", "home"]
+NEEDED = ["analyse", "template", "ranking_room", "judge_page", "curator_page", "judged_at", "home"]
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_cancelling_a_run_asks_first(page, live_server, log_in, curator, axe):
     page.get_by_label("Why").fill("too dear")
     page.get_by_role("button", name="Cancel the rest").click()
 
-    expect(page.get_by_text("Cancelled. What is drawn stays.")).to_be_visible()
+    expect(page.get_by_text("Cancelled. Existing drawings are kept.")).to_be_visible()
     assert Event.objects.get(verb="cancel_run").reason == "too dear"
 
 

@@ -684,7 +684,7 @@ def test_without_script_the_forms_do_it_all(browser, live_server, client, seat, 
     page.get_by_role("button", name="Undo").click()
     assert on_screen(page) == first
     page.locator("summary", has_text="Report this pair").click()
-    page.get_by_role("button", name="Report and go on").click()
+    page.get_by_role("button", name="Report and continue").click()
     expect(page.get_by_text("Curators will look at it")).to_be_visible()
 
     assert on_screen(page) != first

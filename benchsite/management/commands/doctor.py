@@ -24,7 +24,7 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--forget", metavar="HOST", help="stop expecting a host that was taken away")
+        parser.add_argument("--forget", metavar="HOST", help="stop expecting a host that was removed")
 
     def handle(self, *args: Any, forget: str | None = None, **options: Any) -> None:
         if forget:

@@ -16,7 +16,7 @@ from generation.money import NANO
 class Command(BaseCommand):
     """All or nothing."""
 
-    help = "Replace the whole database with a backup. Open runs are paused, so nothing is paid twice by accident."
+    help = "Replace the whole database with a backup. Open runs are paused, so nothing is paid for twice by accident."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)

@@ -23,7 +23,7 @@ class Command(RunCommand):
         super().add_arguments(parser)
         parser.add_argument("--models", type=names, default=[], help="ids, separated by commas")
         parser.add_argument("--attempts", type=int)
-        parser.add_argument("--budget", type=budget, default="keep", help="US dollars, or none to take the cap away")
+        parser.add_argument("--budget", type=budget, default="keep", help="US dollars, or none to remove the cap")
 
     def act(self, run: Run, **options: Any) -> str:
         entries = {entry.id: entry for entry in find_suite(run.suite).models} if options["models"] else {}

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--run", help="a run's code, or a suite (default: the newest run of the file's suite)")
         parser.add_argument("--suite", help="start a new run of this suite for them, with no models of its own")
         parser.add_argument("--label", default="", help="the new run's label")
-        parser.add_argument("--skip-bad", action="store_true", help="leave bad lines out instead of refusing the file")
+        parser.add_argument("--skip-bad", action="store_true", help="skip bad lines instead of rejecting the file")
 
     def handle(self, *args: Any, file: Path, skip_bad: bool, **options: Any) -> None:
         if not file.exists():

@@ -22,8 +22,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("run", nargs="?", help="a run's code, or a suite (its newest run), or suite/label")
-        parser.add_argument("--all", action="store_true", help="every run; frozen ones are passed over")
-        parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
+        parser.add_argument("--all", action="store_true", help="every run; frozen ones are skipped")
+        parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
         parser.add_argument("--reason", default="", help="kept in the run's history")
 
     def handle(self, *args: Any, run: str | None, all: bool, dry_run: bool, reason: str, **options: Any) -> None:

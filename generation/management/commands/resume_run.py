@@ -19,7 +19,7 @@ class Command(RunCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
-            "--budget", type=budget, default="keep", help="a new cap in US dollars, or none to take it away"
+            "--budget", type=budget, default="keep", help="a new cap in US dollars, or none to remove it"
         )
 
     def act(self, run: Run, **options: Any) -> str:

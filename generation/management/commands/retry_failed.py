@@ -22,4 +22,4 @@ class Command(RunCommand):
         parser.add_argument("--codes", type=names, default=[], help="only these error codes, separated by commas")
 
     def act(self, run: Run, *, reason: str, codes: list[str], **options: Any) -> str:
-        return f"Run {run.code}: {retry_failed(run, reason=reason, codes=codes)} samples are asked again."
+        return f"Run {run.code}: {retry_failed(run, reason=reason, codes=codes)} samples will be retried."

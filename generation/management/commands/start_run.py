@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("--attempts", type=int)
         parser.add_argument("--budget", type=float, help="US dollars; a hard cap (default: the suite's)")
         parser.add_argument("--demo", action="store_true", help="a small run with the demo players")
-        parser.add_argument("--no-draw", action="store_true", help="only set it up; resume_run begins to draw")
+        parser.add_argument("--no-draw", action="store_true", help="only set it up; resume_run starts drawing")
 
     def handle(self, *args: Any, suite: str, **options: Any) -> None:
         try:

@@ -29,5 +29,5 @@ class Command(BaseCommand):
                 wrong |= {one.code: count} if (count := differences(one)) else {}
         if wrong:
             differing = ", ".join(f"{code}: {count} rows" for code, count in wrong.items())
-            raise CommandError(f"Tallies differ from the votes ({differing}). Mend them with rebuild_tallies.")
-        self.stdout.write(f"The tallies of {len(runs)} runs equal their standing votes.")
+            raise CommandError(f"Tallies differ from the votes ({differing}). Fix them with rebuild_tallies.")
+        self.stdout.write(f"The tallies of {len(runs)} runs match their standing votes.")

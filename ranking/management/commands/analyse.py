@@ -39,7 +39,7 @@ class Command(BaseCommand):
         parser.add_argument("--until", help="count the votes that stood at this time, such as 2026-05-01T12:00Z")
         parser.add_argument("--format", choices=("json", "md", "csv"), default="json")
         parser.add_argument("--out", type=Path, help="write here instead of to the screen")
-        parser.add_argument("--skip-bad", action="store_true", help="pass over bad lines and count them")
+        parser.add_argument("--skip-bad", action="store_true", help="skip bad lines and count them")
         parser.add_argument("--suite", help="read the file by this suite's protocol (rubric, automatic)")
         parser.add_argument("--trials", type=int, help="trials a letter was given, where a suite counts them")
 

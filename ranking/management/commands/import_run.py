@@ -21,7 +21,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--copy", action="store_true", help="import it again where this site has that run already")
+        parser.add_argument(
+            "--copy", action="store_true", help="import a second copy where this site already has that run"
+        )
         parser.add_argument("--reason", required=True, help=REASON)
 
     def handle(self, *args: Any, file: Path, copy: bool, reason: str, **options: Any) -> None:

@@ -12,7 +12,7 @@ from ranking.statistics.verdicts.planner import Study, plan_study
 class Command(BaseCommand):
     """Prints the expected width of intervals and the chance of telling neighbours apart."""
 
-    help = "Say before a study how wide its intervals will be, and how likely neighbours come out as separated."
+    help = "Estimate before a study how wide its intervals will be, and how likely neighbours are to be separated."
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -44,8 +44,8 @@ class Command(BaseCommand):
             f"95% intervals of ratings about {outlook.width:.0f} points wide, of gaps {outlook.gap_width:.0f}."
         )
         self.stdout.write(
-            f"Neighbours {outlook.neighbour_gap:.0f} points apart come out as separated with a chance of "
+            f"Neighbours {outlook.neighbour_gap:.0f} points apart are separated with a chance of "
             f"{100 * outlook.separates:.0f}%."
         )
         if study.judges == 1:
-            self.stdout.write("With one judge all of this speaks for that judge only.")
+            self.stdout.write("With one judge all of this holds for that judge only.")

@@ -15,7 +15,9 @@ from ranking.simulated.judges import simulate_judges
 class Command(RunCommand):
     """Casts votes through the same verbs as people do."""
 
-    help = "Let simulated judges of known skill vote on a run whose judging is open; for demos, benches and teaching."
+    help = (
+        "Let simulated judges of known skill vote on a run whose judging is open; for demos, benchmarks and teaching."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -1,4 +1,4 @@
-"""How often an entrant's votes are "both terrible", with intervals that know of judges' own thresholds and hard prompts."""
+"""How often an entrant's votes are "both bad", with intervals that know of judges' own thresholds and hard prompts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratings that "both terrible" informs as well: Davidson's model of wins and ties, and logit P(fail) = a - b (theta_i + theta_j).
+"""Ratings that use "both bad" as well: Davidson's model of wins and ties, and logit P(fail) = a - b (theta_i + theta_j).
 
 A fail says that both drawings are weak, which half a win for each cannot hold. Intervals are clustered by judge and by prompt.
 """

@@ -15,7 +15,7 @@ LIMITS = Limits(characters=1_000, depth=4, digits=6)
     ("text", "reason", "message"),
     [
         ("{", "invalid_json", "is not JSON (Expecting property name enclosed in double quotes at character 2)"),
-        ("NaN", "invalid_json", "is not JSON (NaN is no number)"),
+        ("NaN", "invalid_json", "is not JSON (NaN is not a number)"),
         ('{"a": 1, "a": 2}', "duplicate_key", "names the same field twice"),
         ("[" * 100_000, "too_deep", "is not JSON that can be read (it nests too deep)"),
         ("9" * 9_999, "number_too_large", "is not JSON that can be read (a number is too long)"),

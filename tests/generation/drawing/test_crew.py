@@ -213,7 +213,7 @@ def test_a_model_without_a_price_pauses_a_run_with_a_budget(demo, prices):
 
     run.refresh_from_db()
     assert run.drawing_state == "paused"
-    assert "nobody knows the price of demo/stranger" in run.paused_reason
+    assert "the price of demo/stranger is unknown" in run.paused_reason
 
 
 def test_a_missing_price_is_taken_from_the_provider(demo):
@@ -284,7 +284,7 @@ def test_a_run_that_waits_for_prices_says_so_on_its_page(demo, client, curator, 
 
     told = client.get(f"/runs/{run.code}/progress/").text
     assert "Waiting for the price of demo/master: demo cannot be asked now (No connection: " in told
-    assert "give price_in and price_out in models.yaml and extend the run, or take the budget away" in told
+    assert "give price_in and price_out in models.yaml and extend the run, or remove the budget" in told
     assert run.events.get(verb="prices_not_listed").facts == {"code": "connection_error"}, "once, however long it lasts"
     run.models.update(price_in_nano=1, price_out_nano=1)
     assert "Waiting for the price" not in client.get(f"/runs/{run.code}/progress/").text

@@ -155,7 +155,7 @@ BAD = [
     (b'{"a": ' + b"9" * 9999 + b"}", "f.jsonl:2: the line is not JSON that can be read (a number is too long)."),
     (b"\xff{}", "f.jsonl:2: the line is not UTF-8."),
     (b"[]", "f.jsonl:2: the line is a list, not a JSON object."),
-    (b'{"a": NaN}', "f.jsonl:2: the line is not JSON (NaN is no number)."),
+    (b'{"a": NaN}', "f.jsonl:2: the line is not JSON (NaN is not a number)."),
     (b'{"model_id": "a", "model_id": "b"}', "f.jsonl:2: the line names the same field twice."),
     (line(model_id=7), "f.jsonl:2: model_id is int, not text."),
     (line(model_id="a\x1b[31m"), "f.jsonl:2: model_id is not a model's name of 1 to 200 printable characters."),

@@ -79,7 +79,7 @@ def test_check_names_digest_and_window_and_no_key(ollama):
     small = check_suite(suite, profiles=profiles)
 
     assert fine.faults == []
-    assert "ollama: it answers, and needs no key." in fine.sentences
+    assert "ollama: reachable; it needs no key." in fine.sentences
     assert "  drawer: offered, Q4_K_M, window of 32768 tokens, digest 8eeb52dfb3bb" in fine.sentences
     assert "drawer has a window of 1024 tokens" in small.faults[0]
 

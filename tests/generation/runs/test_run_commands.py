@@ -74,7 +74,7 @@ def test_pause_resume_cancel_and_retry_say_what_they_did(capsys):
         f"Run {run.code} paused.",
         f"Run {run.code} was not drawing.",
         f"Run {run.code} draws.",
-        f"Run {run.code}: 6 samples are asked again.",
+        f"Run {run.code}: 6 samples will be retried.",
         f"Run {run.code} cancelled.",
         f"Run {run.code} was cancelled before.",
     ]
@@ -241,7 +241,7 @@ def test_check_provider_says_key_models_and_cost(demo, capsys):
     call_command("check_provider", "ascii", "--demo")
 
     told = capsys.readouterr().out
-    assert "demo: it answers, and needs no key." in told
+    assert "demo: reachable; it needs no key." in told
     assert "demo/master: offered, US$3 in and 15 out per million tokens" in told
     assert "120 samples; a whole run costs at most US$" in told
 

@@ -48,7 +48,7 @@ def test_silence_is_announced_with_the_end_of_the_lease():
 
     (sentence,) = run_progress(run).awaited
 
-    assert "1 drawing is being asked, and no answer has come for 3 min." in sentence
+    assert "1 drawing is in progress, and no answer has arrived for 3 min." in sentence
     assert f"at {last.get().lease_until:%H:%M} UTC, in 9 min, at the latest" in sentence
 
 
@@ -65,7 +65,7 @@ def test_lost_worker_is_named_with_the_end_of_its_lease_and_no_time_left_is_gues
 
     assert running.seconds_left
     assert not [sentence for sentence in running.awaited if "bench-1" in sentence]
-    assert "The worker bench-1, process 4711 was last heard of" in page
+    assert "Worker bench-1, process 4711 last reported" in page
     assert f"at {lease:%H:%M:%S} UTC" in page
     assert run_progress(run).seconds_left is None
 

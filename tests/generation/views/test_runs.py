@@ -113,7 +113,7 @@ def test_a_stale_page_does_not_claim_to_have_changed_anything(client, curator, r
 
     page = client.post(f"/runs/{run.code}/{verb}/", {"reason": "enough"}, follow=True).text
 
-    assert "Nothing had to be changed." in page
+    assert "Nothing changed." in page
     assert not run.events.filter(actor=curator).exists()
 
 
@@ -147,7 +147,7 @@ def test_cancelling_says_what_is_lost_and_wants_a_reason(client, curator, run):
     assert run.drawing_state == "cancelled"
     event = run.events.get(verb="cancel_run")
     assert (event.actor, event.reason) == (curator, "too dear")
-    assert "Cancelled. What is drawn stays." in page and "too dear" in page
+    assert "Cancelled. Existing drawings are kept." in page and "too dear" in page
     assert "Cancel the rest" not in page
 
 
@@ -169,7 +169,7 @@ def test_a_budget_is_kept_changed_or_taken_away(client, curator, run, form, nano
 def test_a_budget_is_not_both_changed_and_taken_away(client, curator, run):
     page = client.post(f"/runs/{run.code}/extend/", {"budget": "2", "no_budget": "on"}).text
 
-    assert "Give a new budget or take it away, not both." in page
+    assert "Set a new budget or remove it, not both." in page
     assert not run.events.filter(verb="extend_run").exists()
 
 

@@ -237,7 +237,7 @@ def test_a_report_is_decided_once(client, run, curator, decision):
     second = client.post(url, {"decision": "exclude"}, follow=True).text
 
     assert ("The drawing is out of judging." if decision == "exclude" else "The report is dismissed.") in first
-    assert "Nothing had to be changed." in second and "The drawing is out of judging." not in second
+    assert "Nothing changed." in second and "The drawing is out of judging." not in second
     sample = Sample.objects.get(pk=screen.current.left_sample_id)
     assert bool(sample.excluded_reason) is (decision == "exclude")
     assert Report.objects.get().decision == ("excluded" if decision == "exclude" else "dismissed")

@@ -243,8 +243,8 @@ def test_a_runs_own_votes_do_not_count_twice(run, tmp_path):
         (GOOD + b"\n\xff\xfe\n", r"votes.jsonl:2: the line is not UTF-8 text"),
         (GOOD + b"\n" + b"x" * (2 << 20) + b"\n", r"votes.jsonl:2: the line is over 1048576 characters"),
         (b"PK\x03\x04\x14\x00\x00\x00\x08\x00\xb9\x8a", r"votes.jsonl:1: the line is not UTF-8 text"),
-        (b"\xef\xbb\xbf", r"votes.jsonl: it holds no votes"),
-        (b"", r"votes.jsonl: it holds no votes"),
+        (b"\xef\xbb\xbf", r"votes.jsonl: it contains no votes"),
+        (b"", r"votes.jsonl: it contains no votes"),
     ],
 )
 def test_damaged_files_are_refused_by_line_and_leave_nothing(tmp_path, data, words):

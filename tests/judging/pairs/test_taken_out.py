@@ -79,7 +79,7 @@ def test_without_its_script_the_page_says_why_the_vote_was_not_counted(alice, cl
 
     page = client.post(reverse("judging:vote"), {"code": shown.code, "outcome": "left"}, follow=True)
 
-    assert "taken out while you looked" in page.text
+    assert "removed while you looked" in page.text
     assert page.context["pair"].code != shown.code
 
 

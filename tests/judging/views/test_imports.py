@@ -55,7 +55,7 @@ def test_the_judging_page_leads_to_the_upload(client, curator):
         (line() + "{", "votes.jsonl:2: the line is not JSON ("),
         (line() + line(left_model="who"), "is no entrant of this run"),
         (line(judge="ada", voted_at="2026-05-01T12:00:00Z") * 2, "votes.jsonl:2: this is the vote of votes.jsonl:1"),
-        ("\n", "votes.jsonl: it holds no votes."),
+        ("\n", "votes.jsonl: it contains no votes."),
         (line(judge="\u202eada" * 30), "judge is longer than 100 characters"),
     ],
 )
@@ -74,7 +74,7 @@ def test_a_file_counts_once(client, curator):
 
     page = upload(client, run, line(), name="again.jsonl")
 
-    assert "again.jsonl: it was imported into this run before." in page.text
+    assert "again.jsonl: it has already been imported into this run." in page.text
     assert Vote.objects.count() == 1
 
 

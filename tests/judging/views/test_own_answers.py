@@ -70,7 +70,7 @@ def test_a_drawing_that_was_taken_out_is_not_shown_again(client):
     (code,) = answer(seat, "left")
     Sample.objects.filter(pk=Matchup.objects.get(code=code).left_sample_id).update(excluded_reason="offensive")
 
-    assert history(client, seat).text.count("taken out") == 2
+    assert history(client, seat).text.count(">removed<") == 2
 
 
 @pytest.mark.parametrize("votes", [2, 8])

@@ -151,7 +151,7 @@ BAD_LINES = {
     b"{": "votes.jsonl:1: is not JSON",
     b"[1]": "votes.jsonl:1: is a list, not a JSON object",
     b"\xff\xfe": "votes.jsonl:1: is not UTF-8",
-    b'{"run": NaN}': "votes.jsonl:1: is not JSON (NaN is no number)",
+    b'{"run": NaN}': "votes.jsonl:1: is not JSON (NaN is not a number)",
     b'{"run": 1, "run": 2}': "votes.jsonl:1: names the same field twice",
     b"[" * 100_000: "votes.jsonl:1: is not JSON",
     b"{}": "votes.jsonl:1: run is missing",

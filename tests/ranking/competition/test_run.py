@@ -91,7 +91,7 @@ def test_a_program_that_waits_for_approval_is_not_counted(run, client):
 
     assert "late" not in programs(fit)
     page = collapsed(client.get(f"/runs/{run.code}/leaderboard/"))
-    assert "late waits for a curator's approval and is not asked until then." in page
+    assert "late is waiting for a curator's approval and does not run until then." in page
 
 
 def row(name, score, *, rank=None, winner=False, baseline=False):

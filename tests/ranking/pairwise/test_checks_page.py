@@ -51,5 +51,5 @@ def test_a_board_with_many_fails_has_the_ratings_that_use_them(client, django_us
 
     page = client.get(f"/runs/{run.code}/leaderboard/")
 
-    assert "Ratings that use “both terrible” too" in page.content.decode()
+    assert "Ratings that use “both bad” too" in page.content.decode()
     assert run.fits.first().result["joint"]["fails"] > 0.1

@@ -46,7 +46,7 @@ SAID = {
         ["There are 2 groups that never met", "nothing is compared across them"],
         ["Chance of being the best of all", *NOBODY_FIRST],
     ),
-    "undefeated": ([f"Won every comparison, so the rating has no limit upwards: {ALPHA}"], ["Lost every comparison"]),
+    "undefeated": ([f"Won every comparison, so the rating has no upper limit: {ALPHA}"], ["Lost every comparison"]),
     "nearly certain": ([f"{ALPHA} label keeps the highest rating", "192 votes by 4 judges on 6 prompts"], []),
 }
 

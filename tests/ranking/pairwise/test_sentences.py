@@ -161,7 +161,7 @@ def test_agreement_says_what_it_rests_on():
 def test_side_and_robustness_in_words():
     assert side_sentence({"logit": 0.2, "low": 0.1, "high": 0.3}).startswith("Judges favour the left side:")
     assert side_sentence({"logit": 0.2, "low": -0.1, "high": 0.3}) == (
-        "Judges favour neither side: being shown left changes the odds by +0.20 on the log scale (−0.10 to +0.30)."
+        "Judges favour neither side: being shown on the left changes the odds by +0.20 on the log scale (−0.10 to +0.30)."
     )
     assert side_sentence({"logit": None}) == ""
     found = {"first": "a", "first_holds_without_any_judge": False}

@@ -131,7 +131,7 @@ def test_a_prompt_shows_all_drawings_and_who_wins(client, run):
     text = collapsed(client.get(reverse("gallery:prompt", args=[run.code, prompt.code])))
 
     assert text.count('class="tile') == 8
-    assert "wins here with" in text or "win here alike" in text
+    assert "wins here with" in text or "share first place here" in text
     assert 'rel="prev"' in text and 'rel="next"' in text
 
 

@@ -285,7 +285,7 @@ def test_both_versions_are_shown_when_a_judge_is_set_aside(client, run):
 
     text = page(client, "leaderboard", run).content.decode()
 
-    assert "Had every judge counted fully" in text
+    assert "If every judge counted fully" in text
     assert "clicks at random" not in page(client, "judges", run).content.decode()
 
 

@@ -153,10 +153,10 @@ def test_head_to_head_keeps_the_chosen_two(client, run):
     ("state", "says", "pill"),
     [
         ({"drawing_state": "open", "judging_state": "not_open"}, "drawing", "Drawing"),
-        ({"drawing_state": "open", "judging_state": "open"}, "judges are voting", "Judging open"),
-        ({"drawing_state": "open", "judging_state": "closed", "finished_at": now()}, "closed", "Finished"),
-        ({"drawing_state": "paused", "judging_state": "closed", "frozen_at": now()}, "final", "Finished"),
-        ({"drawing_state": "paused", "judging_state": "not_open"}, "", "Judging not open yet"),
+        ({"drawing_state": "open", "judging_state": "open"}, "open", "Judging open"),
+        ({"drawing_state": "open", "judging_state": "closed", "finished_at": now()}, "finished", "Finished"),
+        ({"drawing_state": "paused", "judging_state": "closed", "frozen_at": now()}, "finished", "Finished"),
+        ({"drawing_state": "paused", "judging_state": "not_open"}, "not_open", "Judging not open yet"),
     ],
 )
 def test_a_list_of_leaderboards_says_whether_more_is_to_come(client, run, state, says, pill):
@@ -166,13 +166,6 @@ def test_a_list_of_leaderboards_says_whether_more_is_to_come(client, run, state,
         assert client.get(f"{address}?format=json").json()["leaderboards"][0]["state"] == says
         text = client.get(address).content.decode()
         assert f">{pill}</span>" in text
-
-
-def test_what_judges_do_with_a_rubric_is_grading(client):
-    run = make_graded_run()
-    Run.objects.filter(pk=run.pk).update(visibility="published")
-
-    assert client.get("/?format=json").json()["leaderboards"][0]["state"] == "judges are grading"
 
 
 def test_json_is_hidden_where_the_page_is(client, run):

@@ -140,7 +140,7 @@ def test_excluding_what_is_excluded_changes_nothing(client, curator):
 
     sample.refresh_from_db()
     assert (sample.excluded_reason, Event.objects.count()) == ("first", 1)
-    assert "Nothing had to be changed." in said
+    assert "Nothing changed." in said
 
 
 def test_all_that_match_a_filter_can_be_excluded_at_once(client, curator):

@@ -77,7 +77,7 @@ def test_three_fields_are_enough(tmp_path):
         (
             '{"left_model": "a", "right_model": "b", "outcome": "left", "response_ms": NaN}',
             "",
-            "is not JSON (NaN is no number)",
+            "is not JSON (NaN is not a number)",
         ),
         ("[" * 100_000, "", "it nests too deep"),
     ],

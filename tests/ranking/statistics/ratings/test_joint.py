@@ -55,7 +55,7 @@ def test_two_entrants_have_no_joint_rating():
     assert joint(replace(WORLD, theta=(0.3, -0.3)))[0] is None
 
 
-def test_both_terrible_speaks_against_both_drawings():
+def test_both_bad_speaks_against_both_drawings():
     fit, _ = joint(WORLD)
     left, right = fit.drawing_scores
 
