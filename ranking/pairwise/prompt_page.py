@@ -77,7 +77,7 @@ def vote_line(vote: Vote, labels: dict[str, str], run: Run) -> dict[str, Any]:
     shown: list[tuple[Entrant, Any]] = [(pair.left, pair.left_sample), (pair.right, pair.right_sample)]
     for (who, sample), points in zip(shown, POINTS[vote.outcome], strict=True):
         if sample is not None:
-            sample.run, sample.prompt = run, pair.prompt
+            sample.run, sample.prompt, sample.entrant = run, pair.prompt, who
         sides.append({"entrant": who, "sample": sample, "won": points == 1})
     return {
         "vote": vote,

@@ -38,7 +38,7 @@ def test_a_visitor_s_upload_is_refused_before_it_is_stored(spooled, page):
     answer = send(Client(enforce_csrf_checks=True), page, 2 * MEBIBYTE)
 
     assert answer.status_code == 413
-    assert "nothing of it was read" in collapsed(answer)
+    assert "none of it was read" in collapsed(answer)
     assert spooled == []
 
 

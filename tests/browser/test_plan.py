@@ -20,7 +20,7 @@ def test_a_plan_follows_what_is_typed(page, live_server, log_in, curator, look):
     page.get_by_label("Judges", exact=True).fill("0")
     expect(page.get_by_text("There is no plan for these numbers")).to_be_visible()
     page.get_by_label("Judges", exact=True).fill("1")
-    expect(page.get_by_text("speaks for that judge only")).to_be_visible()
+    expect(page.get_by_text("holds for that judge only")).to_be_visible()
     assert look() == []
 
 

@@ -280,7 +280,7 @@ def test_another_curator_vouches_for_a_judge_without_a_known_browser():
 @pytest.mark.parametrize(
     ("maker", "rights", "words"),
     [
-        ("carol", {}, "You made this link yourself"),
+        ("carol", {}, "You created this link"),
         (None, {}, "a superuser"),
         (None, {"is_superuser": True}, "Confirmed"),
     ],

@@ -105,7 +105,7 @@ def test_a_site_without_a_finished_run_has_a_set_of_its_own(client):
 
     assert "practice/walrus-" in first and "Demo Master" not in first
     assert "Demo Master" in part and "Demo Apprentice" in part
-    assert "nobody’s votes on them are kept" in part
+    assert "there are no votes to compare with" in part
 
 
 @pytest.mark.parametrize("query", ["pair=none", "pair=walrus&choice=up", "choice=left", "pair=&choice=left"])

@@ -214,7 +214,7 @@ def test_a_seal_is_for_one_curator_and_cannot_be_made_elsewhere(client, curator)
     assert unseal(seal(suite, curator), other) is None
     for sealed in (seal(suite, other), forged, "", "x", json.dumps(suite.to_dict())):
         page = client.post("/runs/start/uploaded/", {"sealed": sealed, "key": "abc"}, follow=True)
-        assert "an upload is good for a day" in page.text
+        assert "an upload expires after a day" in page.text
     assert not Run.objects.exists()
 
 

@@ -148,7 +148,7 @@ def test_into_the_same_run_attempts_are_found_and_the_file_counts_once(run, tmp_
     assert Vote.objects.count() == 96
     assert not Matchup.objects.filter(left_sample=None).exists()
     assert differences(run) == 0
-    with pytest.raises(CommandError, match="imported into this run before"):
+    with pytest.raises(CommandError, match="already been imported into this run"):
         call_command("import_votes", path, run=run.code, reason="a test")
 
 
@@ -196,7 +196,7 @@ def test_only_two_models_and_an_outcome_are_required(tmp_path):
         ('{"left_model": "a", "right_model": "b", "outcome": "left", "voted_at": "2026-99-01T00:00"}', "voted_at"),
         ('{"left_model": "a", "right_model": "b", "outcome": "tie", "voted_at": "0001-01-01T00:00+14:00"}', "voted_at"),
         ("[" * 100_000, "not JSON"),
-        ("", "holds no votes"),
+        ("", "contains no votes"),
     ],
 )
 def test_a_bad_line_refuses_the_file_and_says_where(tmp_path, line, words):
@@ -308,7 +308,7 @@ def test_rebuild_tallies_says_what_was_wrong(run, capsys):
 
 def test_check_tallies_finds_a_wrong_count(run, capsys):
     call_command("check_tallies", run.code)
-    assert "equal their standing votes" in capsys.readouterr().out
+    assert "match their standing votes" in capsys.readouterr().out
 
     tally = JudgeTally.objects.filter(run=run).first()
     JudgeTally.objects.filter(pk=tally.pk).update(votes=tally.votes + 1)

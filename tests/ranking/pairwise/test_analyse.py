@@ -101,7 +101,7 @@ def test_a_bad_line_is_exit_2_and_can_be_skipped(votes_file, capsys):
     assert f"{votes_file}, line 401, outcome: must be one of left, right, tie, fail" in str(caught.value)
     found = json.loads(analyse(votes_file, "--skip-bad"))
     assert (found["votes"], found["settings"]["skipped_lines"]) == (400, 1)
-    assert "1 bad line was passed over." in found["notes"]
+    assert "1 bad line was skipped." in found["notes"]
     assert ", line 401, outcome: " in capsys.readouterr().err
 
 

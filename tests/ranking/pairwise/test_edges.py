@@ -43,7 +43,7 @@ SAID = {
         [*NOBODY_FIRST],
     ),
     "islands": (
-        ["There are 2 groups that never met", "nothing is compared across them"],
+        ["There are 2 groups that were never compared", "ranks hold within a group only"],
         ["Chance of being the best of all", *NOBODY_FIRST],
     ),
     "undefeated": ([f"Won every comparison, so the rating has no upper limit: {ALPHA}"], ["Lost every comparison"]),
@@ -82,7 +82,7 @@ def test_page_markdown_and_json_say_what_is_true(client, edge, name):
 def test_one_entrant_is_told_that_nothing_will_come(client, edge):
     page = text_of(client.get(f"/runs/{edge.code}/leaderboard/"))
 
-    assert f"{ALPHA} label is alone here" in page and "within seconds of the first votes" not in page
+    assert f"{ALPHA} label is the only one here" in page and "within seconds of the first votes" not in page
 
 
 @pytest.mark.parametrize("edge", ["no votes", "one entrant"], indirect=True)

@@ -117,8 +117,8 @@ def test_nobody_leads_when_nobody_is_parted_from_the_first():
 
 def test_empty_alone_and_islands_have_sentences():
     assert leading_sentence(board([]), LABELS).startswith("There are no votes here yet")
-    assert leading_sentence(board([row("a", 1000, 1, 1)]), LABELS).startswith("Alpha is alone here")
-    assert "2 groups that never met" in leading_sentence(
+    assert leading_sentence(board([row("a", 1000, 1, 1)]), LABELS).startswith("Alpha is the only one here")
+    assert "2 groups that were never compared" in leading_sentence(
         board([row("a", 1, 1, 1), row("b", 1, 1, 1)], islands=2), LABELS
     )
 

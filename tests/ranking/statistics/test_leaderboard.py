@@ -264,7 +264,7 @@ def test_islands_are_said_and_ranked_apart():
     found = document(tiny([[0, 1, 0]] * 4 + [[1, 0, 0]] * 2 + [[2, 3, 0]] * 3 + [[3, 2, 0]] * 3))
     assert found["connectivity"]["islands"] == [["a", "b"], ["c", "d"]]
     assert {row["entrant"]: row["rank"] for row in found["overall"]} == {"a": 1, "b": 2, "c": 1, "d": 1}
-    assert any("never met" in note for note in found["notes"])
+    assert any("never compared" in note for note in found["notes"])
 
 
 def test_one_judge_is_said():

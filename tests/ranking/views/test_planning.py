@@ -61,7 +61,7 @@ def test_more_votes_than_pairs_and_one_judge_are_pointed_out(curator):
     page = text_of(curator.get(reverse("ranking:plan"), STUDY | {"entrants": 2, "prompts": 3, "judges": 1}))
 
     assert "there are only 3 pairs of drawings: nobody can cast 100 votes" in page
-    assert "speaks for that judge only" in page
+    assert "holds for that judge only" in page
 
 
 def test_the_start_page_plans_its_suite(curator):
