@@ -121,7 +121,7 @@ PROMISES = (
     Promise("coverage", "The same for agreement: Gwet's AC1", "agreement.*.ac1", "within", HOLDS, cause=CAUTIOUS),
     Promise("coverage", "The same for agreement: Fleiss' kappa", "agreement.*.fleiss", "within", HOLDS, cause=CAUTIOUS),
     Promise("coverage", "The same for agreement: raw", "agreement.*.raw", "within", HOLDS, cause=CAUTIOUS),
-    Promise("coverage", "The same for ratings that use both bad", "joint.*.rating", "within", HOLDS),
+    Promise("coverage", "The same for ratings that both terrible informs", "joint.*.rating", "within", HOLDS),
     Promise("coverage", "The same for ratings of answers", "answers.*.rating", "within", HOLDS),
     Promise("coverage", "The same for gaps of answers", "answers.*.gap", "within", HOLDS),
     Promise("coverage", "The same for paired differences of scores", "paired.*.gap_cover", "within", HOLDS),

@@ -83,7 +83,7 @@ JOINT = {
 
 
 def joint_table(*, runs: int) -> list[Row]:
-    """Ratings that use both bad: coverage of what endless votes would give, and their gain over half wins.
+    """Ratings that both terrible informs: coverage of what endless votes would give, and their gain over half wins.
 
     `gain`: how many times the votes half wins would need for the same error, each relative to its own spread of ratings.
     """
@@ -162,7 +162,7 @@ PANELS = {
     "judges alike": Panel(),
     "judges differ in skill": Panel(skill_sd=0.8),
     "8 judges differ in skill": Panel(judges=8, skill_sd=0.8),
-    "own thresholds for both bad": Panel(skill_sd=0.5, fail_sd=1.0),
+    "own thresholds for both terrible": Panel(skill_sd=0.5, fail_sd=1.0),
     "half of the items seen once": Panel(items=400, lone=0.5, skill_sd=0.5),
 }
 COEFFICIENTS = ("alpha_nominal", "alpha_interval", "ac1", "fleiss", "raw")

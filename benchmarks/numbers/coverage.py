@@ -49,7 +49,7 @@ def main() -> None:
         "agreement": ("Agreement of judges", lambda: agreement_table(runs=5 * runs)),
         "best": ("The leader's chance of being best, said and true", lambda: best_table(runs=3 * runs)),
         "fit": ("How often ratings are said not to describe the votes", lambda: fit_table(runs=runs)),
-        "joint": ("Ratings that use both bad", lambda: joint_table(runs=runs // 2)),
+        "joint": ("Ratings that both terrible informs", lambda: joint_table(runs=runs // 2)),
         "camps": ("Honest judges of the opposite taste", lambda: camp_table(runs=runs // 4)),
         "anomalies": ("How often a judge is flagged", lambda: anomaly_table(runs=runs // 2)),
         "peers": ("Coverage of ratings, ours and others', on the same votes", peers.result),

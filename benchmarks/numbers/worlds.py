@@ -37,7 +37,7 @@ class FieldWorld:
     side_sd: float = 0.0
     ties: float = 0.1
     fails: float = 0.05
-    fail_sd: float = 0.0  # judges' own thresholds for "both bad", on the logit scale
+    fail_sd: float = 0.0  # judges' own thresholds for "both terrible", on the logit scale
     fail_by_rating: float = 0.0  # weaker drawings fail more often
     late: int = 0  # the last entrants are seen by `late_judges` only
     late_judges: int = 0
