@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -15,11 +16,13 @@ from generation.models import Event, Run
 from generation.protocols import load, protocol_of, protocols_of
 from generation.queue import enqueue
 from generation.runs.errors import refuse_frozen
+from generation.runs.publishing import coming_demo_runs
 from generation.runs.staleness import LATE, mark_stale
 from judging.provenance import marks_of
 from ranking.effort import effort_of
 from ranking.models import Counting, Fit, Publication, Standing
 
+DEMO_PATIENCE = timedelta(minutes=10)  # for a demo run to be drawn, judged and ranked by the command that makes it
 KEPT_PAST = 20  # past leaderboards that were asked for
 KEPT = 3  # fits of a kind that stay, besides the published ones; any past one can be made again from the votes
 
@@ -107,11 +110,13 @@ def stale_fits(kind: str) -> list[tuple[Run, str]]:
 
     A protocol without a slow part has full fits only, and these count as its fast ones. A frozen run is fitted on
     until a fit has read what was under way when it was frozen, such as a vote that committed a moment later, and then no more.
+    A new site's demo runs are left to the command that judges them, so that a first start does not fit each of them many times.
     """
     newest = Fit.objects.filter(until=None).order_by().values_list("run", "protocol", "kind").annotate(Max("read_at"))
     read = {(run, protocol, made): moment for run, protocol, made, moment in newest}
     stale = []
-    for run in Run.objects.exclude(scores_changed_at=None).defer("config"):
+    coming = coming_demo_runs().filter(created_at__gt=now() - DEMO_PATIENCE)
+    for run in Run.objects.exclude(scores_changed_at=None).exclude(pk__in=coming.values("pk")).defer("config"):
         changed = run.scores_changed_at
         if changed is not None and run.frozen_at:
             changed = min(changed, run.frozen_at + LATE)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from generation.models import Event, Run, Sample
+from generation.models import Run, Sample
 from judging.models import Seat
 
 
@@ -36,11 +36,6 @@ def shown_runs(user: object) -> QuerySet[Run]:
         vote_count=Coalesce(Subquery(votes, output_field=IntegerField()), 0),
         drawing_count=Coalesce(Subquery(drawn, output_field=IntegerField()), 0),
     )
-
-
-def demo_runs_are_coming() -> bool:
-    """A new site, whose demo runs have started and were never published."""
-    return Run.objects.filter(start_key__startswith="demo-").exclude(events__verb=Event.Verb.PUBLISH_RUN).exists()
 
 
 def live_numbers() -> LiveNumbers:

@@ -16,10 +16,11 @@ from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 
 from benchsite.front.practice import practice_of
-from benchsite.front.published import demo_runs_are_coming, live_numbers, shown_runs
+from benchsite.front.published import live_numbers, shown_runs
 from benchsite.lib.json_pages import page_or_json
 from generation.models import Run, Sample
 from generation.protocols import protocols_of
+from generation.runs.publishing import coming_demo_runs
 from generation.suites.loading import load_suites
 from generation.suites.suite import Category, PromptEntry, Suite
 from judging.disclosure import may_see_drawings
@@ -51,7 +52,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "practice": practice_of(request.GET),
         "lines": overview(runs, request.user),
-        "demo_runs": not runs and demo_runs_are_coming(),
+        "demo_runs": not runs and coming_demo_runs().exists(),
         "numbers": live_numbers(),
         "share": {"title": "Which model draws best? You be the judge.", "description": LEDE, "picture": _picture()},
     }

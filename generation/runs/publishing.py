@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.timezone import now
 
 from generation.models import Event, Run
@@ -25,6 +26,11 @@ def unpublish_runs(runs: Iterable[Run], *, by: User | None, reason: str) -> int:
 def archive_runs(runs: Iterable[Run], *, by: User | None, reason: str) -> int:
     """Put runs away instead of deleting them: not drawn, not judged, not shown; every row stays."""
     return _show(runs, Run.Visibility.ARCHIVED, Event.Verb.ARCHIVE_RUN, by, reason)
+
+
+def coming_demo_runs() -> QuerySet[Run]:
+    """Demo runs of a new site that were never published: `manage.py demo_runs` draws, judges and ranks them."""
+    return Run.objects.filter(start_key__startswith="demo-").exclude(events__verb=Event.Verb.PUBLISH_RUN)
 
 
 @transaction.atomic

@@ -43,6 +43,7 @@ def test_every_page_is_accessible_and_fits_the_screen(page, live_server, run, lo
     entrant, prompt, sample = run.entrants.first(), run.prompts.first(), run.samples.first()
     for path in (
         reverse("ranking:entrant", args=[run.code, entrant.code]),
+        reverse("ranking:frontier", args=[run.code, "pairwise"]),
         reverse("gallery:gallery", args=[run.code]),
         reverse("gallery:prompts", args=[run.code]),
         reverse("gallery:prompt", args=[run.code, prompt.code]),
@@ -90,6 +91,19 @@ def test_forty_entrants_with_long_names_fit_a_phone_in_the_dark(page, live_serve
         page.goto(live_server.url + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
         assert axe() == [], path
+
+
+def test_what_is_wider_than_the_screen_fades_until_it_is_scrolled_to_its_end(page, live_server, run):
+    fade = "box => getComputedStyle(box).getPropertyValue('--more')"
+    page.goto(address(live_server, "history", run))
+    chart = page.locator("figure.chart .scroll")
+    assert chart.evaluate(fade) == "0px"
+
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_function(f"({fade})(document.querySelector('figure.chart .scroll')) === '40px'")
+    chart.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
+
+    page.wait_for_function(f"({fade})(document.querySelector('figure.chart .scroll')) === '0px'")
 
 
 def test_a_printed_leaderboard_is_ink_on_paper_also_from_a_dark_screen(page, live_server, run):

@@ -10,8 +10,8 @@ import time_machine
 from django.core.management import call_command
 from django.utils.timezone import now
 
-from generation.models import Event, Sample
-from generation.runs.publishing import freeze_runs
+from generation.models import Event, Run, Sample
+from generation.runs.publishing import freeze_runs, publish_runs
 from generation.runs.staleness import AHEAD, move_mark
 from judging.models import Seat, Vote
 from judging.pairs.tallies import differences, rebuild_tallies
@@ -182,6 +182,16 @@ def test_a_vote_makes_the_run_stale_and_a_fit_makes_it_fresh():
 
     simulate_judges(run, judges=1, votes=1)
     assert len(stale_fits(Fit.Kind.FAST)) == len(stale_fits(Fit.Kind.FULL)) == 1
+
+
+def test_a_new_sites_demo_run_is_left_to_the_command_that_judges_it(run):
+    Run.objects.update(start_key="demo-ascii", scores_changed_at=now())
+    assert stale_fits(Fit.Kind.FULL) == []
+
+    with time_machine.travel(now() + timedelta(minutes=11)):
+        assert stale_fits(Fit.Kind.FULL) == [(run, "pairwise")], "the command never came to it"
+    publish_runs([run], by=None, reason="shown")
+    assert stale_fits(Fit.Kind.FULL) == [(run, "pairwise")]
 
 
 def test_only_a_few_old_fits_and_the_published_stay(run):
