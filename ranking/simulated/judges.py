@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from hashlib import blake2b
 
@@ -22,6 +22,7 @@ NAME = "simulated-judge-"
 TOP, BOTTOM = 1.8, -1.8  # log-odds of the first and the last entrant
 SPREAD = {"drawing": 0.3, "prompt": 0.1, "taste": 0.15}  # how much drawings, prompts and judges differ, in log-odds
 TIES, FAILS = 0.12, 0.06
+TALENT = 0.9  # of demo players by category, so that the boards of categories have something to say
 CLICKER = 6  # from this many judges on, the last one presses keys at random: something for the flags to find
 
 
@@ -32,23 +33,34 @@ class Truth:
     seed: int
     strengths: dict[int, float]
     skills: dict[int, float]
+    talent: float = 0.0  # how much entrants differ by category, in log-odds
 
     def chance(self, kind: str, *key: object) -> float:
         """A standard normal number that belongs to these things, whatever the order of voting."""
         digest = blake2b(repr((self.seed, kind, key)).encode(), digest_size=8).digest()
         return random.Random(digest).gauss(0, 1)
 
-    def appeal(self, seat: Seat, entrant: int, prompt: int | None, sample: int | None) -> float:
+    def talent_for(self, entrant: int, category: str) -> float:
+        return self.talent * self.chance("category", entrant, category)
+
+    def appeal(self, seat: Seat, entrant: int, matchup: Matchup, sample: int | None) -> float:
         return (
             self.strengths[entrant]
+            + self.talent_for(entrant, matchup.category)
             + SPREAD["drawing"] * self.chance("drawing", sample)
-            + SPREAD["prompt"] * self.chance("prompt", entrant, prompt)
+            + SPREAD["prompt"] * self.chance("prompt", entrant, matchup.prompt_id)
             + SPREAD["taste"] * self.chance("taste", seat.pk, entrant)
         )
 
 
 def simulate_judges(
-    run: Run, *, judges: int = 8, votes: int = 400, seed: int = 1, progress: Progress = unwatched
+    run: Run,
+    *,
+    judges: int = 8,
+    votes: int = 400,
+    seed: int = 1,
+    talent: float = 0.0,
+    progress: Progress = unwatched,
 ) -> int:
     """Seat the judges, cast up to `votes` votes in all, in turn; and say how many were cast.
 
@@ -57,7 +69,7 @@ def simulate_judges(
     if run.judging_state != Run.Judging.OPEN:
         raise ValueError(f"Judging of run {run.code} is {run.get_judging_state_display()}; open it first.")
     seats = [seat_simulated(run, number) for number in range(1, judges + 1)]
-    truth = make_truth(run, seats, seed=seed)
+    truth = replace(make_truth(run, seats, seed=seed), talent=talent)
     luck = random.Random(seed)
     waiting = {seat.pk: (seat, take_seat(seat.pk).current) for seat in seats}
     cast = 0
@@ -76,6 +88,7 @@ def simulate_judges(
         facts={
             "seed": seed,
             "strengths": dict(zip(names_of(run), map(rounded, truth.strengths.values()), strict=True)),
+            "talents": talents(run, truth),
             "skills": {str(seat): rounded(truth.skills[seat.pk]) for seat in seats},
         },
     )
@@ -121,8 +134,8 @@ def cast_simulated(seat: Seat, matchup: Matchup, truth: Truth, luck: random.Rand
 
 
 def choose(seat: Seat, matchup: Matchup, truth: Truth, luck: random.Random) -> str:
-    left = truth.appeal(seat, matchup.left_id, matchup.prompt_id, matchup.left_sample_id)
-    right = truth.appeal(seat, matchup.right_id, matchup.prompt_id, matchup.right_sample_id)
+    left = truth.appeal(seat, matchup.left_id, matchup, matchup.left_sample_id)
+    right = truth.appeal(seat, matchup.right_id, matchup, matchup.right_sample_id)
     skill = truth.skills[seat.pk]
     undecided = luck.random()
     if skill and left + right < BOTTOM and undecided < 2 * FAILS:
@@ -133,6 +146,13 @@ def choose(seat: Seat, matchup: Matchup, truth: Truth, luck: random.Random) -> s
     return Outcome.LEFT if wins else Outcome.RIGHT
 
 
+def talents(run: Run, truth: Truth) -> dict[str, dict[str, float]]:
+    """By category and entrant, what its drawings there have over its strength."""
+    categories = sorted(set(run.prompts.order_by().values_list("category", flat=True))) if truth.talent else []
+    of_entrants = dict(zip(names_of(run), truth.strengths, strict=True))
+    return {one: {name: rounded(truth.talent_for(pk, one)) for name, pk in of_entrants.items()} for one in categories}
+
+
 def rounded(value: float) -> float:
     return round(value, 4)
 
@@ -141,4 +161,4 @@ def judge_demo_run(run: Run) -> None:
     """The votes of a demo run; what an earlier start left undone is completed."""
     missing = settings.DEMO_VOTES - run.votes.standing().filter(seat__is_simulated=True).count()
     if missing > 0:
-        simulate_judges(run, judges=settings.DEMO_JUDGES, votes=missing)
+        simulate_judges(run, judges=settings.DEMO_JUDGES, votes=missing, talent=TALENT)
