@@ -116,6 +116,8 @@ class _Text:
         return False
 
     def _stands_at(self, at: int, end: int, form: _Form) -> bool:
+        if self.unfolded[at:end].isdigit():
+            return False  # coordinates, such as 41 21: numbers alone spell no name
         if not form.weak and end - at >= _GLUED:
             return True
         if at not in self.starts or not (end in self.ends or self.unfolded[end].isdigit()):

@@ -41,6 +41,7 @@ SIGNED = [
 MISSED = ["C\nL\nA\nU\nD\nE", "edualc", " ___ _    __\n|   |   |__|", "ClaudeDrewThis"]
 
 CLEAN = [
+    '<path d="M41 21 L4 121"/> <circle cx="41" cy="21"/>',
     " /\\_/\\\n( o.o )\n > ^ <",
     "a nova in the sky",
     "falcon",

@@ -48,7 +48,7 @@ def test_start_run_works(capsys):
     [
         (["start_run", "nothing"], "there is no such suite"),
         (["start_run", "ascii", "--models", "who"], "ascii has no model 'who'"),
-        (["start_run", "ascii", "--attempts", "1000"], "1000 attempts make no run; use 1 to 100."),
+        (["start_run", "ascii", "--attempts", "1000"], "A run cannot have 1000 attempts; use 1 to 100."),
         (["pause_run", "zzzz"], "There is no run 'zzzz'."),
         (["draw", "\x1b[2J"], "There is no run '␛[2J'."),
         (["import_samples", "/nowhere/x.jsonl"], "There is no file /nowhere/x.jsonl."),

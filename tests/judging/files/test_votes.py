@@ -216,7 +216,7 @@ def test_entrants_that_a_run_does_not_have_are_refused_by_line(run, tmp_path):
     path = tmp_path / "votes.jsonl"
     path.write_text('\n{"left_model": "who", "right_model": "acme/alpha-1", "outcome": "left"}\n')
 
-    with pytest.raises(CommandError, match=r"votes.jsonl:2: 'who' is no entrant of this run"):
+    with pytest.raises(CommandError, match=r"votes.jsonl:2: 'who' is not an entrant of this run"):
         call_command("import_votes", path, run=run.code, reason="a test")
 
 
@@ -238,7 +238,7 @@ def test_a_runs_own_votes_do_not_count_twice(run, tmp_path):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (GOOD + b"\n" + TIMED + b"\n" + TIMED, r"votes.jsonl:3: this is the vote of votes.jsonl:2 again"),
+        (GOOD + b"\n" + TIMED + b"\n" + TIMED, r"votes.jsonl:3: this repeats the vote of votes.jsonl:2"),
         (GOOD + b"\n" + GOOD[:-9], r"votes.jsonl:2: the line is not JSON \(Expecting"),
         (GOOD + b"\n\xff\xfe\n", r"votes.jsonl:2: the line is not UTF-8 text"),
         (GOOD + b"\n" + b"x" * (2 << 20) + b"\n", r"votes.jsonl:2: the line is over 1048576 characters"),

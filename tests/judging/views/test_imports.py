@@ -54,7 +54,10 @@ def test_the_judging_page_leads_to_the_upload(client, curator):
         ),
         (line() + "{", "votes.jsonl:2: the line is not JSON ("),
         (line() + line(left_model="who"), "is not an entrant of this run"),
-        (line(judge="ada", voted_at="2026-05-01T12:00:00Z") * 2, "votes.jsonl:2: this is the vote of votes.jsonl:1"),
+        (
+            line(judge="ada", voted_at="2026-05-01T12:00:00Z") * 2,
+            "votes.jsonl:2: this repeats the vote of votes.jsonl:1",
+        ),
         ("\n", "votes.jsonl: it contains no votes."),
         (line(judge="\u202eada" * 30), "judge is longer than 100 characters"),
     ],

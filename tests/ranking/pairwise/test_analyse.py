@@ -42,7 +42,7 @@ def test_markdown_has_the_three_parts(votes_file, tmp_path):
 def test_markdown_holds_no_markup_of_names_in_tables_or_notes(tmp_path):
     row = {"left_model": "<img src=x>", "right_model": "b", "outcome": "left", "judge": "j", "prompt_text": "p"}
     text = analyse(write_lines(tmp_path / "votes.jsonl", [row] * 3), "--format", "md")
-    assert "no limit upwards: \\<img src=x\\>" in text
+    assert "no upper limit: \\<img src=x\\>" in text
     assert "<img" not in text.replace("\\<img", "")
 
 

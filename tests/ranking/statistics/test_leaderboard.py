@@ -256,7 +256,7 @@ def test_undefeated_is_marked_and_said():
     first, *rest = found["overall"]
     assert first["entrant"] == "a" and first["unbounded"] and first["high"] is None and first["low"] is not None
     assert not any(row["unbounded"] for row in rest)
-    assert any("a" in note and "no limit" in note for note in found["notes"])
+    assert any("a" in note and "no upper limit" in note for note in found["notes"])
     assert found["stability"]["stable"] is False
 
 

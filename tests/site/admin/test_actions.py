@@ -266,7 +266,7 @@ def test_what_failed_is_retried(client, curator):
     sample = run.samples.first()
     Sample.objects.filter(pk=sample.pk).update(state="failed", claims=6, verdict="")
 
-    assert "1 samples wait" in act(client, [run], "retry_runs").content.decode()
+    assert "1 samples will be retried" in act(client, [run], "retry_runs").content.decode()
 
     sample.refresh_from_db()
     assert (sample.state, sample.claims) == ("pending", 0)
