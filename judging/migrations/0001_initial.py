@@ -197,8 +197,8 @@ class Migration(migrations.Migration):
                         choices=[
                             ("left", "left is better"),
                             ("right", "right is better"),
-                            ("tie", "both are good"),
-                            ("fail", "both are bad"),
+                            ("tie", "both good"),
+                            ("fail", "both bad"),
                         ],
                         max_length=5,
                     ),
@@ -366,8 +366,8 @@ class Migration(migrations.Migration):
                         choices=[
                             ("left", "left is better"),
                             ("right", "right is better"),
-                            ("tie", "both are good"),
-                            ("fail", "both are bad"),
+                            ("tie", "both good"),
+                            ("fail", "both bad"),
                         ],
                         max_length=5,
                     ),
@@ -410,8 +410,8 @@ class Migration(migrations.Migration):
                         choices=[
                             ("left", "left is better"),
                             ("right", "right is better"),
-                            ("tie", "both are good"),
-                            ("fail", "both are bad"),
+                            ("tie", "both good"),
+                            ("fail", "both bad"),
                         ],
                         max_length=5,
                     ),

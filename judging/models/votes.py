@@ -15,8 +15,8 @@ from judging.models.seats import Seat
 class Outcome(models.TextChoices):
     LEFT = "left", "left is better"
     RIGHT = "right", "right is better"
-    TIE = "tie", "both are good"
-    FAIL = "fail", "both are bad"
+    TIE = "tie", "both good"
+    FAIL = "fail", "both bad"
 
 
 class VoteQuerySet(models.QuerySet["Vote"]):

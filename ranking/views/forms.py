@@ -16,7 +16,7 @@ class CountingForm(forms.ModelForm):
     class Meta:
         model = Counting
         fields = ["ties", "fails"]
-        labels = {"ties": "Ties (both are good) count as", "fails": "Fails (both are bad) count as"}
+        labels = {"ties": "Ties (both good) count as", "fails": "Fails (both bad) count as"}
 
 
 class PublishForm(forms.Form):

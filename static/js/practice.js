@@ -2,22 +2,26 @@
 const CHOICES = { a: "left", s: "tie", d: "right", f: "fail" };
 const part = () => document.getElementById("practice");
 let busy = false;
+let latest = 0;
 
+/** A press while one is on its way is ignored; going back is not, and what was on its way then comes too late. */
 async function show(url, { keep = true } = {}) {
-  if (busy) return;
+  if (busy && keep) return;
+  const mine = ++latest;
   busy = true;
   const focused = part().contains(document.activeElement);
   try {
     const answer = await fetch(url, { headers: { Accept: "text/html" } });
     if (!answer.ok) throw new Error(String(answer.status));
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("practice");
+    if (mine !== latest) return;
     part().replaceWith(document.adoptNode(fresh));
     if (keep) history.pushState(null, "", url);
     if (focused) (part().querySelector(".answer [data-next]") || part().querySelector("h2")).focus({ preventScroll: true });
   } catch {
     location.href = url; // the page itself says what is wrong
   } finally {
-    busy = false;
+    if (mine === latest) busy = false;
   }
 }
 

@@ -40,6 +40,24 @@ def test_a_stranger_votes_by_keyboard_and_sees_who_drew_it(page, live_server, wo
     assert vote_count() == before
 
 
+def test_going_back_counts_even_while_the_next_pair_is_on_its_way(page, live_server, world, two_frames):
+    page.goto(live_server.url)
+    prompt, held = page.locator("#practice-prompt").inner_text(), []
+    page.get_by_role("button", name="Left is better").click()
+    expect(page.locator("#practice-answer")).to_be_visible()
+    page.route("**/?pair=*", held.append)
+    with page.expect_request("**/?pair=*"):
+        page.keyboard.press("Space")
+
+    page.evaluate("history.back()")
+    expect(page.get_by_role("button", name="Left is better")).to_be_visible()
+    held[0].continue_()
+    two_frames()
+
+    assert page.locator("#practice-prompt").inner_text() == prompt
+    expect(page.get_by_role("button", name="Left is better")).to_be_visible()
+
+
 def test_keys_do_nothing_while_a_field_or_a_large_drawing_has_them(page, live_server, world):
     page.goto(live_server.url)
     page.get_by_role("button", name="Enlarge the left drawing").click()
