@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 import time
 from dataclasses import replace
 
 from generation.providers.catalogue import ModelInfo
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
+from generation.runs.checking import at_price
 from generation.runs.errors import RunError
 from generation.suites.profiles import Profile
 from generation.suites.suite import ModelEntry
@@ -18,28 +20,63 @@ from generation.suites.yaml_fields import MODEL_ID
 KEPT_SECONDS = 600.0
 MOST = 20  # models shown for one search
 FAILED_SECONDS = 15.0  # a provider that is away is not asked again at every letter
-_kept: dict[tuple[str, str], tuple[float, dict[str, ModelInfo] | ProviderError]] = {}
+LONGEST_SECONDS = 5.0  # in all: a page waits for it
+
+Key = tuple[str, str]
+Listed = dict[str, ModelInfo] | ProviderError
+_kept: dict[Key, tuple[float, Listed]] = {}
+_locks: dict[Key, threading.Lock] = {}
 
 
 def catalogue_of(profile: Profile) -> dict[str, ModelInfo]:
     """A provider's list of models by id, asked for once in ten minutes; raises `ProviderError` where it cannot be had."""
     key = (profile.name, profile.base_url)
-    until, listed = _kept.get(key, (0.0, {}))
-    if time.monotonic() >= until:
-        try:
-            listed = asyncio.run(_ask(profile))
-        except ProviderError as error:
-            listed = error
-        kept = FAILED_SECONDS if isinstance(listed, ProviderError) else KEPT_SECONDS
-        _kept[key] = (time.monotonic() + kept, listed)
+    listed = _fresh(key)
+    if listed is None:
+        listed = _ask_once(key, profile)
     if isinstance(listed, ProviderError):
         raise listed
     return listed
 
 
-async def _ask(profile: Profile) -> dict[str, ModelInfo]:
-    async with Client() as client:
-        return await client.list_models(profile)
+def _ask_once(key: Key, profile: Profile) -> Listed:
+    """One thread asks; the others wait for what it gets, and nobody for longer than one asking takes."""
+    lock = _locks.setdefault(key, threading.Lock())
+    if not lock.acquire(timeout=LONGEST_SECONDS):
+        return _slow(profile)
+    try:
+        if (listed := _fresh(key)) is None:
+            listed = _ask(profile)
+            kept = FAILED_SECONDS if isinstance(listed, ProviderError) else KEPT_SECONDS
+            _kept[key] = (time.monotonic() + kept, listed)
+        return listed
+    finally:
+        lock.release()
+
+
+def _fresh(key: Key) -> Listed | None:
+    until, listed = _kept.get(key, (0.0, None))
+    return listed if time.monotonic() < until else None
+
+
+def _ask(profile: Profile) -> Listed:
+    async def ask() -> dict[str, ModelInfo]:
+        async with asyncio.timeout(LONGEST_SECONDS), Client() as client:
+            return await client.list_models(profile)
+
+    try:
+        return asyncio.run(ask())
+    except TimeoutError:
+        return _slow(profile)
+    except ProviderError as error:
+        return error
+
+
+def _slow(profile: Profile) -> ProviderError:
+    detail = (
+        f"{profile.name} did not send its list of models within {LONGEST_SECONDS:g} s. Type an exact id, or try again."
+    )
+    return ProviderError("retry", "timeout", detail)
 
 
 def search_catalogue(profile: Profile, text: str) -> tuple[list[ModelInfo], int]:
@@ -79,5 +116,5 @@ def listed_entry(profile: Profile, model_id: str) -> ModelEntry:
 
 def described(entry: ModelEntry, info: ModelInfo) -> ModelEntry:
     label = re.sub(r"^[^:]+:\s+", "", info.name) or entry.id
-    price_in, price_out = (float(info.price.input), float(info.price.output)) if info.price else (None, None)
-    return replace(entry, label=label, facts=info.facts, price_in=price_in, price_out=price_out)
+    entry = replace(entry, label=label, facts=info.facts)
+    return at_price(entry, info.price) if info.price else entry

@@ -6,6 +6,7 @@ Written from their documentation: what they take, what they leave out, and how t
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -71,7 +72,8 @@ def serving(fake: T) -> Iterator[T]:
 
 
 class OpenRouter(Fake):
-    """The router: `usage` is added to each answer, `catalogue` is its list of models, `status` breaks the list."""
+    """The router: `usage` is added to each answer, `catalogue` is its list of models, `status` breaks the list, and `pause`
+    is how many seconds that takes."""
 
     prefix = "/api/v1"
 
@@ -83,13 +85,14 @@ class OpenRouter(Fake):
             listed("acme/drawer-2-vision", "Acme: Drawer 2 Vision", 0.000003, 0.000015, images=True),
             listed("blocks/cubist:free", "Blocks: Cubist (free)", 0, 0, images=False, weights="blocks/cubist"),
         ]
-        self.status = 200
+        self.status, self.pause = 200, 0.0
         self.generations: dict[str, dict[str, Any]] = {}
 
     def answer(self, method: str, path: str, query: dict[str, str], body: dict[str, Any]) -> tuple[int, Any]:
         if self.status != 200:
             return self.status, {"error": {"code": self.status, "message": "The router is down."}}
         if path == "/models":
+            time.sleep(self.pause)
             return 200, {"data": self.catalogue}
         if path == "/key":
             return 200, {"data": {"label": "sk-or-v1-012...789", "limit": 10, "usage": 2.5}}
@@ -141,17 +144,32 @@ class Ollama(Fake):
 
     - `context` is what the model was built for; `ceiling` is the largest window that the server really loads.
     - A server that is `old` knows no `truncate`, and does not say which window it loaded.
+    - Without `counts_kept` it counts only what it did not keep of the last prompt, as servers before 0.2 do.
+    - `pause` is how many seconds it takes for anything but an answer.
     """
 
-    def __init__(self, *, context: int = 32_768, ceiling: int | None = None, old: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        context: int = 32_768,
+        ceiling: int | None = None,
+        old: bool = False,
+        version: str = "0.33.2",
+        pause: float = 0,
+    ) -> None:
         super().__init__()
-        self.context, self.ceiling, self.old = context, ceiling, old
+        self.context, self.ceiling, self.old, self.version, self.pause = context, ceiling, old, version, pause
         self.capabilities = ["completion"]
+        self.counts_kept = True
         self.answer_text = DRAWING
         self.done_reason = "stop"
         self.window = 0
 
     def answer(self, method: str, path: str, query: dict[str, str], body: dict[str, Any]) -> tuple[int, Any]:
+        if path != "/api/chat":
+            time.sleep(self.pause)
+        if path == "/api/version":
+            return 200, {"version": self.version}
         if path == "/api/tags":
             return 200, {"models": [{"name": "drawer:latest", "model": "drawer:latest", "digest": "8eeb52dfb3bb" * 5}]}
         if path in ("/api/show", "/api/chat") and body.get("model") not in ("drawer", "drawer:latest"):
@@ -177,6 +195,8 @@ class Ollama(Fake):
             if body.get("truncate") is False and not self.old:
                 return 400, {"error": "the input length exceeds the context length"}
             tokens = self.window // 2 + 2
+        if not self.counts_kept and len(self.bodies("/api/chat")) > 1:
+            tokens = 1
         return 200, {
             "model": body["model"],
             "created_at": "2026-11-18T02:00:00Z",

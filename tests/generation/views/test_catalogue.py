@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from generation.models import Run
 from generation.runs import catalogue
+from generation.suites.profiles import Profile
 from tests.generation.providers.fakes import OpenRouter, serving
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +48,27 @@ def test_catalogue_is_asked_for_once(client, curator, router):
     search(client, "drawer")
     search(client, "cubist")
 
+    assert len(router.requests) == 1
+
+
+def test_a_search_that_takes_too_long_ends_and_says_what_to_do(client, curator, router, monkeypatch):
+    monkeypatch.setattr(catalogue, "LONGEST_SECONDS", 0.1)
+    router.pause = 0.5
+
+    page = search(client, "acme/drawer-1")
+
+    assert "openrouter did not send its list of models within 0.1 s. Type an exact id, or try again." in page
+    assert 'value="openrouter|acme/drawer-1"' in page
+
+
+def test_requests_at_the_same_time_ask_the_provider_once(router):
+    router.pause = 0.3
+    profile = Profile("openrouter", router.url, key_env="OPENROUTER_API_KEY", kind="openrouter")
+
+    with ThreadPoolExecutor(6) as pool:
+        listed = list(pool.map(lambda _: catalogue.catalogue_of(profile), range(6)))
+
+    assert [len(models) for models in listed] == [3] * 6
     assert len(router.requests) == 1
 
 
@@ -91,6 +115,17 @@ def test_chosen_models_join_with_price_and_facts_frozen(client, curator, router)
     assert (model.price_in_nano, model.price_out_nano) == (3 * 10**9, 15 * 10**9)
     assert model.facts["organisation"] == "Acme"
     assert Run.objects.get().uploaded
+
+
+def test_prices_by_request_and_by_picture_are_shown_and_frozen_with_the_run(client, curator, router):
+    router.catalogue[1]["pricing"] |= {"request": "0.005", "image": "0.001"}
+    page = search(client, "vision")
+
+    client.post(START, form(more=["openrouter|acme/drawer-2-vision"]))
+
+    model = Run.objects.get().models.get()
+    assert (model.price_request_nano, model.price_image_nano) == (5_000_000, 1_000_000)
+    assert "US$0.005 per request, US$0.001 per picture" in page
 
 
 @pytest.mark.parametrize(
