@@ -53,12 +53,14 @@ class Client:
         await self._http.aclose()
 
     async def ask(self, profile: Profile, request: Request, *, deadline: float) -> Reply:
-        """The model's answer within `deadline` seconds in all; raises `ProviderError` and nothing else."""
+        """The model's answer within `deadline` seconds in all, whatever else is asked; raises `ProviderError` and nothing else."""
+        end = time.monotonic() + deadline
         native = ollama.is_native(profile)
         path, body = ("/api/chat", ollama.payload_of(request)) if native else (CHAT, payload_of(profile, request))
         if native:
-            await self._windows.refuse_small(profile, request)
-        exchange = await self._exchange(profile, "POST", path, deadline=deadline, body=body, request=request)
+            await self._check_window(profile, request, deadline)
+        left = max(end - time.monotonic(), 0)
+        exchange = await self._exchange(profile, "POST", path, deadline=left, body=body, request=request)
         # The body was searched as it came; a key that a stream breaks into pieces only shows up after reading.
         key = key_of(profile)
         try:
@@ -67,9 +69,17 @@ class Client:
             error.hide(key)
             raise
         if native:
-            ollama.refuse_cut(request, reply.prompt_tokens)
-            await self._windows.refuse_shrunk(profile, request)
+            left = end - time.monotonic()
+            await self._windows.check_answer(profile, request, reply.prompt_tokens, seconds=left)
         return replace(reply, text=reply.text.replace(key, "[key]")) if key and key in reply.text else reply
+
+    async def _check_window(self, profile: Profile, request: Request, deadline: float) -> None:
+        try:
+            async with asyncio.timeout(deadline):
+                await self._windows.refuse_small(profile, request)
+        except TimeoutError:
+            detail = f"The server did not say within {deadline:g} s which window the model has."
+            raise ProviderError("retry", "timeout", detail, cost_nano=0) from None
 
     async def lookup_cost(self, profile: Profile, generation_id: str) -> int | None:
         """What a past call cost, in nano-dollars; None while the provider does not know it (or never will).

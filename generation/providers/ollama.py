@@ -2,11 +2,14 @@
 
 Ollama cuts a prompt that is longer than its window without a word, keeps about half a window of it, and counts what it
 kept. So each call asks for a window that the prompt and the longest answer must fit into, by bytes; newer servers are
-told not to cut; and what came back is compared with what was sent and with the window that was really loaded.
+told not to cut; and what came back is compared with what was sent and with the window that was really loaded. Servers
+before 0.2 do not count what they kept of an earlier prompt; with them only the window that is asked for guards a prompt.
 """
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
 STEP = 2048  # windows come in steps, so that prompts of different length do not load the model again each time
 TEMPLATE_TOKENS = 512  # what a chat template may add to a prompt
 KEEP_ALIVE = "10m"
+COUNTS_ALL = (
+    0,
+    2,
+)  # servers before this version count only those tokens of a prompt that they had not kept from the last
 TOP_LEVEL = frozenset({"format", "keep_alive", "think", "options"})
 THINK: Mapping[str, bool | str] = {"none": False, "minimal": "low", "xhigh": "high"}
 
@@ -90,18 +97,15 @@ def completion_of(answer: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def refuse_cut(request: Request, prompt_tokens: int | None) -> None:
-    """An answer to half a question is no answer: raises where fewer tokens were read than the prompt has words."""
+def cut_fault(request: Request, prompt_tokens: int | None) -> str:
+    """An answer to half a question is no answer: why it is one where fewer tokens were read than the prompt has words."""
     words = sum(len(str(message["content"]).split()) for message in request.messages)
-    if prompt_tokens is None:
-        return
-    if prompt_tokens < words or prompt_tokens >= window_for(request):
-        raise ProviderError(
-            "fatal_model",
-            "prompt_cut",
-            f"Ollama read {prompt_tokens} tokens of a prompt of {words} words in a window of {window_for(request)}: it cut "
-            f"the prompt of {request.model_id} silently. Its answers would not be answers to this suite.",
-        )
+    if prompt_tokens is None or words <= prompt_tokens < window_for(request):
+        return ""
+    return (
+        f"Ollama read {prompt_tokens} tokens of a prompt of {words} words in a window of {window_for(request)}: it cut "
+        f"the prompt of {request.model_id} silently. Its answers would not be answers to this suite."
+    )
 
 
 class Windows:
@@ -111,6 +115,7 @@ class Windows:
         self.fetch = fetch
         self.models: dict[tuple[str, str], ModelInfo] = {}
         self.loaded: set[tuple[str, str, int]] = set()
+        self.versions: dict[str, tuple[int, ...]] = {}
 
     async def refuse_small(self, profile: Profile, request: Request) -> None:
         """Raises before anything is asked where the model was not built for prompt and answer of this length."""
@@ -120,6 +125,33 @@ class Windows:
         needed = needed_tokens(prompt_size(request.messages), _longest_answer(request))
         if fault := window_fault(request.model_id, self.models[key].facts.context, needed):
             raise ProviderError("fatal_model", "window_too_small", fault)
+
+    async def check_answer(
+        self, profile: Profile, request: Request, prompt_tokens: int | None, *, seconds: float
+    ) -> None:
+        """Raises where the prompt was cut, or would be; what cannot be asked in this time is asked after the next answer."""
+        fault = cut_fault(request, prompt_tokens)
+        try:
+            async with asyncio.timeout(max(seconds, 0)):
+                if fault and await self.version_of(profile) < COUNTS_ALL:
+                    fault = ""
+                if not fault:
+                    await self.refuse_shrunk(profile, request)
+        except TimeoutError:
+            pass
+        if fault:
+            raise ProviderError("fatal_model", "prompt_cut", fault)
+
+    async def version_of(self, profile: Profile) -> tuple[int, ...]:
+        """The server's version; one that does not say it is taken for a new one."""
+        if profile.base_url not in self.versions:
+            try:
+                answer = await self.fetch(profile, "/api/version")
+            except ProviderError:
+                return COUNTS_ALL
+            numbers = re.match(r"(\d{1,6})\.(\d{1,6})", text_of(answer.get("version")))
+            self.versions[profile.base_url] = tuple(map(int, numbers.groups())) if numbers else COUNTS_ALL
+        return self.versions[profile.base_url]
 
     async def refuse_shrunk(self, profile: Profile, request: Request) -> None:
         """Raises where the server loaded the model with a smaller window than it was asked for."""

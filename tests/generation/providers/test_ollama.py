@@ -99,6 +99,27 @@ def test_smaller_window_is_noticed_even_where_this_prompt_still_fits():
     assert "with a window of 1024 tokens instead of 2048" in error.detail
 
 
+@pytest.mark.parametrize(("version", "code"), [("0.1.48", None), ("0.2.0", "prompt_cut")])
+def test_server_that_does_not_count_what_it_kept_of_a_prompt_has_not_cut_it(version, code):
+    async def twice(client, profile):
+        await client.ask(profile, QUESTION, deadline=5)
+        return await client.ask(profile, QUESTION, deadline=5)
+
+    with serving(Ollama(old=True, version=version)) as fake:
+        fake.counts_kept = False
+        answer = with_client(fake, twice)
+
+    assert getattr(answer, "code", None) == code
+
+
+def test_all_that_is_asked_for_one_answer_ends_with_its_deadline():
+    with serving(Ollama(pause=0.6)) as fake:
+        error = with_client(fake, lambda client, profile: client.ask(profile, QUESTION, deadline=0.5))
+
+    assert (error.kind, error.code, error.cost_nano) == ("retry", "timeout", 0)
+    assert fake.bodies("/api/chat") == []
+
+
 def test_silence_after_all_tokens_is_reasoning_only():
     with serving(Ollama()) as fake:
         fake.answer_text, fake.done_reason = "", "length"
