@@ -1,13 +1,14 @@
 """SVG as PNG: drawn by resvg in a few child processes that are used again and again, each with limits of time and memory.
 
 A drawing that passes a limit ends its child, and nothing else: the next drawing gets a new one. It is remembered, so that
-asking for it again costs nothing.
+asking for it again costs nothing. What a busy machine did not draw in time is not: that says nothing of the drawing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -31,6 +32,10 @@ NO_ENVIRONMENT: dict[str, str] = {}
 
 class CannotDraw(Exception):
     """A drawing that gave no picture; the message says why."""
+
+
+class NotDrawnNow(CannotDraw):
+    """The machine's doing and not the drawing's: it may be drawn another time."""
 
 
 @dataclass
@@ -68,6 +73,8 @@ class Rasteriser:
         try:
             with self.places:
                 return self._draw(min(side, LARGEST_SIDE).to_bytes(4, "big") + svg)
+        except NotDrawnNow:
+            raise
         except CannotDraw as error:
             self.failed[key] = str(error)
             while len(self.failed) > MOST_REMEMBERED:
@@ -86,7 +93,8 @@ class Rasteriser:
                 raise EOFError
             reply = child.socket.recv_bytes()
         except (EOFError, OSError):
-            child.end()
+            if child.end() == -signal.SIGKILL:  # by us, after our patience, or by a machine out of memory
+                raise NotDrawnNow("The machine was too busy to draw it in time.") from None
             raise CannotDraw("Drawing it takes more time or memory than a drawing may.") from None
         self.idle.append(child)
         if reply[:1] == b"-":

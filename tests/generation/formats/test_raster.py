@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 from io import BytesIO
 
 import pytest
@@ -12,9 +13,10 @@ from PIL import Image
 
 from generation.formats import BUILT_IN, get_format
 from generation.formats.base import Answer
+from generation.formats.raster import vector
 from generation.formats.raster.cells import covered, fonts
 from generation.formats.raster.text import FONTS, draw_text
-from generation.formats.raster.vector import FONT, RASTERISER, CannotDraw, Rasteriser
+from generation.formats.raster.vector import FONT, RASTERISER, CannotDraw, NotDrawnNow, Rasteriser
 from tests.hostile import FOLDER
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100">{}</svg>'
@@ -150,3 +152,15 @@ def test_what_is_no_svg_is_refused_with_a_reason(rasteriser):
         rasteriser.png(b"<svg", side=20)
 
     assert FONT.is_file()
+
+
+def test_what_a_busy_machine_did_not_draw_in_time_is_drawn_later(rasteriser, monkeypatch):
+    rasteriser.png(RED, side=20)
+    os.kill(rasteriser.idle[0].process.pid, signal.SIGSTOP)  # as if others had the processor
+    monkeypatch.setattr(vector, "PATIENCE", 0.2)
+
+    with pytest.raises(NotDrawnNow):
+        rasteriser.png(RED, side=21)
+    monkeypatch.undo()
+
+    assert pixels(rasteriser.png(RED, side=21)).getpixel((10, 10)) == (255, 0, 0)
