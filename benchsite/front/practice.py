@@ -17,7 +17,7 @@ from benchsite.templatetags.wording import percent, thousands
 from generation.models import Run, Sample
 from generation.protocols import load, protocols_of
 from ranking.best import PracticePair
-from ranking.models import Standing
+from ranking.models import Fit, Standing
 from ranking.words import rank_words
 
 RUNS, PAIRS = 2, 5  # finished runs that are asked for pairs, and pairs in a round
@@ -48,6 +48,7 @@ class Pair:
     prompt: str
     sides: tuple[Side, Side]
     run: Run | None = None  # None for the set that comes with the site
+    protocol: str = ""  # by which the votes on it count
     votes: Counter[str] = field(default_factory=Counter)
     simulated: bool = False
 
@@ -93,17 +94,18 @@ def crowd_sentence(pair: Pair, choice: str) -> str:
 def _pairs_of_runs() -> list[Pair]:
     closed = Run.objects.filter(visibility=Run.Visibility.PUBLISHED, judging_state=Run.Judging.CLOSED)
     by_run = []
-    for run in closed[:RUNS]:
-        paths = [entry.practice for entry in protocols_of(run).values() if entry.practice]
-        by_run.append([_pair(one) for path in paths for one in load(path)(run, most=PAIRS)])
+    for run in closed.defer("config")[:RUNS]:
+        paths = {name: entry.practice for name, entry in protocols_of(run).items() if entry.practice}
+        by_run.append([_pair(one, name) for name, path in paths.items() for one in load(path)(run, most=PAIRS)])
     turns = chain.from_iterable(zip_longest(*by_run))
     return [pair for pair in turns if pair is not None][:PAIRS]
 
 
-def _pair(one: PracticePair) -> Pair:
+def _pair(one: PracticePair, protocol: str) -> Pair:
     left, right = one.left, one.right
     prompt, code = left.prompt.subject or left.prompt.text, f"{left.code}-{right.code}"
-    return Pair(code, prompt, (_side("left", left), _side("right", right)), left.run, one.votes, one.simulated)
+    sides = _side("left", left), _side("right", right)
+    return Pair(code, prompt, sides, left.run, protocol, one.votes, one.simulated)
 
 
 def _side(name: str, sample: Sample) -> Side:
@@ -131,10 +133,10 @@ def _shipped_pairs() -> list[Pair]:
 
 
 def _ranks(pair: Pair) -> str:
-    """Where the two stand in their run."""
+    """Where the two stand in their run, by the votes on such pairs and not by another score."""
     if pair.run is None:
         return ""
-    fit = pair.run.fits.filter(until=None).order_by("-read_at", "-id").only("pk").first()
+    fit = Fit.objects.only("pk").newest(pair.run, pair.protocol)
     places = (
         Standing.objects.filter(fit=fit, scope="overall", rank_low__isnull=False) if fit else Standing.objects.none()
     )

@@ -10,6 +10,8 @@ from django.urls import reverse
 from benchsite.front.practice import Pair, Side, crowd_sentence, practice_of
 from generation.models import Run
 from judging.models import Matchup, Vote
+from ranking.fitting import fit_run
+from ranking.models import Fit, Standing
 from ranking.simulated.judges import judge_demo_run
 from tests.judging.make import make_run
 
@@ -130,3 +132,14 @@ def test_few_votes_are_counted_and_not_given_as_a_share():
 def test_more_votes_cost_no_more_statements(client, finished, django_assert_max_num_queries):
     with django_assert_max_num_queries(20):
         client.get(reverse("home"))
+
+
+def test_ranks_are_those_of_the_votes_and_not_of_another_score(finished):
+    fit_run(finished)
+    code = practice_of({}).pair.code
+    by_votes = practice_of({"pair": code, "choice": "left"}).ranks
+    newer = fit_run(finished)
+    Fit.objects.filter(pk=newer.pk).update(protocol="automatic")  # as if a formula had scored the drawings since
+    Standing.objects.filter(fit=newer).update(rank_low=3, rank_high=3)
+
+    assert by_votes and practice_of({"pair": code, "choice": "left"}).ranks == by_votes
