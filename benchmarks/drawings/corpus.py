@@ -5,7 +5,6 @@ The drawings are files in tests/generation/formats/svg/drawings.
 
 from __future__ import annotations
 
-import base64
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,13 @@ from typing import Any
 from PIL import Image, ImageChops
 from playwright.sync_api import Page
 
-from benchmarks.drawings.paint import painter
+from benchmarks.drawings.paint import FREEZE, address_of, painter
 from generation.formats.base import Answer
 from generation.formats.svg import FORMAT
 
 FOLDER = Path(__file__).parents[2] / "tests/generation/formats/svg/drawings"
 MOMENTS = (500, 1500)  # milliseconds of its animations at which a drawing is looked at
 NOISE = 8  # of 255: two pictures of one document differ by up to 4 where edges of moving shapes are painted anew
-FREEZE = """at => {
-  const svg = document.documentElement;
-  svg.pauseAnimations(); svg.setCurrentTime(at / 1000);
-  for (const animation of document.getAnimations()) { animation.pause(); animation.currentTime = at }
-  return new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-}"""
 
 
 def corpus() -> dict[str, str]:
@@ -39,7 +32,7 @@ def judged(text: str) -> str:
 
 def pictures(page: Page, text: str) -> list[bytes]:
     """The drawing as a document of its own, at some moments of its animations."""
-    page.goto(f"data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}")
+    page.goto(address_of(text))
     shots = []
     for moment in (0, *MOMENTS):
         page.evaluate(FREEZE, moment)

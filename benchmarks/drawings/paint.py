@@ -22,7 +22,15 @@ SIDE = 800  # pixels
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 TICK = os.sysconf("SC_CLK_TCK")
 MOST = 20_000  # copies that are tried
+FRAMES = 4
 EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"/>'
+
+FREEZE = """at => {
+  const svg = document.documentElement;
+  svg.pauseAnimations(); svg.setCurrentTime(at / 1000);
+  for (const animation of document.getAnimations()) { animation.pause(); animation.currentTime = at }
+  return new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+}"""
 
 Family = Callable[[int], str]
 
@@ -121,6 +129,23 @@ FAMILIES: dict[str, Family] = {
     "wide zigzags": lambda n: zigzag(n, 'fill="none" stroke="red" stroke-width="20" stroke-opacity=".5"'),
     "text shadows": repeated('<text y="50" font-size="40" style="text-shadow:1px 1px 9px red">abcdef</text>'),
 }
+FADING = "<style>.a{animation:a 1s infinite alternate linear}@keyframes a{to{opacity:.5}}</style>"
+MOVING: dict[str, Family] = {
+    "moving blurs": repeated(
+        RECT.format('class="a" fill="red" filter="url(#f)"'),
+        f'{FADING}<filter id="f"><feGaussianBlur stdDeviation="2"/></filter>',
+    ),
+    "moving gradients": repeated(RECT.format('class="a" fill="url(#g)"'), FADING + stops("radial", 9)),
+    "moving masks": repeated(RECT.format('class="a" mask="url(#m)"'), f'{FADING}<mask id="m">{GREY}</mask>'),
+    "shapes that grow": repeated(
+        '<circle cx="50" cy="50" fill="red" opacity=".5"><animate attributeName="r" values="1;60" dur="1s" '
+        'repeatCount="indefinite"/></circle>'
+    ),
+}
+
+
+def address_of(drawing: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(drawing.encode()).decode()}"
 
 
 def largest_accepted(family: Family) -> tuple[int, str]:
@@ -175,9 +200,22 @@ class Painter:
         self.show(drawing)
         return processor_time(self.browser) - before - self.idle
 
+    def frame_seconds(self, drawing: str) -> float:
+        """Processor time of one frame of a drawing that moves: its clock is set, and what it shows then is painted."""
+        self.page.goto(address_of(drawing))
+        self._frame(0)
+        before = processor_time(self.browser)
+        for number in range(1, FRAMES + 1):
+            self._frame(150 * number)
+        return (processor_time(self.browser) - before) / FRAMES - self.idle
+
+    def _frame(self, moment: int) -> None:
+        self.page.evaluate(FREEZE, moment)
+        self.page.screenshot(timeout=0)
+
     def show(self, drawing: str) -> bytes:
-        address = f"data:image/svg+xml;base64,{base64.b64encode(drawing.encode()).decode()}"
-        self.page.set_content(f'<body style="margin:0"><img width="{SIDE}" height="{SIDE}" src="{address}">', timeout=0)
+        picture = f'<img width="{SIDE}" height="{SIDE}" src="{address_of(drawing)}">'
+        self.page.set_content(f'<body style="margin:0">{picture}', timeout=0)
         self.page.evaluate("document.images[0].decode().catch(() => 0)")
         return self.page.screenshot(timeout=0)
 
@@ -197,4 +235,14 @@ def paint_table() -> list[dict[str, Any]]:
         for name, family in FAMILIES.items():
             copies, drawing = largest_accepted(family)
             rows.append({"shapes": name, "copies": copies, "seconds": round(chromium.seconds(drawing), 2)})
+    return rows
+
+
+def frame_table() -> list[dict[str, Any]]:
+    """The same for a frame of shapes that move."""
+    rows = []
+    with painter() as chromium:
+        for name, family in MOVING.items():
+            copies, drawing = largest_accepted(family)
+            rows.append({"shapes": name, "copies": copies, "seconds": round(chromium.frame_seconds(drawing), 2)})
     return rows

@@ -7,7 +7,7 @@ import statistics
 import time
 
 from benchmarks.drawings.corpus import corpus_table
-from benchmarks.drawings.paint import paint_table
+from benchmarks.drawings.paint import frame_table, paint_table
 from benchmarks.figures.table import make_parser, show, write_json
 from generation.formats.base import Answer
 from generation.formats.svg import FORMAT
@@ -108,7 +108,10 @@ def main() -> None:
     paint = paint_table()
     show("Paint: adversarial shapes, as many as are accepted", paint)
     figures["slowest_paint_s"] = max(row["seconds"] for row in paint)
-    write_json(options.json, figures | {"paint": paint})
+    frames = frame_table()
+    show("One frame of shapes that move", frames)
+    figures["slowest_frame_s"] = max(row["seconds"] for row in frames)
+    write_json(options.json, figures | {"paint": paint + frames})
 
 
 if __name__ == "__main__":

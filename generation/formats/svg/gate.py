@@ -21,7 +21,8 @@ MAX_BYTES = 512 * 1024
 MAX_DEPTH = 100
 MAX_ELEMENTS = 5_000
 MAX_EXPANDED = 10_000  # elements once every `use`, pattern, mask, clip and marker stands where it is used
-MAX_PAINT = 1_000_000  # microseconds of a browser's processor time: see paint/costs.py
+# Microseconds of a browser's processor time (see paint/costs.py): for a drawing, and for each frame of one that moves.
+MAX_PAINT, MAX_FRAME = 1_000_000, 500_000
 MAX_POINTS = 20_000
 
 CAPS = {"numOctaves": 12.0, "stdDeviation": 150.0, "radius": 200.0, "order": 15.0}
@@ -88,15 +89,25 @@ def check_cost(root: etree._Element) -> set[str]:
     if points > MAX_POINTS:
         raise TooMuch("too_complex", f"The drawing has {points} points; {MAX_POINTS} are allowed.")
     dashes = Dashes(root)
+    most, what = (MAX_FRAME, "each frame of it") if _moves(root) else (MAX_PAINT, "it")
     cost, has_cycle = _expand(root, points, Painting(Guess(root), dashes))
-    if cost.paint > MAX_PAINT and cost.elements <= MAX_EXPANDED:  # then it is worth a closer look
+    if cost.paint > most and cost.elements <= MAX_EXPANDED:  # then it is worth a closer look
         cost, has_cycle = _expand(root, points, Painting(Areas(root), dashes))
     if cost.elements > MAX_EXPANDED:
         raise TooMuch("too_complex", f"Drawn out, its references make more than {MAX_EXPANDED} elements.")
-    if cost.paint > MAX_PAINT:
+    if cost.paint > most:
         seconds = f"{cost.paint / 1e6:.1f}" if cost.paint < ENOUGH else "1000 or more"
-        raise TooMuch("too_complex", f"A browser would paint it for about {seconds} seconds; 1 is allowed.")
+        sentence = f"A browser would paint {what} for about {seconds} seconds; {most / 1e6:g} is allowed."
+        raise TooMuch("too_complex", sentence)
     return {"reference_cycle"} if has_cycle else set()
+
+
+def _moves(root: etree._Element) -> bool:
+    """Whether a browser paints it anew while it is looked at."""
+    return any(
+        local(element) in ANIMATION or (local(element) == "style" and "keyframes" in (element.text or "").lower())
+        for element in root.iter("*")
+    )
 
 
 def _count_points(root: etree._Element) -> int:

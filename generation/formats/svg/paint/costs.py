@@ -24,12 +24,12 @@ PRIMITIVE = {
     "feFlood": 7_000.0,
     "feGaussianBlur": 28_000.0,
     "feDropShadow": 30_000.0,
-    "feTurbulence": 16_000.0,
+    "feTurbulence": 22_000.0,
     "feConvolveMatrix": 36_000.0,
     "feMorphology": 80_000.0,
-    "feDisplacementMap": 26_000.0,
-    "feDiffuseLighting": 95_000.0,
-    "feSpecularLighting": 95_000.0,
+    "feDisplacementMap": 40_000.0,
+    "feDiffuseLighting": 125_000.0,
+    "feSpecularLighting": 125_000.0,
     "feComposite": 23_000.0,
     "feBlend": 18_000.0,
     "feTile": 62_000.0,
@@ -37,7 +37,7 @@ PRIMITIVE = {
 TWO_INPUTS = frozenset(["feBlend", "feComposite", "feDisplacementMap"])  # one that is not named is the step before
 MOST = 1e9  # sums stop growing here
 OTHER_PRIMITIVE = 15_000.0
-BLUR_PIXEL, OCTAVE, KERNEL_CELL, RADIUS_PIXEL = 1_200.0, 12_000.0, 6_500.0, 7_000.0
+BLUR_PIXEL, OCTAVE, KERNEL_CELL, RADIUS_PIXEL = 1_200.0, 19_000.0, 6_500.0, 7_000.0
 WIDE, WIDE_BLUR_PIXEL = 60.0, 2_800.0  # pixels, and what each beyond them costs
 POINT, PIXEL, STROKED_PIXEL = 3.0, 0.08, 0.003  # of an outline; the last for each pixel of its stroke's width
 FEW_POINTS = 50  # their outline costs little beside their area

@@ -112,6 +112,23 @@ def test_bomb_is_refused(inside, reason):
 
 
 @pytest.mark.parametrize(
+    "motion",
+    [
+        '<circle r="2"><animate attributeName="cx" values="1;9" dur="1s" repeatCount="indefinite"/></circle>',
+        "<style>.a{animation:a 1s infinite}@keyframes a{to{opacity:.5}}</style>",
+    ],
+)
+def test_what_moves_may_take_half_a_second_a_frame(motion):
+    blurs = '<filter id="f"><feGaussianBlur stdDeviation="2"/></filter>' + FULL.format('filter="url(#f)"') * 16
+
+    still, moving, light = (extract(svg(inside)) for inside in (blurs, blurs + motion, motion + FULL.format("")))
+
+    assert still.drawing and light.drawing
+    assert (moving.drawing, moving.reason) == (None, "too_complex")
+    assert "each frame of it" in moving.detail
+
+
+@pytest.mark.parametrize(
     "inside",
     [
         chain(8, 2),
