@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import Any
 
@@ -11,30 +11,38 @@ NANO = 10**9
 MILLION = 10**6
 # Chat templates wrap each message in a few tokens of their own.
 TOKENS_AROUND_A_MESSAGE = 16
-# What most models count for a picture of at most 2048 × 2048 pixels; a few small models are billed for tens of thousands.
-TOKENS_OF_AN_IMAGE = 8192
+# What most models count for a picture of at most 2048 × 2048 pixels, and what the one that bills most would: eight tiles.
+TOKENS_OF_AN_IMAGE, BILLED_FOR_AN_IMAGE = 8192, 49_152
 
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars per million tokens in and out, as price lists quote them, and dollars per request."""
+    """US dollars per million tokens in and out, as price lists quote them, and dollars per request and per picture in it."""
 
     input: Decimal
     output: Decimal
     request: Decimal = Decimal(0)
+    image: Decimal = Decimal(0)
+
+    def with_images(self, count: int) -> Price:
+        """The price of a request that carries so many pictures."""
+        return replace(self, request=self.request + count * self.image, image=Decimal(0))
 
 
-def price_of(price_in: float | str | Decimal | None, price_out: float | str | Decimal | None) -> Price | None:
-    """A price from two numbers in dollars per million tokens; None unless both are sane."""
+Amount = float | str | Decimal | None
+
+
+def price_of(price_in: Amount, price_out: Amount, request: Amount = None, image: Amount = None) -> Price | None:
+    """A price from dollars per million tokens, per request and per picture; None unless the first two are sane."""
     into, out = decimal_of(price_in), decimal_of(price_out)
-    return None if into is None or out is None else Price(into, out)
-
-
-def price_of_nano(price_in_nano: int | None, price_out_nano: int | None) -> Price | None:
-    """The same from whole nano-dollars per million tokens, as the database keeps them."""
-    if price_in_nano is None or price_out_nano is None:
+    if into is None or out is None:
         return None
-    return Price(Decimal(price_in_nano) / NANO, Decimal(price_out_nano) / NANO)
+    return Price(into, out, decimal_of(request) or Decimal(0), decimal_of(image) or Decimal(0))
+
+
+def price_of_nano(*nano_dollars: int | None) -> Price | None:
+    """The same from whole nano-dollars, as the database keeps them."""
+    return price_of(*(None if amount is None else Decimal(amount) / NANO for amount in nano_dollars))
 
 
 def decimal_of(value: Any) -> Decimal | None:
@@ -64,12 +72,13 @@ def cost_of_tokens(prompt_tokens: int | None, completion_tokens: int | None, pri
     return nano(dollars)
 
 
-def prompt_size(messages: Iterable[Mapping[str, Any]]) -> int:
-    """The most tokens a prompt can be: a token is at least one UTF-8 byte, and each message has a frame."""
+def prompt_size(messages: Iterable[Mapping[str, Any]], *, image: int = TOKENS_OF_AN_IMAGE) -> int:
+    """The most tokens a prompt can be: a token is at least one UTF-8 byte, and each message has a frame.
+
+    `image` is what a picture counts for: in a model's window, or on a bill (`BILLED_FOR_AN_IMAGE`).
+    """
     return sum(
-        len(str(m["content"]).encode("utf-8", "replace"))
-        + TOKENS_AROUND_A_MESSAGE
-        + TOKENS_OF_AN_IMAGE * len(m.get("images", ()))
+        len(str(m["content"]).encode("utf-8", "replace")) + TOKENS_AROUND_A_MESSAGE + image * len(m.get("images", ()))
         for m in messages
     )
 

@@ -16,7 +16,7 @@ from django.utils.timezone import now
 from benchsite.lib.text import clean_text
 from generation.drawing import settling
 from generation.models import Event, LanguageModel, ProviderCall, Run, Sample
-from generation.money import nano, prompt_size, upper_bound_nano
+from generation.money import BILLED_FOR_AN_IMAGE, nano, prompt_size, upper_bound_nano
 from generation.providers.catalogue import ModelInfo
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
@@ -40,7 +40,8 @@ def models_to_price(loaded: LoadedRun) -> list[LanguageModel]:
 
 def reservation_nano(request: Request) -> int | None:
     """The most this call can cost; None without a price."""
-    return upper_bound_nano(prompt_size(request.messages), request.max_tokens or 0, request.price)
+    size = prompt_size(request.messages, image=BILLED_FOR_AN_IMAGE)
+    return upper_bound_nano(size, request.max_tokens or 0, request.price)
 
 
 async def price_models(client: Client, loaded: LoadedRun, database: Database) -> None:
@@ -76,6 +77,8 @@ def _save_prices(models: list[LanguageModel], listed: dict[str, ModelInfo]) -> N
             LanguageModel.objects.filter(pk=model.pk).update(
                 price_in_nano=Coalesce("price_in_nano", nano(info.price.input)),
                 price_out_nano=Coalesce("price_out_nano", nano(info.price.output)),
+                price_request_nano=Coalesce("price_request_nano", nano(info.price.request)),
+                price_image_nano=Coalesce("price_image_nano", nano(info.price.image)),
             )
 
 

@@ -168,7 +168,7 @@ def request_of(
     asked: Sequence[Mapping[str, Any]] = (),
 ) -> Request:
     model, generation, prompt = loaded.models[model_pk], loaded.suite.generation, loaded.prompts[prompt_pk]
-    image, entrant = loaded.images.get(prompt.key, ""), loaded.entrants[entrant_pk]
+    image, entrant, price = loaded.images.get(prompt.key, ""), loaded.entrants[entrant_pk], loaded.price_of(model_pk)
     waits = entrant.python and len(asked) == len(earlier)  # for its program: there is nothing to ask yet
     return Request(
         model_id=model.model_id,
@@ -177,7 +177,7 @@ def request_of(
         max_tokens=generation.max_tokens,
         parameters={**generation.parameters, **model.parameters},
         provider_order=loaded.suite.provider_order,
-        price=loaded.price_of(model_pk),
+        price=price and price.with_images(bool(image)),
         seed=seed_of(loaded.suite.seed, prompt.key, attempt, len(earlier)),
         format=loaded.run.format,
     )

@@ -4,7 +4,7 @@ Money is whole nano-dollars (1 USD = 10⁹), so that both databases add and comp
 """
 
 from generation.models.calls import ProviderCall
-from generation.models.entrants import Entrant, LanguageModel, Prompt
+from generation.models.entrants import Entrant, LanguageModel, Prompt, ReferencePicture
 from generation.models.events import Event, Notice
 from generation.models.fields import CodeField
 from generation.models.runs import Run

@@ -21,6 +21,10 @@ class LanguageModel(models.Model):
     parameters = models.JSONField(default=dict)
     price_in_nano = models.BigIntegerField(null=True, blank=True, help_text="Nano-dollars for a million tokens in.")
     price_out_nano = models.BigIntegerField(null=True, blank=True, help_text="Nano-dollars for a million tokens out.")
+    price_request_nano = models.BigIntegerField(null=True, blank=True, help_text="Nano-dollars for a request.")
+    price_image_nano = models.BigIntegerField(
+        null=True, blank=True, help_text="Nano-dollars for a picture in a request."
+    )
     facts = models.JSONField(default=dict, blank=True, help_text="Organisation, weights, licence, release, context.")
     refused_reason = models.TextField(blank=True, help_text="Why the provider will never serve this model.")
     failures_in_row = models.PositiveIntegerField(default=0)
@@ -55,6 +59,16 @@ class Prompt(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class ReferencePicture(models.Model):
+    """The picture that goes with a prompt. Apart from the prompt, because it is large and rarely needed."""
+
+    prompt = models.OneToOneField(Prompt, models.CASCADE, related_name="picture")
+    address = models.TextField(help_text="A data address, as models are sent it.")
+
+    def __str__(self) -> str:
+        return f"picture of {self.prompt}"
 
 
 class Entrant(models.Model):

@@ -20,6 +20,10 @@ class RunQuerySet(models.QuerySet["Run"]):
             return self
         return self.filter(visibility=Run.Visibility.PUBLISHED)
 
+    def listed_for(self, user: object) -> RunQuerySet:
+        """The same without archived ones and without their suites, which lists need nothing of."""
+        return self.visible_to(user).exclude(visibility=Run.Visibility.ARCHIVED).defer("config")
+
 
 class Run(models.Model):
     """A frozen copy of a suite's YAML, and the state of drawing, judging and showing it."""
@@ -46,7 +50,8 @@ class Run(models.Model):
     label = models.CharField(max_length=60, blank=True, help_text="Tells two runs of one suite apart: midterm, final.")
     format = models.CharField(max_length=40)
     protocols = models.JSONField(default=list)
-    config = models.JSONField(help_text="The suite as it was when the run started.")
+    config = models.JSONField(help_text="The suite as it was when the run started, without its reference pictures.")
+    has_programs = models.BooleanField(default=False, help_text="Its entrants are prompt programs, not models.")
     digest = models.CharField(max_length=64)
     is_demo = models.BooleanField(default=False)
     start_key = models.CharField(
@@ -57,6 +62,11 @@ class Run(models.Model):
     judging_state = models.CharField(max_length=10, choices=Judging.choices, default=Judging.NOT_OPEN)
     adaptive_pairs = models.BooleanField(
         default=False, help_text="Judges are shown pairs whose order is undecided more often than others."
+    )
+    was_adaptive = models.BooleanField(
+        default=False,
+        help_text="Judges were shown such pairs at some time. What they saw tells who is close to whom, so that no "
+        "standings are shown before judging is closed, even if pairs are balanced again.",
     )
     visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE)
     concurrency = models.PositiveIntegerField(default=8)
@@ -90,6 +100,9 @@ class Run(models.Model):
             models.CheckConstraint(
                 condition=Q(uploaded=False) | Q(budget_nano__isnull=False), name="generation_run_uploaded_has_budget"
             ),
+            models.CheckConstraint(
+                condition=Q(adaptive_pairs=False) | Q(was_adaptive=True), name="generation_run_adaptive_is_remembered"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -118,4 +131,4 @@ class Run(models.Model):
     @property
     def entrant_word(self) -> str:
         """What its pages call an entrant."""
-        return "program" if self.config.get("programs") else "model"
+        return "program" if self.has_programs else "model"

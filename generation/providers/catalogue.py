@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 from generation.money import MILLION, Price, decimal_of, price_of
@@ -56,7 +55,7 @@ def _price(kind: str, entry: Mapping[str, Any]) -> Price | None:
     if into is None or out is None:
         return None
     # Lists quote dollars per token; we speak of dollars per million.
-    return Price(into * MILLION, out * MILLION, request=decimal_of(pricing.get("request")) or Decimal(0))
+    return price_of(into * MILLION, out * MILLION, pricing.get("request"), pricing.get("image"))
 
 
 def _facts(entry: Mapping[str, Any]) -> ModelFacts:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchsite.lib.text import visible
-from generation.money import NANO
+from generation.money import NANO, Price
 from generation.providers.catalogue import KeyInfo, ModelInfo
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
@@ -73,14 +73,30 @@ def describe_model(entry: ModelEntry, info: ModelInfo | None) -> str:
         )
     if info.price is None:
         return f"  {entry.id}: offered, price not listed"
-    return f"  {entry.id}: offered, US${info.price.input.normalize():f} in and {info.price.output.normalize():f} out per million tokens"
+    more = "".join(
+        f", US${price.normalize():f} per {what}"
+        for price, what in ((info.price.request, "request"), (info.price.image, "picture"))
+        if price
+    )
+    price_in, price_out = info.price.input.normalize(), info.price.output.normalize()
+    return f"  {entry.id}: offered, US${price_in:f} in and {price_out:f} out per million tokens{more}"
 
 
 def with_price(entry: ModelEntry, info: ModelInfo | None) -> ModelEntry:
     """The suite's own price where it has one, else the provider's."""
     if entry.price_in is not None or info is None or info.price is None:
         return entry
-    return replace(entry, price_in=float(info.price.input), price_out=float(info.price.output))
+    return at_price(entry, info.price)
+
+
+def at_price(entry: ModelEntry, price: Price) -> ModelEntry:
+    return replace(
+        entry,
+        price_in=float(price.input),
+        price_out=float(price.output),
+        price_request=float(price.request),
+        price_image=float(price.image),
+    )
 
 
 def describe_cost(suite: Suite, profiles: Mapping[str, Profile]) -> str:

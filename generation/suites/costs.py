@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from generation.money import TOKENS_OF_AN_IMAGE, price_of, prompt_size, upper_bound_nano
+from generation.money import BILLED_FOR_AN_IMAGE, TOKENS_OF_AN_IMAGE, Price, price_of, prompt_size, upper_bound_nano
 from generation.suites.programs import fill_turns
 from generation.suites.suite import ModelEntry, ProgramEntry, PromptEntry, Suite
 
@@ -20,7 +20,7 @@ def cost_bound_nano(suite: Suite, *, free: Collection[str] = ()) -> int | None:
     """The most a full run can cost without retries, in nano-dollars; None where a model's price is unknown.
 
     Every prompt byte counts as a token and every answer as `max_tokens` long. In a program of several turns each call
-    carries all earlier turns and answers. Providers named in `free` (such as Ollama on this machine) cost nothing.
+    carries all earlier turns and answers, and the prompt's picture. Providers named in `free` (such as Ollama on this machine) cost nothing.
     """
     total = 0
     for model in suite.models:
@@ -64,9 +64,14 @@ def python_programs(suite: Suite) -> list[ProgramEntry]:
 
 def _python_bound(suite: Suite, model: ModelEntry, *, images: int) -> int | None:
     """A Python program's questions are its own: as many and as long as the rules allow."""
-    size = _fixed_size(suite, model) + suite.program_rules.max_question + images * TOKENS_OF_AN_IMAGE
-    bound = upper_bound_nano(size, suite.generation.max_tokens, price_of(model.price_in, model.price_out))
+    size = _fixed_size(suite, model) + suite.program_rules.max_question + images * BILLED_FOR_AN_IMAGE
+    bound = upper_bound_nano(size, suite.generation.max_tokens, _price(model, images))
     return None if bound is None else bound * suite.program_rules.max_turns
+
+
+def _price(model: ModelEntry, images: int) -> Price | None:
+    price = price_of(model.price_in, model.price_out, model.price_request, model.price_image)
+    return price and price.with_images(images)
 
 
 def _fixed_size(suite: Suite, model: ModelEntry) -> int:
@@ -74,9 +79,9 @@ def _fixed_size(suite: Suite, model: ModelEntry) -> int:
 
 
 def _conversation_bound(suite: Suite, model: ModelEntry, turns: tuple[str, ...], *, images: int) -> int | None:
-    price = price_of(model.price_in, model.price_out)
+    price = _price(model, images)
     most = suite.generation.max_tokens
-    size = _fixed_size(suite, model) + images * TOKENS_OF_AN_IMAGE
+    size = _fixed_size(suite, model) + images * BILLED_FOR_AN_IMAGE
     total = 0
     for turn in turns:
         size += prompt_size([{"content": turn}])

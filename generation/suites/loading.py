@@ -40,7 +40,8 @@ SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")
 REVEAL = ("never", "closed", "after_vote")
 FACES = ("stack", "large")
 PAIRS = ("balanced", "adaptive")
-MODEL_KEYS = ("id", "label", "provider", "note", "extra_prompt", "parameters", "price_in", "price_out", *FACT_KEYS)
+PRICE_KEYS = ("price_in", "price_out", "price_request", "price_image")
+MODEL_KEYS = ("id", "label", "provider", "note", "extra_prompt", "parameters", *PRICE_KEYS, *FACT_KEYS)
 SUITE_KEYS = (
     "title",
     "description",
@@ -280,11 +281,11 @@ def _model(node: Node, providers: tuple[str, ...], most_tokens: int) -> ModelEnt
 
 
 def _prices(fields: dict[str, Node]) -> dict[str, float | None]:
-    """Both or neither: with half a price nobody can say what a call may cost."""
-    names = ("price_in", "price_out")
-    prices = {name: optional(fields, name, lambda child: _maybe_number(child, 10_000), None) for name in names}
-    for given, absent in (names, names[::-1]):
-        if prices[given] is not None and prices[absent] is None:
-            hint = f"give {absent} too, or delete {given}"
-            raise fields[given].error(f"is half a price, without {absent}", hint, reason="missing_key")
+    """Of tokens in and out both or neither: with half a price nobody can say what a call may cost."""
+    prices = {name: optional(fields, name, lambda child: _maybe_number(child, 10_000), None) for name in PRICE_KEYS}
+    for given in PRICE_KEYS:
+        for absent in PRICE_KEYS[:2]:
+            if prices[given] is not None and prices[absent] is None:
+                hint = f"give {absent} too, or delete {given}"
+                raise fields[given].error(f"is half a price, without {absent}", hint, reason="missing_key")
     return prices

@@ -34,7 +34,11 @@ class Offer:
         into, out = self.entry.price_in, self.entry.price_out
         if into is None or out is None:
             return "as you typed it" if self.typed else "price not listed"
-        return f"US${into:.10g} in and US${out:.10g} out per million tokens" if into or out else "free"
+        request, image = self.entry.price_request, self.entry.price_image
+        parts = [f"US${into:.10g} in and US${out:.10g} out per million tokens"] if into or out else []
+        parts += [f"US${request:.10g} per request"] if request else []
+        parts += [f"US${image:.10g} per picture"] if image else []
+        return ", ".join(parts) or "free"
 
 
 @dataclass

@@ -35,6 +35,8 @@ def model_rows(run: Run) -> Rows:
         "parameters",
         "price_in_nano",
         "price_out_nano",
+        "price_request_nano",
+        "price_image_nano",
         "facts",
     )
     return rows_of(run.models.order_by("id"), **same_names(*names, "refused_reason"))
