@@ -38,6 +38,5 @@ def rules_of(run_code: str) -> Rules:
     """The rules of a run; they are frozen, and so may be kept in memory."""
     config = Run.objects.values_list("config", flat=True).get(code=run_code)
     categories = {row["key"]: row["label"] for row in config.get("categories", [])}
-    keys = [row["key"] for row in config.get("prompts", []) if row.get("image")]
-    pictured = dict(Prompt.objects.filter(run__code=run_code, key__in=keys).values_list("pk", "code")) if keys else {}
-    return Rules(Judging(**config.get("judging", {})), categories, pictured)
+    pictured = Prompt.objects.filter(run__code=run_code, picture__isnull=False).values_list("pk", "code")
+    return Rules(Judging(**config.get("judging", {})), categories, dict(pictured))

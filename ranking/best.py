@@ -30,4 +30,4 @@ class PracticePair:
 def find_sample(run: Run, **where: Any) -> Sample | None:
     """The first drawing of the run that may be shown and fits."""
     rows = run.samples.judgeable().filter(**where).select_related("prompt", "entrant", "run")
-    return rows.defer("raw", "answer", "earlier_answers").first()
+    return rows.defer("raw", "answer", "earlier_answers", "run__config").first()

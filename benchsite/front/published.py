@@ -31,8 +31,7 @@ def shown_runs(user: object) -> QuerySet[Run]:
         .annotate(n=Count("id"))
         .values("n")
     )
-    visible = Run.objects.visible_to(user).exclude(visibility=Run.Visibility.ARCHIVED)
-    return visible.annotate(
+    return Run.objects.listed_for(user).annotate(
         vote_count=Coalesce(Subquery(votes, output_field=IntegerField()), 0),
         drawing_count=Coalesce(Subquery(drawn, output_field=IntegerField()), 0),
     )

@@ -22,7 +22,7 @@ from generation.models import Run, Sample
 from generation.protocols import protocols_of
 from generation.runs.publishing import coming_demo_runs
 from generation.suites.loading import load_suites
-from generation.suites.suite import Category, PromptEntry, Suite
+from generation.suites.suite import Category, PromptEntry, Suite, without_pictures
 from judging.disclosure import may_see_drawings
 from ranking.pairwise.judges_page import FLAGS
 from ranking.people import hidden_from
@@ -147,10 +147,11 @@ def _suite_page(request: HttpRequest, suite: Suite, runs: QuerySet[Run]) -> Http
 def _suite_document(context: dict[str, Any]) -> dict[str, Any]:
     """The suite as its page shows it; models belong to runs."""
     whole = context["suite"].to_dict()
-    fields = ("slug", "title", "description", "method", "format", "protocols", "categories", "prompts", "rubric")
+    fields = ("slug", "title", "description", "method", "format", "protocols", "categories", "rubric")
     asked = ("attempts_per_prompt", "temperature", "max_tokens", "system_prompt")
     return {
         **{name: whole.get(name) for name in fields},
+        "prompts": without_pictures(whole)["prompts"],
         **{name: whole["generation"].get(name) for name in asked},
         "runs": [page_json.about_run(run) for run, _ in context["runs"]],
     }

@@ -12,9 +12,10 @@ from django.db import transaction
 from generation.models import Entrant, Event, Run
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.expansion import expand, program_row
+from generation.runs.loaded import whole_suite
 from generation.suites.profiles import load_profiles
 from generation.suites.programs import check_program
-from generation.suites.suite import ProgramEntry, Suite
+from generation.suites.suite import ProgramEntry, Suite, without_pictures
 
 
 @dataclass
@@ -34,7 +35,7 @@ def import_programs(
     The rules are the run's own. A program that is there already is left alone, unless its turns differ.
     """
     refuse_frozen(run)
-    suite = Suite.from_dict(run.config)
+    suite = whole_suite(run)
     if not suite.programs:
         raise RunError("The entrants of this run are models; programs can only join a run of programs.")
     there = {entrant.name: (entrant.turns, entrant.source, entrant.python) for entrant in run.entrants.all()}
@@ -61,5 +62,5 @@ def import_programs(
 def _join(run: Run, suite: Suite, new: Sequence[ProgramEntry]) -> None:
     Entrant.objects.bulk_create(program_row(run, program, approved=False) for program in new)
     expand(run, suite, load_profiles(settings.SUITES_DIR / "providers.yaml"))
-    run.config, run.digest = suite.to_dict(), suite.digest()
+    run.config, run.digest = without_pictures(suite.to_dict()), suite.digest()
     run.save(update_fields=["config", "digest"])

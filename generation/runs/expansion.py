@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import islice
 from typing import Any
@@ -10,13 +11,13 @@ from django.db.models import Q, QuerySet
 from django.utils.timezone import now
 
 from benchsite.lib.progress_bar import Progress, unwatched
-from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
+from generation.models import Entrant, LanguageModel, Prompt, ReferencePicture, Run, Sample
 from generation.money import nano
 from generation.suites.profiles import Profile
 from generation.suites.suite import ModelEntry, ProgramEntry, Suite
 
 ROWS_AT_ONCE = 500
-HAS_IMAGE = "has_image"  # among a prompt's facts: it has a reference picture in the suite
+HAS_IMAGE = "has_image"  # among a prompt's facts: it has a reference picture
 
 
 def expand(run: Run, suite: Suite, profiles: dict[str, Profile], *, progress: Progress = unwatched) -> None:
@@ -41,9 +42,18 @@ def expand(run: Run, suite: Suite, profiles: dict[str, Profile], *, progress: Pr
         batch_size=ROWS_AT_ONCE,
         ignore_conflicts=True,
     )
+    store_pictures(run, {entry.key: entry.image for entry in suite.prompts if entry.image})
     models = {row.model_id: row for row in run.models.filter(model_id__in=[entry.id for entry in suite.models])}
     Entrant.objects.bulk_create(_entrant_rows(run, suite, models), ignore_conflicts=True)
     expand_samples(run, suite, progress=progress)
+
+
+def store_pictures(run: Run, addresses: Mapping[str, str]) -> None:
+    """Reference pictures by the key of their prompt; those that are there stay as they are."""
+    prompts = run.prompts.filter(key__in=addresses).values_list("pk", "key") if addresses else ()
+    ReferencePicture.objects.bulk_create(
+        [ReferencePicture(prompt_id=pk, address=addresses[key]) for pk, key in prompts], ignore_conflicts=True
+    )
 
 
 def model_row(run: Run, entry: ModelEntry, profile: Profile) -> LanguageModel:
@@ -56,10 +66,14 @@ def model_row(run: Run, entry: ModelEntry, profile: Profile) -> LanguageModel:
         note=entry.note,
         extra_prompt=entry.extra_prompt,
         parameters=entry.parameters,
-        price_in_nano=nano(entry.price_in),
-        price_out_nano=nano(entry.price_out),
+        **prices_nano(entry),
         facts=entry.facts.known(),
     )
+
+
+def prices_nano(entry: ModelEntry) -> dict[str, int | None]:
+    """What a model's row says of its price."""
+    return {f"price_{name}_nano": nano(getattr(entry, f"price_{name}")) for name in ("in", "out", "request", "image")}
 
 
 def models_without_price(run: Run) -> QuerySet[LanguageModel]:
@@ -72,9 +86,7 @@ def fill_prices(run: Run, today: Suite) -> list[str]:
     filled = []
     for row in models_without_price(run):
         entry = listed.get((row.model_id, row.provider))
-        given = (
-            {} if entry is None else {"price_in_nano": nano(entry.price_in), "price_out_nano": nano(entry.price_out)}
-        )
+        given = {} if entry is None else prices_nano(entry)
         new = {name: price for name, price in given.items() if price is not None and getattr(row, name) is None}
         if new:
             LanguageModel.objects.filter(pk=row.pk).update(**new)

@@ -20,11 +20,12 @@ from generation.queue import enqueue_drawing
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.expansion import expand, fill_prices, models_without_price
 from generation.runs.facts import queue_facts
+from generation.runs.loaded import whole_suite
 from generation.runs.suitability import refuse_unfit_models
 from generation.suites.demo_sizes import demo_variant, load_demo
 from generation.suites.loading import load_suite
 from generation.suites.profiles import Profile, load_profiles
-from generation.suites.suite import ModelEntry, Suite
+from generation.suites.suite import ModelEntry, Suite, without_pictures
 from generation.suites.yaml_source import SuiteError
 
 By = User | None
@@ -103,7 +104,8 @@ def _create_run(
         label=label,
         format=suite.format,
         protocols=list(suite.protocols),
-        config=suite.to_dict(),
+        config=without_pictures(suite.to_dict()),
+        has_programs=bool(suite.programs),
         digest=suite.digest(),
         is_demo=bool(providers) and all(profiles[name].kind == "demo" for name in providers),
         start_key=key or None,
@@ -111,6 +113,7 @@ def _create_run(
         paused_reason="" if draw else "Not started yet: resume the run to draw it.",
         concurrency=suite.concurrency,
         adaptive_pairs=suite.judging.pairs == "adaptive",
+        was_adaptive=suite.judging.pairs == "adaptive",
         measure_backend=get_format(suite.format).default_backend(),
         uploaded=uploaded,
         budget_nano=_checked_cap(to_nano(budget), uploaded),
@@ -198,7 +201,7 @@ def extend_run(
     refuse_frozen(run)
     if run.drawing_state == Run.Drawing.CANCELLED:
         raise RunError("A cancelled run cannot be extended; start a new one.")
-    suite = Suite.from_dict(run.config)
+    suite = whole_suite(run)
     known = {entry.id for entry in suite.models}
     before = suite.generation.attempts_per_prompt
     if attempts is not None and attempts < before:
@@ -212,7 +215,8 @@ def extend_run(
     refuse_unfit_models(suite, [entry for entry in models if entry.id not in known], profiles)
     today = (_suite_today(run) or replace(suite, models=tuple(models))) if models_without_price(run).exists() else None
     cap = _cap(run, budget, uploaded=uploaded or run.uploaded)
-    fields: dict[str, Any] = {"config": suite.to_dict(), "digest": suite.digest(), "finished_at": None, **cap}
+    config = without_pictures(suite.to_dict())
+    fields: dict[str, Any] = {"config": config, "digest": suite.digest(), "finished_at": None, **cap}
     with transaction.atomic():
         count = run.samples.count()
         if Run.objects.filter(pk=run.pk, digest=run.digest).update(**fields) != 1:

@@ -6,10 +6,11 @@ import os
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
+from typing import Any
 
 from generation.formats import get_format
 from generation.formats.base import Format
-from generation.models import Entrant, LanguageModel, Prompt, Run
+from generation.models import Entrant, LanguageModel, Prompt, ReferencePicture, Run
 from generation.money import Price, price_of_nano
 from generation.suites.profiles import Profile
 from generation.suites.suite import Suite
@@ -17,7 +18,7 @@ from generation.suites.suite import Suite
 
 @dataclass(frozen=True, eq=False)
 class LoadedRun:
-    """A run with its suite, models, entrants and prompts by primary key."""
+    """A run with its suite (without pictures), models, entrants and prompts by primary key."""
 
     run: Run
     suite: Suite
@@ -44,7 +45,7 @@ class LoadedRun:
     @cached_property
     def images(self) -> dict[str, str]:
         """Reference pictures by the key of their prompt."""
-        return {entry.key: entry.image for entry in self.suite.prompts if entry.image}
+        return pictures_of(self.run)
 
     @cached_property
     def has_programs(self) -> bool:
@@ -55,7 +56,9 @@ class LoadedRun:
         model = self.models[model_pk]
         if self.profiles[model_pk].kind == "ollama":
             return Price(Decimal(0), Decimal(0))
-        return price_of_nano(model.price_in_nano, model.price_out_nano)
+        return price_of_nano(
+            model.price_in_nano, model.price_out_nano, model.price_request_nano, model.price_image_nano
+        )
 
 
 def load_run(run_id: int) -> LoadedRun:
@@ -67,6 +70,24 @@ def load_run(run_id: int) -> LoadedRun:
         entrants={row.pk: row for row in run.entrants.all()},
         prompts={row.pk: row for row in run.prompts.all()},
     )
+
+
+def pictures_of(run: Run) -> dict[str, str]:
+    return dict(ReferencePicture.objects.filter(prompt__run=run).values_list("prompt__key", "address"))
+
+
+def whole_config(run: Run) -> dict[str, Any]:
+    """The suite as it was when the run started, with its reference pictures."""
+    pictures = pictures_of(run)
+    prompts = [
+        {**row, "image": pictures[row["key"]]} if row["key"] in pictures else row
+        for row in run.config.get("prompts", ())
+    ]
+    return {**run.config, "prompts": prompts}
+
+
+def whole_suite(run: Run) -> Suite:
+    return Suite.from_dict(whole_config(run))
 
 
 def profile_of(model: LanguageModel) -> Profile:

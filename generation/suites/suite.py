@@ -93,7 +93,10 @@ class Category:
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """One language model; prices are USD per million tokens, None where unknown; provider "" means the suite's."""
+    """One language model; provider "" means the suite's.
+
+    Prices are USD per million tokens in and out, per request and per picture in it; None where unknown.
+    """
 
     id: str
     label: str
@@ -103,6 +106,8 @@ class ModelEntry:
     parameters: dict[str, Any] = field(default_factory=dict)
     price_in: float | None = None
     price_out: float | None = None
+    price_request: float | None = None
+    price_image: float | None = None
     facts: ModelFacts = field(default_factory=ModelFacts)
 
 
@@ -192,6 +197,12 @@ class Suite:
         """SHA-256 of the canonical JSON: equal suites, equal digests, on every machine."""
         body = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(body.encode()).hexdigest()
+
+
+def without_pictures(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A suite's dict as a run keeps it: megabytes of pictures have their own rows."""
+    prompts = [{**row, "image": ""} if row.get("image") else row for row in config.get("prompts", ())]
+    return {**config, "prompts": prompts}
 
 
 def _to_json(value: Any) -> Any:

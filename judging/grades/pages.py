@@ -106,7 +106,9 @@ def exact_progress(seat: Seat) -> dict[str, int]:
 def align_context(seat: Seat, stage: Stage) -> dict[str, Any]:
     """The judge's own graded drawings of one stage, the best first."""
     items = showable(seat).filter(stage=stage.key).exclude(graded_at=None)
-    items = items.select_related("sample__prompt", "seat__run").defer("sample__raw", "sample__answer")
+    items = items.select_related("sample__prompt", "seat__run").defer(
+        "sample__raw", "sample__answer", "seat__run__config"
+    )
     values: dict[int, dict[str, float]] = {}
     standing = seat.grades.standing().filter(sample__prompt__category=stage.key)
     for sample, dimension, value in standing.values_list("sample_id", "dimension", "value"):

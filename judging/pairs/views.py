@@ -195,7 +195,8 @@ def _refuse(request: UserRequest, refused: RefusedError, status: int) -> HttpRes
 def picture(request: UserRequest, code: str, side: str) -> HttpResponse:
     """One side of the judge's own matchup, once it is on the screen, next in line, or voted on."""
     seen = Matchup.objects.filter(seat__judge=request.user).exclude(state=Matchup.State.VOID)
-    matchup = get_object_or_404(seen.select_related(f"{side}_sample__run"), code=code)
+    heavy = (f"{side}_sample__{name}" for name in ("raw", "answer", "earlier_answers", "run__config"))
+    matchup = get_object_or_404(seen.select_related(f"{side}_sample__run").defer(*heavy), code=code)
     sample = matchup.left_sample if side == "left" else matchup.right_sample
     if sample is None:
         raise Http404

@@ -54,12 +54,10 @@ def own_seat(request: UserRequest, code: str) -> Seat:
 @require_GET
 def reference(request: HttpRequest, code: str) -> HttpResponse:
     """A prompt's reference picture, for those who may see the prompt: everybody, or the run's judges and curators."""
-    asked = get_object_or_404(Prompt.objects.select_related("run"), code=code)
+    asked = get_object_or_404(Prompt, code=code, picture__isnull=False)
     visible = Run.objects.visible_to(request.user).filter(pk=asked.run_id).exists()
-    if not visible and not (request.user.is_authenticated and asked.run.seats.filter(judge=request.user).exists()):
-        raise Http404
-    images = [row.get("image", "") for row in asked.run.config.get("prompts", []) if row["key"] == asked.key]
-    parts = image_parts(images[0]) if images else None
+    judges = request.user.is_authenticated and request.user.seats.filter(run=asked.run_id).exists()
+    parts = image_parts(asked.picture.address) if visible or judges else None
     if parts is None:
         raise Http404
     response = HttpResponse(parts[1], content_type=parts[0])
@@ -79,7 +77,12 @@ def page_of_judge(run: Run) -> str:
 @require_GET
 def home(request: UserRequest) -> HttpResponse:
     """The judge's runs, protocol by protocol, and how to judge by each; by the first one where there is no run yet."""
-    seats = list(Seat.objects.filter(judge=request.user).select_related("run").defer("plan").order_by("-joined_at"))
+    seats = list(
+        Seat.objects.filter(judge=request.user)
+        .select_related("run")
+        .defer("plan", "run__config")
+        .order_by("-joined_at")
+    )
     people = {name: entry for name, entry in PROTOCOLS.items() if entry.by_people}
     parts = [
         {"entry": entry, **load(entry.home)(mine)}

@@ -196,7 +196,10 @@ def people_context(fit: Fit, labels: Mapping[str, str]) -> dict[str, Any]:
     by_rating = shared_ranks([row["rating"] for row in people["entrants"]])
     codes = [row["sample"] for row in people["drawings"]]
     samples = {
-        s.code: s for s in fit.run.samples.filter(code__in=codes).select_related("entrant", "model", "prompt", "run")
+        s.code: s
+        for s in fit.run.samples.filter(code__in=codes)
+        .select_related("entrant", "model", "prompt", "run")
+        .defer("run__config")
     }
     return {
         "people": people,

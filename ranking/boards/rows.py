@@ -84,7 +84,7 @@ def first_drawings(run: Run) -> dict[int, Sample]:
     first = Subquery(own.order_by("model_id", "prompt_id", "attempt").values("pk")[:1])
     firsts = [pk for pk in run.entrants.annotate(first=first).values_list("first", flat=True) if pk is not None]
     samples = Sample.objects.filter(pk__in=firsts).defer("raw", "answer", "earlier_answers")
-    return {sample.entrant_id: sample for sample in samples.select_related("prompt", "run")}
+    return {sample.entrant_id: sample for sample in samples.select_related("prompt", "run").defer("run__config")}
 
 
 def first_of_prompts(run: Run, prompts: Iterable[int], *, most: int = 4) -> dict[int, list[Sample]]:
@@ -93,7 +93,7 @@ def first_of_prompts(run: Run, prompts: Iterable[int], *, most: int = 4) -> dict
     ids = [row["first"] for row in firsts.values("prompt_id", "entrant_id").annotate(first=Min("id"))]
     samples: dict[int, list[Sample]] = {}
     drawn = Sample.objects.filter(pk__in=ids).defer("raw", "answer", "earlier_answers").order_by("entrant_id")
-    for sample in drawn.select_related("prompt", "run", "entrant"):
+    for sample in drawn.select_related("prompt", "run", "entrant").defer("run__config"):
         samples.setdefault(sample.prompt_id, []).append(sample)
     return {prompt: group[:most] for prompt, group in samples.items()}
 

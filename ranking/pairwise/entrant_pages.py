@@ -103,7 +103,7 @@ def drawings_of_both(run: Run, one: Entrant, other: Entrant) -> list[dict[str, A
     """The first drawing of each on the first prompts that both have one for."""
     samples = run.samples.judgeable().filter(entrant__in=[one, other]).select_related("prompt", "run", "entrant")
     by_prompt: dict[int, dict[int, Sample]] = {}
-    for sample in samples.order_by("prompt__position", "attempt").defer("raw", "answer"):
+    for sample in samples.order_by("prompt__position", "attempt").defer("raw", "answer", "run__config"):
         by_prompt.setdefault(sample.prompt_id, {}).setdefault(sample.entrant_id, sample)
     both = [drawings for drawings in by_prompt.values() if len(drawings) == 2]
     return [{"prompt": s[one.pk].prompt, "one": s[one.pk], "other": s[other.pk]} for s in both[:PAIRS_SHOWN]]
@@ -172,7 +172,8 @@ def with_samples(run: Run, entrant: Entrant, rows: list[tuple[str, int, float, i
     """The drawings that votes speak of, still to be shown."""
     wanted = run.samples.judgeable().filter(entrant=entrant, prompt__text__in={row[0] for row in rows})
     samples = {
-        (s.prompt.text, s.attempt): s for s in wanted.select_related("prompt", "run", "entrant").defer("raw", "answer")
+        (s.prompt.text, s.attempt): s
+        for s in wanted.select_related("prompt", "run", "entrant").defer("raw", "answer", "run__config")
     }
     return [
         {"sample": samples[row[0], row[1]], "points": row[2], "votes": row[3], "strength": row[4]}

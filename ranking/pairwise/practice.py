@@ -54,7 +54,8 @@ def _unclear(counts: Counter[tuple[str, int | None]]) -> float:
 
 def _samples(run: Run, pairs: list[frozenset[int]]) -> dict[int, Sample]:
     rows = run.samples.judgeable().filter(pk__in={pk for pair in pairs for pk in pair})
-    return {sample.pk: sample for sample in rows.select_related("prompt", "entrant", "run").defer("raw", "answer")}
+    rows = rows.select_related("prompt", "entrant", "run").defer("raw", "answer", "run__config")
+    return {sample.pk: sample for sample in rows}
 
 
 def _pair(

@@ -29,7 +29,7 @@ MAX_AGE = 600  # seconds a browser keeps a gallery's picture
 
 
 def _sample(request: HttpRequest, code: str) -> Sample:
-    attempt = get_object_or_404(Sample.objects.select_related("run"), code=code)
+    attempt = get_object_or_404(Sample.objects.select_related("run").defer("run__config"), code=code)
     if not may_see_drawings(attempt.run, request.user):
         raise Http404
     return get_object_or_404(drawings.shown_samples(attempt.run), pk=attempt.pk)

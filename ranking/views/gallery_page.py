@@ -20,7 +20,7 @@ def shown_samples(run: Run) -> QuerySet[Sample]:
     mine = Measurement.objects.filter(backend=run.measure_backend)
     samples = run.samples.filter(state=Sample.State.DRAWN, excluded_reason="")
     return (
-        samples.defer("raw", "answer", "earlier_answers", "questions")
+        samples.defer("raw", "answer", "earlier_answers", "questions", "run__config")
         .select_related("prompt", "entrant", "model", "run")
         .prefetch_related(Prefetch("measurements", queryset=mine, to_attr="measured"))
     )
@@ -40,7 +40,7 @@ def describe(sample: Sample) -> dict[str, Any]:
 def choices(run: Run) -> dict[str, Any]:
     """What a visitor can choose among: attempts, models (where programs compete), categories."""
     attempts = run.samples.filter(state=Sample.State.DRAWN).aggregate(most=Max("attempt"))["most"] or 1
-    models = list(run.models.all()) if run.config.get("programs") else []
+    models = list(run.models.all()) if run.has_programs else []
     rules = rules_of(run.code)
     present = sorted(set(run.prompts.order_by().values_list("category", flat=True).distinct()) - {""})
     return {

@@ -30,12 +30,13 @@ from ranking.views.overview import STATES, overview
 from ranking.views.pages import as_file, check_open, newest_fit, nothing_yet, ranking_page, show_page, tabs_of
 
 SHOWN = 12  # drawings on an entrant's page
+HEAVY = ("raw", "answer", "earlier_answers", "questions")  # columns of a drawing that its tile needs nothing of
 
 
 @require_GET
 def leaderboards(request: HttpRequest) -> HttpResponse:
     """Every leaderboard that the visitor may see, or those of one suite or state."""
-    runs = list(Run.objects.visible_to(request.user).exclude(visibility=Run.Visibility.ARCHIVED))
+    runs = list(Run.objects.listed_for(request.user))
     chosen = {name: request.GET.get(name, "") for name in ("suite", "state")}
     lines = overview([run for run in runs if chosen["suite"] in ("", run.suite)], request.user)
     about = "Which model draws best, by suite: ratings with their intervals, and what they rest on."
@@ -175,9 +176,7 @@ def open_fit(request: HttpRequest, run: Run) -> Fit | None:
 def drawings_of(run: Run, entrant: Entrant) -> list[Sample]:
     """The first valid drawings of an entrant, for a page without a better order."""
     drawn = run.samples.judgeable().filter(entrant=entrant).order_by("attempt", "prompt__position")
-    return list(
-        drawn.select_related("prompt", "run", "entrant").defer("raw", "answer", "earlier_answers", "questions")[:SHOWN]
-    )
+    return list(drawn.select_related("prompt", "run", "entrant").defer("run__config", *HEAVY)[:SHOWN])
 
 
 @require_GET
@@ -186,7 +185,9 @@ def drawing(request: HttpRequest, run: Run, sample: str) -> HttpResponse:
     """A drawing on a page that names who drew it: not before judging is over, and never one withheld from judges."""
     if not may_see_drawings(run, request.user):
         raise Http404
-    drawn = get_object_or_404(Sample.objects.judgeable().select_related("run"), run=run, code=sample)
+    drawn = get_object_or_404(
+        Sample.objects.judgeable().select_related("run").defer("run__config"), run=run, code=sample
+    )
     return picture_response(drawn)
 
 

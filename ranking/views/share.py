@@ -50,7 +50,7 @@ def publication_picture(request: HttpRequest, code: str) -> HttpResponse:
 @csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # its types know no view with arguments
 def embed(request: HttpRequest, code: str) -> HttpResponse:
     """A published board as a card that any site may put in a frame: what strangers see, whoever looks."""
-    run = get_object_or_404(Run, code=code, visibility=Run.Visibility.PUBLISHED)
+    run = get_object_or_404(Run.objects.listed_for(AnonymousUser()), code=code)
     lines = overview([run], AnonymousUser())
     asked = request.GET.get("protocol", "")
     line = next((line for line in lines if asked in ("", line["protocol"])), None)
