@@ -11,6 +11,7 @@ from judging.models import PublicState
 from judging.rules import rules_of
 
 NOT_OVER = (Run.Judging.OPEN, Run.Judging.PAUSED)
+IMPORTS = (Event.Verb.IMPORT_VOTES, Event.Verb.IMPORT_GRADES, Event.Verb.IMPORT_RUN)
 
 
 def drawings_are_open(run: Run) -> bool:
@@ -39,10 +40,17 @@ def is_in_public(run: Run, protocol: str, judgement: int) -> bool:
 
 
 def names_were_shown(run: Run) -> bool:
-    """Whether anybody who may judge could see names while judging was closed: on public pages, or beside own votes."""
+    """Whether anybody who may judge could see names while judging was closed: on public pages, in an archive, or beside own votes."""
     if run.visibility == Run.Visibility.PUBLISHED or rules_of(run.code).judging.reveal != "never":
         return True
-    return run.events.filter(verb=Event.Verb.PUBLISH_RUN).exists()
+    return run.events.filter(verb__in=(Event.Verb.PUBLISH_RUN, Event.Verb.IMPORT_RUN)).exists()
+
+
+def standings_were_shown(run: Run) -> bool:
+    """Whether anybody who may judge could know how the run stands: adaptive pairs would then tell who is close to whom."""
+    if run.names_shown_at or run.public_states.exists():
+        return True
+    return run.events.filter(verb__in=IMPORTS).exists()
 
 
 def could_know_names(run: Run, judge: Any, samples: Iterable[Sample]) -> bool:

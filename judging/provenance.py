@@ -14,13 +14,12 @@ from django.db.models import Min, Q, QuerySet
 
 from benchsite.lib.reasons import LONGEST_REASON
 from benchsite.lib.text import clean_text
-from generation.models import Event, Run
+from generation.models import Run
 from generation.protocols import Protocol
 from generation.runs.errors import RunError
-from judging.disclosure import NOT_OVER
+from judging.disclosure import IMPORTS, NOT_OVER
 
 REASON = "where the votes or grades come from; shown on the leaderboard"
-IMPORTS = (Event.Verb.IMPORT_VOTES, Event.Verb.IMPORT_GRADES, Event.Verb.IMPORT_RUN)
 SHOWN_REASONS = 20
 
 

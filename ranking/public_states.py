@@ -2,7 +2,7 @@
 
 An attacker votes, looks, and compares: what changed names the models. So a state is taken only after many votes by others,
 shows nothing but a rating by entrant, and each rating is moved by a new random error, larger than its own uncertainty.
-Where pairs are adaptive there is none: which two come would tell whoever knows the standings that they are close in them.
+Where pairs are or were adaptive there is none: which two came would tell whoever knows the standings that they are close.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 def take_public_states() -> int:
     """Take every public state that is due; says how many."""
     runs = Run.objects.filter(
-        visibility=Run.Visibility.PUBLISHED, judging_state__in=NOT_OVER, frozen_at=None, adaptive_pairs=False
+        visibility=Run.Visibility.PUBLISHED, judging_state__in=NOT_OVER, frozen_at=None, was_adaptive=False
     )
     due = [(run, *item) for run in runs.defer("config") if is_judged_blind(run) for item in protocols_of(run).items()]
     taken = 0
@@ -81,7 +81,7 @@ def newest_state(run: Run, protocol: str) -> PublicState | None:
 
 def newest_states(runs: Collection[Run]) -> dict[tuple[int, str], PublicState]:
     """The newest state of each of these runs by each protocol, in one query; a run has few of them."""
-    shown = [run for run in runs if not run.adaptive_pairs]
+    shown = [run for run in runs if not run.was_adaptive]
     states = PublicState.objects.filter(run__in=shown).order_by("number") if shown else ()
     return {(state.run_id, state.protocol): state for state in states}
 
@@ -90,7 +90,7 @@ def public_sentence(run: Run, state: PublicState | None, labels: Mapping[str, st
     """What pages say first."""
     if entry and not entry.by_people:
         return f"Scores of {entry.rests_on} are shown once people have judged them and judging is closed."
-    if run.adaptive_pairs:
+    if run.was_adaptive:
         return "Judging is open. Standings are shown once it is closed."
     if state is None or not state.standings:
         return "Judging is open. The first standings will appear after more votes."

@@ -11,7 +11,7 @@ from generation.models import Event, Run, Sample
 from generation.runs.curating import exclude_samples
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.staleness import mark_stale
-from judging.disclosure import names_were_shown
+from judging.disclosure import names_were_shown, standings_were_shown
 from judging.grades.sheets import step_sheet
 from judging.models import GradeItem, GradeSheet, Report, Seat
 from judging.pairs.epochs import newest_epoch, refresh_epoch
@@ -23,6 +23,7 @@ SET_JUDGING = {
     "close": Event.Verb.CLOSE_JUDGING,
 }
 WEIGHTS = {0.0: Event.Verb.SET_JUDGE_ASIDE, 1.0: Event.Verb.LET_JUDGE_IN}
+SHOWN_BEFORE = "Standings were shown before judging was opened: adaptive pairs would tell judges who is close to whom."
 DECISIONS = {"excluded": Event.Verb.REPORT_EXCLUDED, "dismissed": Event.Verb.REPORT_DISMISSED}
 
 
@@ -30,15 +31,19 @@ DECISIONS = {"excluded": Event.Verb.REPORT_EXCLUDED, "dismissed": Event.Verb.REP
 def set_judging(*, run: Run, verb: str, by: User | None, reason: str = "") -> None:
     """Open, pause or close judging. Opening looks at the samples anew.
 
-    Opened again after names were shown, it keeps later votes and grades on the drawings of before out of the ratings.
+    Opened again after names were shown, it keeps later votes and grades on the drawings of before out of the ratings, and
+    pairs are balanced.
     """
     if verb == "open":
         refuse_frozen(run)
         _refuse_unread(run)
         if run.judging_state == Run.Judging.CLOSED and names_were_shown(run):
             run.names_shown_at = now()
+        if run.adaptive_pairs and standings_were_shown(run):
+            run.adaptive_pairs = False
+            Event.objects.create(run=run, actor=by, verb=Event.Verb.BALANCED_PAIRS, reason=SHOWN_BEFORE)
     run.judging_state = STATES[verb]
-    run.save(update_fields=["judging_state", "names_shown_at"])
+    run.save(update_fields=["judging_state", "names_shown_at", "adaptive_pairs"])
     if verb == "open":
         refresh_epoch(run)
     if verb == "close":

@@ -96,7 +96,7 @@ RUN = fields_of(
     is_demo=("flag", "drawn by the demo players, not by language models"),
     drawing_state=("text", "open, paused or cancelled; an imported run never draws"),
     judging_state=("text", "not_open, open, paused or closed; an imported run is closed"),
-    adaptive_pairs=("flag-", "judges were last shown pairs whose order was undecided more often"),
+    adaptive_pairs=("flag-", "judges were shown pairs whose order was undecided more often, at least for a time"),
     measure_backend=("text", "which backend's measures make the score"),
     budget_nano=("whole?", "the cap on spending in nano-dollars (10⁻⁹ US$)"),
     spent_nano=("whole", "what the answers cost, in nano-dollars"),
@@ -115,6 +115,8 @@ LINES: dict[str, dict[str, Field]] = {
         parameters=("object", "what was set for this model alone"),
         price_in_nano=("whole?", "nano-dollars for a million tokens in"),
         price_out_nano=("whole?", "nano-dollars for a million tokens out"),
+        price_request_nano=("whole?-", "nano-dollars for a request"),
+        price_image_nano=("whole?-", "nano-dollars for a picture in a request"),
         facts=(
             "object-",
             "organisation, weights, licence, released, context, served_by, quantisation, digest; a key is left out where unknown",

@@ -33,9 +33,10 @@ from generation.protocols import PROTOCOLS
 from generation.reading.answers import CURATOR_FLAGS, PROVIDER_FLAGS, Read, read_answer
 from generation.reading.measuring import measured_inline, save_measurements
 from generation.reading.recounting import recount_run
+from generation.runs.expansion import store_pictures
 from generation.runs.loaded import LoadedRun, load_run
 from generation.suites.model_facts import fault_of
-from generation.suites.suite import Suite
+from generation.suites.suite import Suite, without_pictures
 from judging.models import Seat
 from judging.provenance import import_reason
 from ranking.archive.members import members_of
@@ -93,9 +94,12 @@ def _make_run(archive: Archive, *, keep_code: bool) -> Run:
     values = {name: about[name] for name in same} | ({"code": about["code"]} if keep_code else {})
     run = Run(
         **fitting(Run, values, "run.json", 0),
-        config=archive.suite,
+        config=without_pictures(archive.suite),
+        has_programs=bool(archive.suite.get("programs")),
         drawing_state=Run.Drawing.CANCELLED,
-        adaptive_pairs=about.get("adaptive_pairs", False),
+        was_adaptive=about.get(
+            "adaptive_pairs", False
+        ),  # its pairs are balanced here: its standings are in the archive
         judging_state=Run.Judging.NOT_OPEN if about["judging_state"] == "not_open" else Run.Judging.CLOSED,
         budget_nano=about["budget_nano"],
         created_at=time_of(about["created_at"]),
@@ -126,6 +130,8 @@ def _load_prompts(state: ImportState) -> None:
         return Prompt(run=state.run, **where.fitting(Prompt, values))
 
     state.prompts = {row.key: row.pk for row in made(state, "prompts.jsonl", make)}
+    suite = Suite.from_dict(state.archive.suite)
+    store_pictures(state.run, {entry.key: entry.image for entry in suite.prompts if entry.image})
 
 
 def _load_entrants(state: ImportState) -> None:

@@ -20,6 +20,7 @@ from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.version import VERSION, signed, stamped
 from generation.models import Run
 from generation.protocols import Protocol, load, protocols_of
+from generation.runs.loaded import whole_config
 from ranking.archive.fields import FORMAT, MANIFEST, RUN, SCHEMA, readme
 from ranking.archive.lines import ROWS
 from ranking.archive.members import counts_of, lines_of, members_of
@@ -103,10 +104,11 @@ def _manifest(run: Run, made: datetime, members: dict[str, Any]) -> dict[str, An
 
 def _members(run: Run) -> Iterator[tuple[str, Iterator[tuple[bytes, int]]]]:
     """Every file with its blocks: documents first, so that a reader sees at once what it is."""
+    config = whole_config(run)
     papers = {
         "run.json": dumped(run_document(run), indent=1),
-        "suite.json": dumped(run.config, indent=1),
-        "suite.yaml": yaml.safe_dump(run.config, sort_keys=False, allow_unicode=True, width=120),
+        "suite.json": dumped(config, indent=1),
+        "suite.yaml": yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=120),
         **leaderboard_papers(run),
     }
     rows_of_files = ROWS | {member.name: member.rows for member in members_of(run.protocols)}
@@ -135,7 +137,7 @@ def _time(value: Any) -> str:
 
 def run_document(run: Run) -> dict[str, Any]:
     counting = Counting.objects.filter(run=run).first() or Counting(run=run)
-    chosen = {"ties": counting.ties, "fails": counting.fails}
+    chosen = {"ties": counting.ties, "fails": counting.fails, "adaptive_pairs": run.was_adaptive}
     return {name: chosen[name] if name in chosen else getattr(run, name) for name in RUN}
 
 

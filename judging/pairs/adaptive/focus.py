@@ -12,6 +12,7 @@ from django.db import transaction
 from generation.models import Event, Run
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.staleness import mark_stale
+from judging.disclosure import standings_were_shown
 from judging.models import PairFocus, new_seed
 from judging.pairs.adaptive.draws import Focus, is_turn, next_plan
 from judging.pairs.rounds import Pair
@@ -66,13 +67,18 @@ def set_pairs(*, run: Run, adaptive: bool, by: User | None, reason: str = "") ->
             "This run tells judges the names after each vote, and adaptive pairs would then tell them which models are "
             "close. Its pairs stay balanced."
         )
-    if adaptive and (run.names_shown_at or run.public_states.exists()):
+    if adaptive and standings_were_shown(run):
         raise RunError(
-            "Standings of this run were shown already, and which pairs come would tell judges who is close to whom. Its pairs "
-            "stay balanced; choose adaptive pairs before judging is opened."
+            "Standings of this run were shown or imported already, and which pairs come would tell judges who is close to "
+            "whom. Its pairs stay balanced; choose adaptive pairs before judging is opened."
         )
-    changed = Run.objects.filter(pk=run.pk, adaptive_pairs=not adaptive).update(adaptive_pairs=adaptive)
-    run.adaptive_pairs = adaptive
+    # What judges saw cannot be taken back; before judging is opened they saw nothing.
+    was_adaptive = adaptive or (run.was_adaptive and run.judging_state != Run.Judging.NOT_OPEN)
+    fields = {"adaptive_pairs": adaptive, "was_adaptive": was_adaptive}
+    changed = Run.objects.filter(pk=run.pk, adaptive_pairs=not adaptive, judging_state=run.judging_state).update(
+        **fields
+    )
+    run.refresh_from_db(fields=list(fields))
     if not changed:
         return False
     verb = Event.Verb.ADAPTIVE_PAIRS if adaptive else Event.Verb.BALANCED_PAIRS

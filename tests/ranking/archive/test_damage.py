@@ -14,6 +14,7 @@ from generation.models import ARCHIVE_DIFFERS, Event, Measurement, Run
 from generation.reading.answers import reread_run
 from generation.runs.errors import RunError
 from judging.curating.runs import set_judging
+from judging.pairs.adaptive.focus import set_pairs
 from ranking.archive.importing import import_run
 from ranking.archive.reading import open_archive
 from ranking.archive.writing import archive_chunks, write_archive
@@ -278,6 +279,20 @@ def test_a_drawing_that_signs_itself_is_held_whatever_the_archive_says(file):
     copy = import_run(file, copy=True, reason="a test")
 
     assert copy.samples.order_by("id").first().held
+
+
+@pytest.mark.parametrize("state", ["closed", "not_open"])
+def test_pairs_of_an_imported_run_are_balanced_whatever_the_archive_says(file, state):
+    document = json.loads(members(file)["run.json"]) | {"adaptive_pairs": True, "judging_state": state}
+    rewrite(file, run_json=json.dumps(document).encode())
+
+    copy = import_run(file, copy=True, reason="a test")
+    set_judging(run=copy, verb="open", by=None)
+
+    copy.refresh_from_db()
+    assert (copy.adaptive_pairs, copy.was_adaptive) == (False, True)
+    with pytest.raises(RunError, match="shown or imported already"):
+        set_pairs(run=copy, adaptive=True, by=None)
 
 
 def test_measures_of_an_automatic_score_are_measured_anew(tmp_path):

@@ -10,8 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils.timezone import now
 
-from generation.models import Run
+from generation.models import Event, Run
 from generation.runs.errors import RunError
+from judging.curating.runs import set_judging
 from judging.models import Matchup, PairFocus, PublicState, Seat
 from judging.pairs.adaptive.draws import SIZE
 from judging.pairs.adaptive.figures import pairs_figures
@@ -25,6 +26,7 @@ from judging.pairs.voting import Ballot, cast_vote
 from ranking.fitting import fit_run
 from ranking.public_states import take_public_states
 from tests.judging.make import make_curator, make_run, make_seat
+from tests.ranking.voted_run import make_voted_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 
@@ -170,8 +172,55 @@ def test_standings_are_hidden_from_everybody_but_curators_while_pairs_are_adapti
     assert taken == 0
     assert not [name for name in names for content in shown if name in content]
     assert b"Standings are shown once it is closed." in shown[0]
+    Run.objects.filter(pk=run.pk).update(adaptive_pairs=False, was_adaptive=False)
+    assert b"1,234" in client.get(pages[0]).content, "there is something that could leak"
+
+
+def test_standings_stay_hidden_after_a_return_to_balanced_pairs(client):
+    run = make_voted_run(votes=120, judges=4)
+    Run.objects.filter(pk=run.pk).update(visibility="published", was_adaptive=True, adaptive_pairs=True)
+    run.refresh_from_db()
+
     set_pairs(run=run, adaptive=False, by=None)
-    assert b"1,234" in client.get(pages[0]).content
+    taken = take_public_states()
+    page = client.get(reverse("ranking:leaderboard", args=[run.code])).content
+
+    assert (taken, run.adaptive_pairs, run.was_adaptive) == (0, False, True)
+    assert b"Standings are shown once it is closed." in page
+    Run.objects.filter(pk=run.pk).update(was_adaptive=False)
+    assert take_public_states() == 1, "there is a state that could be shown"
+
+
+def test_a_choice_that_is_taken_back_before_judging_is_opened_leaves_nothing_behind():
+    run = make_run()
+    Run.objects.filter(pk=run.pk).update(judging_state=Run.Judging.NOT_OPEN)
+    run.refresh_from_db()
+
+    set_pairs(run=run, adaptive=True, by=None)
+    set_pairs(run=run, adaptive=False, by=None)
+
+    run.refresh_from_db()
+    assert not run.was_adaptive
+
+
+def test_a_run_whose_judging_is_opened_again_has_balanced_pairs():
+    run, _ = make_adaptive()
+    for verb in ("close", "open"):
+        set_judging(run=run, verb=verb, by=None)
+
+    run.refresh_from_db()
+    assert (run.adaptive_pairs, run.was_adaptive) == (False, True)
+    assert run.events.filter(verb="balanced pairs").exists()
+    with pytest.raises(RunError, match="shown or imported already"):
+        set_pairs(run=run, adaptive=True, by=None)
+
+
+def test_a_run_with_imported_votes_is_refused():
+    run = make_run()
+    Event.objects.create(run=run, verb=Event.Verb.IMPORT_VOTES, reason="last year's study")
+
+    with pytest.raises(RunError, match="shown or imported already"):
+        set_pairs(run=run, adaptive=True, by=None)
 
 
 def test_a_curator_chooses_sees_where_votes_go_and_returns(client):
