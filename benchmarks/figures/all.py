@@ -39,6 +39,7 @@ BENCHES = (
     "face",
     "fire",
     "chaos",
+    "attacker_http",
 )
 ON_REQUEST = ("peers",)  # installs other tools, so only by name
 LONGEST = {False: 600, True: 4 * 3600}  # seconds for one bench

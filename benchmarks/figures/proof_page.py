@@ -60,7 +60,15 @@ PARTS = {
         "Hypothesis generates and damages answers, suites, sample files and vote files for every reader, from arbitrary text, "
         "typical fragments, and cut and patched pieces of the hostile corpus.",
     ),
-    "svg": ("SVG", "Drawings as models write them."),
+    "svg": (
+        "SVG",
+        "Drawings as models write them, and families of adversarial shapes, each as large as the gate lets in; painting is processor time of Chromium.",
+    ),
+    "attacker_http": (
+        "Blindness",
+        "Somebody with two judges' accounts recognises every model's style and wants its name: votes for or against each style by a coin, looks at every "
+        "address of the site as a visitor and as a judge, and holds every number and order near a name against the coins.",
+    ),
     "raster": ("Raster", "Drawings as PNG without a browser, 192 pixels a side, as galleries show them; processor time of parent and child."),
     "robustness": ("Visual robustness", "Demo drawings, and the same drawings made of other characters, against marks by simulated judges, who see the renderings: there are none by people. Box drawing is left out of the correlation."),
     "pixel": ("Pixel art", "Answers that are clean, fenced, ragged, wordy or cut off."),
@@ -76,6 +84,7 @@ TABLES = {
     "peers": {
         "tools": "tool version votes_per_s_1 votes_per_s_4 votes_per_s_8 votes_per_s_16 cpu_ms votes_stored cpu_ms_then note"
     },
+    "svg": {"paint": "shapes copies seconds"},
     "fuzz": {"readers": "reader examples accepted growth held"},
     "robustness": {"kinds": "kind drawings robustness least most marked"},
     "face": {"pages": "page visits lcp_ms inp_ms script_bytes page_bytes"},
