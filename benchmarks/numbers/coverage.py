@@ -1,7 +1,7 @@
 """script/bench coverage: how often nominal 95 % intervals are right, and how often odd judges are found.
 
-Simulated votes, so the truth is known. `--write` puts the tables into docs/statistics.md. The full form takes, by the
-times of its tables, about 8 minutes of one core and 7 of another for other packages' intervals.
+Simulated votes, so the truth is known. `--write` puts the tables into docs/statistics.md. The full form takes about 10 minutes
+of one quiet core, and a few of another for other packages' intervals.
 """
 
 from __future__ import annotations

@@ -146,6 +146,11 @@ def play(study: Study, seed: int, *, adaptive: bool) -> list[tuple[int, ScopeFit
     return fits
 
 
+def finite(value: float) -> float | None:
+    """None where no pair is left in the wrong order, so that there is nothing to save."""
+    return value if np.isfinite(value) else None
+
+
 def adaptive_table(*, runs: int, studies: Sequence[Study] = STUDIES) -> list[Row]:
     """One row a study.
 
@@ -168,8 +173,8 @@ def _study_row(study: Study, seeds: Sequence[int]) -> Row:
         "entrants": study.entrants,
         "votes": study.votes,
         "runs": len(seeds),
-        "saved": saving(votes, *wrong.mean(1)),
-        "saved_se": float(np.std([saving(votes, *wrong[:, rows].mean(1)) for rows in resample])),
+        "saved": finite(saving(votes, *wrong.mean(1))),
+        "saved_se": finite(float(np.std([saving(votes, *wrong[:, rows].mean(1)) for rows in resample]))),
         "right": 1 - wrong[1, :, -1].mean(),
         "right_balanced": 1 - wrong[0, :, -1].mean(),
     }
