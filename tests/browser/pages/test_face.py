@@ -45,13 +45,14 @@ def test_going_back_counts_even_while_the_next_pair_is_on_its_way(page, live_ser
     prompt, held = page.locator("#practice-prompt").inner_text(), []
     page.get_by_role("button", name="Left is better").click()
     expect(page.locator("#practice-answer")).to_be_visible()
-    page.route("**/?pair=*", held.append)
+    page.route("**/?pair=*", lambda route: held.append(route))
     with page.expect_request("**/?pair=*"):
         page.keyboard.press("Space")
 
     page.evaluate("history.back()")
     expect(page.get_by_role("button", name="Left is better")).to_be_visible()
-    held[0].continue_()
+    with page.expect_response("**/?pair=*"):
+        held[0].continue_()
     two_frames()
 
     assert page.locator("#practice-prompt").inner_text() == prompt
