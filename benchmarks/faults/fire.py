@@ -30,7 +30,7 @@ from benchmarks.figures.table import Row, make_parser, show, write_json
 from benchmarks.speed.judging import gunicorn
 
 ROOT = Path(__file__).resolve().parents[2]
-NOT_NUMBERS = ("settings", "run", "notes", "samples")
+NOT_NUMBERS = ("settings", "run", "notes", "samples", "benchsite_version")
 
 
 def main() -> None:
@@ -199,7 +199,7 @@ class Fire:
         try:
             assert_alike(numbers(stored), numbers(shown))
         except AssertionError as error:
-            return str(error).splitlines()[0]
+            return next(iter(str(error).splitlines()), "") or f"parts {sorted(set(stored) ^ set(shown))}"
         return ""
 
 
