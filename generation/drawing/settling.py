@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -84,7 +84,7 @@ def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
         else:
             continue  # settled before: a repeat after a commit whose fate was unknown
         if (answer := item.answer) is not None:
-            if _save_answer(item, answer, read[item.question.token]):
+            if _save_answer(item.question, answer, _explained(item, read[item.question.token])):
                 settled.drawn += 1
                 settled.measured.append((item.question.sample_id, read[item.question.token].values))
         elif item.outcome is not None:
@@ -153,9 +153,15 @@ def _outcome(item: Ended) -> ProviderCall.Outcome:
     return ProviderCall.Outcome.RETRY if again else ProviderCall.Outcome.REFUSED
 
 
-def _save_answer(item: Ended, reply: Reply, read: Read) -> bool:
+def _explained(item: Ended, read: Read) -> Read:
+    """With the words of a Python program's own error, where it ended in one."""
+    if item.outcome is None or not item.outcome.error:
+        return read
+    return replace(read, detail=clean_text(item.outcome.error)[0])
+
+
+def _save_answer(question: Question, reply: Reply, read: Read) -> bool:
     """Stores the answer if none is stored, even a late one: it was paid for."""
-    question = item.question
     fields = {
         **read.fields,
         **FREE,
@@ -169,8 +175,6 @@ def _save_answer(item: Ended, reply: Reply, read: Read) -> bool:
         "failure": "",
         "failure_detail": "",
     }
-    if item.outcome is not None and item.outcome.error:
-        fields["detail"] = clean_text(item.outcome.error)[0]
     return update_rows(Sample, fields, where={"id": question.sample_id, "drawn_at": None}) == 1
 
 

@@ -6,7 +6,7 @@ A format is data-free code. It knows no suite, no database and no network, and i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from generation.formats.raster.text import draw_text, png_of
 from generation.formats.raster.vector import RASTERISER
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+Progress = Callable[[int, int], None]  # told how much is done, and of how much
 
 
 class FormatError(Exception):
@@ -150,6 +151,10 @@ class Format(ABC):
     def default_backend(self) -> str:
         """What measures a new run."""
         return self.measure_backends[0]
+
+    def fetch_backend(self, backend: str, *, revision: str, progress: Progress) -> str:
+        """Fetches what a backend needs from its publisher; returns what to say. Raises BackendMissing where it cannot."""
+        raise BackendMissing(f"{self.name} has nothing to fetch for {backend!r}.")
 
     def measure(self, drawing: str, answer: Answer, *, backend: str) -> dict[str, Any]:
         """JSON-able numbers about a valid drawing; deterministic, and the same on every machine."""

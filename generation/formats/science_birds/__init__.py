@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from random import Random
 from typing import Any
 
-from generation.formats.base import Answer, DemoAnswer, Explanation, Extraction, Format, Picture, View
+from generation.formats.base import Answer, DemoAnswer, Explanation, Extraction, Format, Picture, Progress, View
 from generation.formats.science_birds import demo
 from generation.formats.science_birds.drawing import draw_replay, draw_still
 from generation.formats.science_birds.extraction import read_code, read_drops
 from generation.formats.science_birds.level import Block, IllegalDrop, build_level, level_xml
 from generation.formats.science_birds.physics import Pose, settle
-from generation.formats.science_birds.similarity import LETTERS, classify, vit_is_ready
+from generation.formats.science_birds.similarity import LETTERS, VIT_DIR, classify, missing_packages, vit_is_ready
+from generation.formats.science_birds.weights import fetch_weights
 
 
 class ScienceBirds(Format):
@@ -118,6 +121,14 @@ class ScienceBirds(Format):
     def default_backend(self) -> str:
         """The competition's own classifier where it was fetched, else ours."""
         return "vit" if vit_is_ready() else self.measure_backends[0]
+
+    def fetch_backend(self, backend: str, *, revision: str, progress: Progress) -> str:
+        folder = Path(os.environ[VIT_DIR])
+        fetched = fetch_weights(folder, revision=revision, progress=progress)
+        done = f"{fetched['model']} at {fetched['revision'][:12]}, verified, is in {folder}."
+        if missing := missing_packages():
+            return f"{done}\nTo run it: pip install {' '.join(missing)}. Until then new runs are measured by glyphs."
+        return f"{done}\nNew runs are measured by {self.default_backend()}."
 
     def missing(self) -> str:
         return "" if find_spec("Box2D") else "Levels cannot be measured: pip install Box2D"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchsite.lib.progress_bar import Bar
-from generation.formats import get_format
-from generation.formats.science_birds.similarity import VIT_DIR, missing_packages
-from generation.reading.weights import FetchError, fetch_weights
+from generation.formats import format_names, get_format
+from generation.formats.base import BackendMissing
+
+BACKEND = "vit"
 
 
 class Command(BaseCommand):
@@ -21,16 +20,10 @@ class Command(BaseCommand):
         parser.add_argument("--revision", default="main", help="a branch or commit of the model on its hub")
 
     def handle(self, *, revision: str, **options: Any) -> None:
-        folder = Path(os.environ[VIT_DIR])
+        form = next(form for form in map(get_format, format_names()) if BACKEND in form.measure_backends)
         try:
             with Bar(self.stderr, "Fetching") as bar:
-                fetched = fetch_weights(folder, revision=revision, progress=bar.to)
-        except FetchError as error:
+                done = form.fetch_backend(BACKEND, revision=revision, progress=bar.to)
+        except BackendMissing as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{fetched['model']} at {fetched['revision'][:12]}, verified, is in {folder}.")
-        if missing := missing_packages():
-            self.stdout.write(
-                f"To run it: pip install {' '.join(missing)}. Until then new runs are measured by glyphs."
-            )
-        else:
-            self.stdout.write(f"New runs are measured by {get_format('science_birds').default_backend()}.")
+        self.stdout.write(done)

@@ -14,10 +14,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from generation.formats import get_format
-from generation.formats.science_birds import similarity
+from generation.formats.science_birds import similarity, weights
 from generation.formats.science_birds.similarity import LETTERS, VIT_DIR
-from generation.reading import weights
-from generation.reading.weights import MODEL, FetchError, fetch_weights
+from generation.formats.science_birds.weights import MODEL, FetchError, fetch_weights
 from generation.runs.lifecycle import start_run
 from generation.suites.loading import load_suite
 

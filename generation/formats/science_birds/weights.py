@@ -1,4 +1,4 @@
-"""Verb: fetch the weights of the competition's classifier from its hub, verify every byte, and use it from then on.
+"""Fetch the weights of the competition's classifier from its hub, verify every byte, and use it from then on.
 
 The hub is asked which files a revision has and what their digests are, and then for the files of that revision. Nothing is
 in its place before all of it is verified. The built-in classifier is used until then.
@@ -20,7 +20,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from benchsite.lib.hosts import is_loopback
-from benchsite.lib.progress_bar import Progress, unwatched
+from generation.formats.base import BackendMissing, Progress
 from generation.formats.science_birds.similarity import FETCHED, LETTERS
 
 HUB = "https://huggingface.co"
@@ -33,7 +33,7 @@ TIMEOUT = httpx.Timeout(60.0)
 PORTION = 1 << 20
 
 
-class FetchError(Exception):
+class FetchError(BackendMissing):
     """The weights could not be fetched, or are not what the hub says they are; the message says what and why."""
 
 
@@ -58,7 +58,9 @@ class HubFile:
         return "" if digest.hexdigest() == (self.sha256 or self.blob) else "has another digest than the hub says"
 
 
-def fetch_weights(folder: Path, *, revision: str = "main", progress: Progress = unwatched) -> dict[str, Any]:
+def fetch_weights(
+    folder: Path, *, revision: str = "main", progress: Progress = lambda done, total: None
+) -> dict[str, Any]:
     """Fetches what the classifier needs into a folder, which is replaced as a whole; returns what was fetched."""
     hub = _checked(os.environ.get(HUB_ENV) or HUB)
     fresh = folder.with_name(f"{folder.name}.new")
