@@ -59,7 +59,7 @@ def test_start_run_takes_a_part_of_the_suite():
     [
         ({"models": ["demo/nobody"]}, "tiny has no model 'demo/nobody'; it has demo/master, demo/beginner."),
         ({"prompts": ["p9"]}, "tiny has no prompt 'p9'; it has p0, p1, p2."),
-        ({"attempts": 0}, "0 attempts make no run; use 1 to 100."),
+        ({"attempts": 0}, "A run cannot have 0 attempts; use 1 to 100."),
         ({"budget": float("nan")}, "nan is not an amount of money; use US dollars from 0 to 1000000."),
         ({"budget": -1}, "-1 is not an amount of money; use US dollars from 0 to 1000000."),
     ],
