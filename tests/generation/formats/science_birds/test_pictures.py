@@ -209,7 +209,7 @@ def test_vit_without_transformers_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setenv(similarity.VIT_DIR, str(tmp_path))
     monkeypatch.setitem(sys.modules, "transformers", None)
 
-    with pytest.raises(BackendMissing, match="pip install transformers"):
+    with pytest.raises(BackendMissing, match="pip install torch transformers"):
         FORMAT.measure(code("b11 1"), answer(""), backend="vit")
 
 
