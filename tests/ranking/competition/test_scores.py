@@ -359,7 +359,7 @@ GOOD = "a,m,A,1,1,0.5,,,,"
         ([GOOD, GOOD], "line 3, trial", "occurs twice"),
         ([GOOD, ",m,A,2,1,1,,,,"], "line 3, program", "empty"),
         ([GOOD, "a,m,A,2,1,1,[1],,,", 'a,m,A,3,1,1,"[1, 0]",,,'], "line 4, vector", "others have 1"),
-        ([GOOD, "a,m,A,2,1,1,[NaN],,,"], "line 3, vector", "NaN is no number"),
+        ([GOOD, "a,m,A,2,1,1,[NaN],,,"], "line 3, vector", "NaN is not a number"),
         ([GOOD, "a,m,A,2,1,1,[0],,,"], "line 3, vector", "above 0"),
         ([GOOD, "a,m,A,2,1,1,{,,,"], "line 3, vector", "not JSON"),
         ([GOOD, f"a,m,A,2,1,1,{'[' * 5000},,,"], "line 3, vector", "nests too deep"),
