@@ -22,7 +22,7 @@ NAME = "simulated-judge-"
 TOP, BOTTOM = 1.8, -1.8  # log-odds of the first and the last entrant
 SPREAD = {"drawing": 0.3, "prompt": 0.1, "taste": 0.15}  # how much drawings, prompts and judges differ, in log-odds
 TIES, FAILS = 0.12, 0.06
-TALENT = 0.9  # of demo players by category, so that the boards of categories have something to say
+TALENT = 1.4  # of demo players by category, so that the boards of categories have something to say
 CLICKER = 6  # from this many judges on, the last one presses keys at random: something for the flags to find
 
 
