@@ -55,10 +55,10 @@ def measure_whole(text: str) -> tuple[bool, float]:
     settle.cache_clear()
     start = time.process_time()
     answer = Answer(text, prompt_facts={"target": "A"})
-    found = FORMAT.extract(answer)
-    if found.drawing is not None:
-        FORMAT.measure(found.drawing, answer, backend="glyphs")
-    return found.valid, time.process_time() - start
+    extraction = FORMAT.extract(answer)
+    if extraction.drawing is not None:
+        FORMAT.measure(extraction.drawing, answer, backend="glyphs")
+    return extraction.valid, time.process_time() - start
 
 
 def bench(count: int, processes: int) -> dict[str, float]:

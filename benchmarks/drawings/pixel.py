@@ -31,8 +31,10 @@ def make_answers(count: int) -> list[str]:
 
 def score(text: str) -> dict:
     answer = Answer(text)
-    found = FORMAT.extract(answer)
-    return FORMAT.measure(found.drawing, answer) if found.drawing else FORMAT.measure_invalid(answer, found)
+    extraction = FORMAT.extract(answer)
+    return (
+        FORMAT.measure(extraction.drawing, answer) if extraction.drawing else FORMAT.measure_invalid(answer, extraction)
+    )
 
 
 def rate(answers: list[str]) -> float:

@@ -80,9 +80,9 @@ class Judge:
             line = {} if self.misbehave() else line
             time.sleep(self.rng.uniform(0.31, 0.4))
 
-    def expect(self, holds: bool, told: str) -> None:
+    def expect(self, holds: bool, expected: str) -> None:
         if not holds:
-            self.surprises.append(told)
+            self.surprises.append(expected)
 
     def vote(self, code: str, *, have: str) -> dict[str, Any]:
         """What the page has before it after the vote; nothing where it was not taken."""

@@ -80,16 +80,16 @@ def anomaly_table(*, runs: int, sizes: tuple[int, ...] = (30, 100)) -> list[dict
 
 def _row(kind: str, size: int, runs: int, usual: list[tuple[list[str], float]], world: World) -> dict[str, Any]:
     # Other seeds than the honest judges it is held against.
-    found = [_study(kind, size, FIRST_SEED + runs + seed, world) for seed in range(runs)]
-    slopes, honest_slopes = ([slope for _, slope in seen] for seen in (found, usual))
-    codes = sorted({code for flags, _ in found for code in flags})
-    shares = ", ".join(f"{code} {sum(code in flags for flags, _ in found) / runs:.2f}" for code in codes)
+    studies = [_study(kind, size, FIRST_SEED + runs + seed, world) for seed in range(runs)]
+    slopes, honest_slopes = ([slope for _, slope in seen] for seen in (studies, usual))
+    codes = sorted({code for flags, _ in studies for code in flags})
+    shares = ", ".join(f"{code} {sum(code in flags for flags, _ in studies) / runs:.2f}" for code in codes)
     limit = np.quantile(honest_slopes, 0.05)
     return {
         "judge": kind if world is WORLD else f"{kind}, entrants far apart",
         "votes": size,
         "runs": runs,
-        "flagged": sum(bool(flags) for flags, _ in found) / runs,
+        "flagged": sum(bool(flags) for flags, _ in studies) / runs,
         "by": shares or "nothing",
         "auc": area(slopes, honest_slopes),
         "found": sum(slope < limit for slope in slopes) / runs,

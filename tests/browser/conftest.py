@@ -66,11 +66,11 @@ def answered(live_server):
 def complaints(request, answered, context):
     """What the browser complains about on any page of the test: uncaught errors, refused content, failed loads."""
     found = []
-    context.on("weberror", lambda said: found.append(str(said.error)))
-    context.on("console", lambda said: found.append(said.text) if said.type == "error" else None)
+    context.on("weberror", lambda message: found.append(str(message.error)))
+    context.on("console", lambda message: found.append(message.text) if message.type == "error" else None)
     yield
     provoked = [part for mark in request.node.iter_markers("provokes") for part in mark.args]
-    assert [said for said in found if not any(part in said for part in provoked)] == []
+    assert [message for message in found if not any(part in message for part in provoked)] == []
 
 
 @pytest.fixture
@@ -101,8 +101,8 @@ def axe(page):
         if page.evaluate("typeof axe") == "undefined":
             page.evaluate(AXE_SCRIPT)
         options = ONLY_VIOLATIONS | ({"runOnly": rules} if rules else {})
-        found = page.evaluate("async options => (await axe.run(options)).violations", options)
-        return [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found]
+        result = page.evaluate("async options => (await axe.run(options)).violations", options)
+        return [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in result]
 
     return violations
 
@@ -115,11 +115,11 @@ def look(page, axe):
     def wrong():
         page.set_viewport_size(DESK)
         page.emulate_media(color_scheme="light")
-        found = axe()
+        violations = axe()
         page.set_viewport_size(PHONE)
         page.emulate_media(color_scheme="dark")
         width = page.evaluate("document.documentElement.scrollWidth")
-        return found + axe("color-contrast") + ([f"{width} px wide on a phone"] if width > PHONE["width"] else [])
+        return violations + axe("color-contrast") + ([f"{width} px wide on a phone"] if width > PHONE["width"] else [])
 
     return wrong
 

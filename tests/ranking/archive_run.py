@@ -180,17 +180,17 @@ def rewrite(path, *, manifest=None, seal=True, **changed: bytes | None) -> None:
             del found[real]
         else:
             found[real] = data
-    said = json.loads(found.pop("manifest.json"))
+    result = json.loads(found.pop("manifest.json"))
     if seal:
-        said["members"] = {
+        result["members"] = {
             name: {"bytes": len(data), "lines": data.count(b"\n"), "sha256": hashlib.sha256(data).hexdigest()}
             for name, data in found.items()
         }
-    said |= manifest or {}
+    result |= manifest or {}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in found.items():
             archive.writestr(name, data)
-        archive.writestr("manifest.json", json.dumps(said))
+        archive.writestr("manifest.json", json.dumps(result))
 
 
 def edit(path, name, number, **fields) -> None:

@@ -96,10 +96,10 @@ def test_behind_a_proxy_a_lock_is_for_the_address_it_saw(client, alice, settings
         (1, "", "127.0.0.1"),
     ],
 )
-def test_a_client_is_where_the_counted_proxies_saw_it(rf, settings, proxies, said, address):
+def test_a_client_is_where_the_counted_proxies_saw_it(rf, settings, proxies, message, address):
     settings.PROXIES = proxies
 
-    assert client_address(rf.get("/", HTTP_X_FORWARDED_FOR=said)) == address
+    assert client_address(rf.get("/", HTTP_X_FORWARDED_FOR=message)) == address
 
 
 def test_a_proxy_that_says_nothing_is_itself_the_client(rf, settings):

@@ -116,13 +116,13 @@ def on_the_judge_page(client, run: Run, cast: Cast, tmp_path) -> Iterator[str]:
 
 def in_the_exports(client, run: Run, cast: Cast, tmp_path) -> Iterator[str]:
     """The same in JSON Lines, and in a copy made from the archive."""
-    told = {(line["model_id"], line["prompt_text"]): line for line in map(json.loads, sample_lines(run))}
+    data = {(line["model_id"], line["prompt_text"]): line for line in map(json.loads, sample_lines(run))}
     write_archive(run, tmp_path / f"{run.code}.zip")
     copy = import_run(tmp_path / f"{run.code}.zip", copy=True, reason="a test")
     copies = {(s.model.model_id, s.prompt.text): s for s in copy.samples.select_related("model", "prompt")}
     for name, sample in cast.items():
         key = (sample.model.model_id, sample.prompt.text)
-        again, line = copies[key], told.get(key)
+        again, line = copies[key], data.get(key)
         alike = (again.answer, again.drawing, again.verdict) == (sample.answer, sample.drawing, sample.verdict)
         told_whole = line["raw_output"] == sample.answer if sample.state == "drawn" else line is None
         if alike and told_whole and (again.failure, again.failure_detail) == (sample.failure, sample.failure_detail):

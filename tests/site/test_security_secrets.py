@@ -39,7 +39,7 @@ ART = "```\n(o_o) %s\n```"
 ESCAPED = "".join(f"\\u{ord(letter):04x}" for letter in SECRET)
 
 
-def answer(key: str, said: str) -> bytes:
+def answer(key: str, result: str) -> bytes:
     """A reply with the key in fields that nobody asked for, and where it says so, in the drawing."""
     message = {"role": "assistant", "content": ART % "SAID", "debug": key}
     body = {
@@ -49,7 +49,7 @@ def answer(key: str, said: str) -> bytes:
         "key": key,
         "choices": [{"message": message, "finish_reason": "stop"}],
     }
-    return json.dumps(body).replace("SAID", said).encode()
+    return json.dumps(body).replace("SAID", result).encode()
 
 
 def replies(key: str) -> list[tuple[int, bytes]]:
@@ -239,7 +239,7 @@ def test_a_key_is_in_no_message_and_no_commands_words(run, receiver, capfd, sett
     check = check_suite(make_suite(models=(MODEL,)), profiles=load_profiles(settings.SUITES_DIR / "providers.yaml"))
     send_notices()
 
-    said = "".join((*capfd.readouterr(), *check.sentences, *check.faults))
-    assert check.faults and "checks failed" in said
+    output = "".join((*capfd.readouterr(), *check.sentences, *check.faults))
+    assert check.faults and "checks failed" in output
     assert (len(receiver.told), len(mail.outbox)) == (1, 1)
-    assert not holds_secret(said.encode() + b"".join(receiver.told) + mail.outbox[0].message().as_bytes())
+    assert not holds_secret(output.encode() + b"".join(receiver.told) + mail.outbox[0].message().as_bytes())

@@ -48,10 +48,10 @@ def test_a_run_says_what_it_asks_also_where_the_server_has_no_such_suite(client)
     publish_runs([run], by=None, reason="Ready.")
 
     page = client.get(address).text
-    told = client.get(f"{address}?format=json").json()
+    data = client.get(f"{address}?format=json").json()
 
     assert "By eye, in pairs." in page and "Draw a cat number 0 in ASCII art" in page
-    assert (told["method"], len(told["prompts"]), told["runs"][0]["run"]) == ("By eye, in pairs.", 3, run.code)
+    assert (data["method"], len(data["prompts"]), data["runs"][0]["run"]) == ("By eye, in pairs.", 3, run.code)
     assert "demo/master" not in page
     assert address in client.get(f"/runs/{run.code}/leaderboard/").text
     assert client.get("/suites/tiny/").status_code == 404

@@ -75,8 +75,8 @@ def test_a_line_is_said_above_the_bar(eager):
         bar.to(1, 2)
         bar.say("votes.jsonl:3: is bad")
         bar.to(2, 2)
-    said = next(line for line in screen.getvalue().split("\n") if "is bad" in line)
-    assert said.split("\r")[-1].rstrip() == "votes.jsonl:3: is bad"
+    output = next(line for line in screen.getvalue().split("\n") if "is bad" in line)
+    assert output.split("\r")[-1].rstrip() == "votes.jsonl:3: is bad"
 
 
 def test_seconds_count_while_nothing_is_told():

@@ -172,9 +172,9 @@ def test_damaged_backup_changes_nothing(run, file, damage):
         rewritten(file, migrations=["generation.0001_initial", "generation.0999_future"])
     if damage == "other_engine":
         rewritten(file, engine="postgresql" if connection.vendor == "sqlite" else "sqlite")
-    with pytest.raises(BackupError) as found:
+    with pytest.raises(BackupError) as error:
         restore(file, overwrite=True)
-    assert str(file) in str(found.value)
+    assert str(file) in str(error.value)
     run.refresh_from_db()
     assert run.drawing_state == Run.Drawing.OPEN
 
@@ -192,8 +192,8 @@ def test_commands_say_what_they_did(run, file, capsys):
         sample=run.samples.first(), run=run, token="0" * 32, lease_until=now() + timedelta(minutes=1)
     )
     call_command("restore", str(file), "--yes")
-    said = capsys.readouterr().out
-    assert "1 runs" in said and "Since then 1 calls" in said and "1 run was drawing and is paused" in said
+    output = capsys.readouterr().out
+    assert "1 runs" in output and "Since then 1 calls" in output and "1 run was drawing and is paused" in output
 
 
 def test_commands_show_how_far_they_are(run, file, eager):

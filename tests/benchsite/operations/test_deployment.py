@@ -86,10 +86,10 @@ def test_everything_is_drawn_though_a_worker_is_killed(site):
     assert status == 200 and f'benchsite_samples{{state="drawn"}} {total}' in text
     assert int(re.search(r'benchsite_workers\{queue="draw"\} (\d+)', text).group(1)) >= 1
     assert get(site, "/")[0] == 200 and get(site, "/runs/")[0] in (200, 302)
-    found = manage(site, "doctor", check=False).stdout
+    output = manage(site, "doctor", check=False).stdout
     assert (
-        "The database answers and takes writes (postgresql)" in found
-        and "The sweeper is running" in found
-        and "for draw" in found
-    ), found
-    assert "BAD" not in found.replace("BAD   No worker for draw", ""), found
+        "The database answers and takes writes (postgresql)" in output
+        and "The sweeper is running" in output
+        and "for draw" in output
+    ), output
+    assert "BAD" not in output.replace("BAD   No worker for draw", ""), output

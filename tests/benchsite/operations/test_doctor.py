@@ -77,9 +77,9 @@ def test_queue_away(healthy, settings):
 
 def test_missing_workers_are_named_by_queue(healthy):
     healthy.flushall()
-    found = said()
-    assert "No worker for draw. Start one: manage.py work draw" in found and "No worker for fit" in found
-    assert "No sweep in the last day. Start one: manage.py sweep --forever" in found
+    findings = said()
+    assert "No worker for draw. Start one: manage.py work draw" in findings and "No worker for fit" in findings
+    assert "No sweep in the last day. Start one: manage.py sweep --forever" in findings
 
 
 def test_sweeper_that_stopped(healthy):
@@ -96,8 +96,8 @@ def test_queue_that_forgets_is_a_warning(healthy):
 
 def test_broken_suite_is_named_with_its_line(healthy, settings):
     (settings.SUITES_DIR / "svg-arena" / "config.yaml").write_text("title: x\ntitle: y\n")
-    found = said()
-    assert "The suite svg-arena does not load" in found and "config.yaml" in found
+    findings = said()
+    assert "The suite svg-arena does not load" in findings and "config.yaml" in findings
 
 
 def test_key_missing_for_an_open_run(healthy, monkeypatch):
@@ -105,8 +105,8 @@ def test_key_missing_for_an_open_run(healthy, monkeypatch):
     LanguageModel.objects.filter(run=run).update(profile={"name": "openrouter", "key_env": "SOME_PROVIDER_KEY"})
     assert "SOME_PROVIDER_KEY is not set" in said()
     monkeypatch.setenv("SOME_PROVIDER_KEY", "sk-very-secret-key")
-    found = "\n".join(map(str, examine()))
-    assert "SOME_PROVIDER_KEY is set for openrouter" in found and "sk-very-secret-key" not in found
+    findings = "\n".join(map(str, examine()))
+    assert "SOME_PROVIDER_KEY is set for openrouter" in findings and "sk-very-secret-key" not in findings
     runs.pause_run(run)
     monkeypatch.delenv("SOME_PROVIDER_KEY")
     assert "SOME_PROVIDER_KEY" not in said(), "a paused run asks nobody"

@@ -88,7 +88,7 @@ def test_no_page_breaks_a_rule(log_in, world, wrongs, role, number):
         log_in(world["users"][role])
     pages = pages_of(number, world)
 
-    refused = [said for path in pages.values() for said in wrongs(path)]
+    refused = [faults for path in pages.values() for faults in wrongs(path)]
 
     assert len(pages) > 15
     assert refused == []
@@ -117,22 +117,22 @@ def test_no_page_that_refuses_breaks_a_rule(page, live_server, log_in, world, wr
     settings.AXES_FAILURE_LIMIT = 1
     Invitation.objects.update(revoked_at=now())
 
-    found = wrongs("/nothing/", 404)
-    found += wrongs(reverse("join", args=[world["token"]]), 410)
-    found += wrongs(reverse("gallery:gallery", args=[world["published"]]), 403)
-    found += wrongs(reset_path(world["users"]["judge"]))
+    faults = wrongs("/nothing/", 404)
+    faults += wrongs(reverse("join", args=[world["token"]]), 410)
+    faults += wrongs(reverse("gallery:gallery", args=[world["published"]]), 403)
+    faults += wrongs(reset_path(world["users"]["judge"]))
     expect(page.get_by_label("New password").first).to_be_visible()
     page.goto(f"{live_server.url}/login/")
     page.get_by_label("Username").fill("bob")
     page.get_by_label("Password").fill("a guess")
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_text("Too many attempts")).to_be_visible()
-    found += wrongs()
+    faults += wrongs()
     log_in(world["users"]["other judge"])
-    found += wrongs(reverse("ranking:leaderboard", args=[world["published"]]), 403)
-    found += wrongs(reverse("generation:runs"), 403)
+    faults += wrongs(reverse("ranking:leaderboard", args=[world["published"]]), 403)
+    faults += wrongs(reverse("generation:runs"), 403)
 
-    assert found == []
+    assert faults == []
 
 
 def test_no_page_of_a_run_that_rests_breaks_a_rule(log_in, world, wrongs):
@@ -160,11 +160,11 @@ def test_no_page_behind_a_button_breaks_a_rule(page, live_server, log_in, world,
     page.goto(live_server.url + reverse("generation:start", args=["ascii"]))
     page.get_by_role("button", name="Check keys, models and prices").click()
     page.wait_for_url("**/check/")
-    found = wrongs()
+    faults = wrongs()
     page.goto(live_server.url + reverse("judging:overview", args=[world["run"]]))
     page.get_by_text("Manage").first.click()
     page.get_by_role("button", name="Create password link").first.click()
     page.wait_for_url("**/reset/")
-    found += wrongs()
+    faults += wrongs()
 
-    assert found == []
+    assert faults == []

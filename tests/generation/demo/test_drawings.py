@@ -131,11 +131,11 @@ def svg_parts(skill, random):
 
 def letter_likeness(skill, random):
     text = letters.draw(('Use drop_block to build the letter "H"',), skill, random)
-    found = [(kind, int(x)) for kind, x in re.findall(r"drop_block\('(b[13]{2})', (\d+)\)", text)]
-    if any(not wide // 2 <= x < 20 - wide // 2 for wide, x in ((int(kind[1]), x) for kind, x in found)):
+    matches = [(kind, int(x)) for kind, x in re.findall(r"drop_block\('(b[13]{2})', (\d+)\)", text)]
+    if any(not wide // 2 <= x < 20 - wide // 2 for wide, x in ((int(kind[1]), x) for kind, x in matches)):
         return 0.0
     shapes = [landed(letters.drops_of(letters.stretched(letters.pictures()["H"], Random(i)))) for i in range(8)]
-    cells = landed(found)
+    cells = landed(matches)
     left = min(x for x, _ in cells)
     cells = {(x - left, y) for x, y in cells}
     return max(len(cells & shape) / len(cells | shape) for shape in shapes)
@@ -181,11 +181,11 @@ def test_program_gets_its_letter_from_the_last_turn(program, letter):
         text = masterly(messages)
         messages.append({"role": "assistant", "content": text})
 
-    found = [(kind, int(x)) for kind, x in re.findall(r"drop_block\('(b\d\d)', (\d+)\)", text)]
-    left = min(x for x, _ in landed(found))
+    matches = [(kind, int(x)) for kind, x in re.findall(r"drop_block\('(b\d\d)', (\d+)\)", text)]
+    left = min(x for x, _ in landed(matches))
     shapes = [letters.stretched(letters.pictures()[letter], Random(i)) for i in range(40)]
     edges = [min(x for x, _ in landed(letters.drops_of(shape))) for shape in shapes]
-    assert {(x - left, y) for x, y in landed(found)} in [
+    assert {(x - left, y) for x, y in landed(matches)} in [
         {(x - edge, y) for x, y in landed(letters.drops_of(shape))} for shape, edge in zip(shapes, edges, strict=True)
     ]
 
@@ -207,6 +207,6 @@ MASTERPIECES = [
 def test_master_is_valid_without_a_flag(format_name, prompt):
     text = masterly([{"role": "user", "content": prompt}])
 
-    found = get_format(format_name).extract(Answer(text, "stop", tokens_in(text), 1000))
+    extraction = get_format(format_name).extract(Answer(text, "stop", tokens_in(text), 1000))
 
-    assert (found.reason, found.flags) == ("", ())
+    assert (extraction.reason, extraction.flags) == ("", ())

@@ -114,9 +114,9 @@ def test_listed_models_and_prices_are_those_of_the_demo_file(serve):
             return await client.list_models(profile_of(server))
 
     listed = asyncio.run(look())
-    told = yaml.safe_load((ROOT / "config" / "demo.yaml").read_text())["models"]
+    result = yaml.safe_load((ROOT / "config" / "demo.yaml").read_text())["models"]
     assert [(m.id, float(m.price.input), float(m.price.output)) for m in listed.values()] == [
-        (entry["id"], entry["price_in"], entry["price_out"]) for entry in told
+        (entry["id"], entry["price_in"], entry["price_out"]) for entry in result
     ]
 
 

@@ -282,9 +282,9 @@ def test_a_run_that_waits_for_prices_says_so_on_its_page(demo, client, curator, 
     for _ in range(2):
         ask_for_prices(load_run(run.pk))
 
-    told = client.get(f"/runs/{run.code}/progress/").text
-    assert "Waiting for the price of demo/master: demo cannot be reached now (No connection: " in told
-    assert "give price_in and price_out in models.yaml and extend the run, or remove the budget" in told
+    text = client.get(f"/runs/{run.code}/progress/").text
+    assert "Waiting for the price of demo/master: demo cannot be reached now (No connection: " in text
+    assert "give price_in and price_out in models.yaml and extend the run, or remove the budget" in text
     assert run.events.get(verb="prices_not_listed").facts == {"code": "connection_error"}, "once, however long it lasts"
     run.models.update(price_in_nano=1, price_out_nano=1)
     assert "Waiting for the price" not in client.get(f"/runs/{run.code}/progress/").text
@@ -318,8 +318,10 @@ def test_the_draw_command_says_that_it_waits_for_prices(demo, monkeypatch, setti
     call_command("draw", run.code, stderr=screen)
 
     assert_all_drawn(run)
-    said = [line for line in screen.getvalue().splitlines() if line.startswith("Waiting for the price of demo/master")]
-    assert len(said) == 1 and "demo cannot be reached now (HTTP 500: Down.)" in said[0]
+    output = [
+        line for line in screen.getvalue().splitlines() if line.startswith("Waiting for the price of demo/master")
+    ]
+    assert len(output) == 1 and "demo cannot be reached now (HTTP 500: Down.)" in output[0]
 
 
 def test_a_price_that_a_curator_gave_meanwhile_stays(demo):

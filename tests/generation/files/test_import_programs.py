@@ -63,9 +63,9 @@ def test_a_program_is_asked_only_after_approval(run, file, capsys):
 def test_a_program_that_does_not_qualify_is_listed_with_every_reason(run, file, capsys):
     call_command("import_programs", run.code, file)
 
-    said = capsys.readouterr().out
-    assert "silent: does not qualify. No turn has the placeholder {{target}}." in said
-    assert "The placeholder {{colour}} is unknown. Characters that are not allowed: U+202E." in said
+    output = capsys.readouterr().out
+    assert "silent: does not qualify. No turn has the placeholder {{target}}." in output
+    assert "The placeholder {{colour}} is unknown. Characters that are not allowed: U+202E." in output
     silent = Entrant.objects.get(run=run, name="silent")
     assert silent.disqualified == "No turn has the placeholder {{target}}."
     assert not Sample.objects.filter(entrant=silent).exists()
@@ -172,10 +172,10 @@ def test_a_curator_uploads_programs_and_is_led_to_where_they_are_approved(client
         (FILE + '  - name: rows-first\n    turns: ["{{target}}"]\n', "There is another program named"),
     ],
 )
-def test_what_is_wrong_with_an_uploaded_file_is_said_and_no_program_joins(client, curator, run, text, said):
+def test_what_is_wrong_with_an_uploaded_file_is_said_and_no_program_joins(client, curator, run, text, message):
     before = run.entrants.count()
 
-    assert said in upload(client, run, text).text
+    assert message in upload(client, run, text).text
     assert run.entrants.count() == before
 
 

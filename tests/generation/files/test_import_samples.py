@@ -91,8 +91,8 @@ def test_dump_and_import_are_a_round_trip(demo):
     write_samples(copy, second)
 
     assert without_run(second) == without_run(first)
-    told = json.loads(first.getvalue().splitlines()[0])
-    assert list(told)[:6] == [
+    output = json.loads(first.getvalue().splitlines()[0])
+    assert list(output)[:6] == [
         "model_id",
         "prompt_text",
         "category",
@@ -100,7 +100,7 @@ def test_dump_and_import_are_a_round_trip(demo):
         "raw_output",
         "sanitized_output",
     ]
-    assert (told["run"], told["suite"], told["demo"]) == (run.code, "tiny", True)
+    assert (output["run"], output["suite"], output["demo"]) == (run.code, "tiny", True)
 
 
 def test_a_model_without_an_api_keeps_its_label_its_note_and_how_it_was_made():
@@ -203,10 +203,10 @@ def test_text_no_database_can_hold_is_stored_all_the_same():
 @pytest.mark.parametrize(
     ("said", "stored"), [("\x00", "\ufffd"), ("st\ud800op", "st\ufffdop"), ("\x00" * 99, "\ufffd" * 40), (None, "")]
 )
-def test_a_finish_reason_no_database_can_hold_is_stored_clean(said, stored):
+def test_a_finish_reason_no_database_can_hold_is_stored_clean(message, stored):
     run = empty_run()
 
-    import_samples(file_of(line(finish_reason=said)), run=run)
+    import_samples(file_of(line(finish_reason=message)), run=run)
 
     assert run.samples.get().finish_reason == stored
 

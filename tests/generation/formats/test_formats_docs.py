@@ -32,26 +32,26 @@ def dots() -> Format:
 def test_it_reads_draws_and_measures(dots):
     answer = Answer("Here:\ndot 3 4 red\ndot 9 0 blue\ndot 3 4 red\ndot 12 0 blue")
 
-    found = dots.extract(answer)
+    extraction = dots.extract(answer)
 
-    assert found.drawing == "3 4 red\n9 0 blue\n3 4 red"
-    assert dots.measure(found.drawing, answer, backend="builtin") == {"score": 2 / 3, "dots": 3}
-    picture = dots.render(found.drawing)
+    assert extraction.drawing == "3 4 red\n9 0 blue\n3 4 red"
+    assert dots.measure(extraction.drawing, answer, backend="builtin") == {"score": 2 / 3, "dots": 3}
+    picture = dots.render(extraction.drawing)
     assert len(list(ElementTree.fromstring(picture.body))) == 3
 
 
 def test_it_says_why_there_is_no_drawing(dots):
-    found = dots.extract(Answer("I would rather not."))
+    extraction = dots.extract(Answer("I would rather not."))
 
-    assert (found.valid, found.reason) == (False, "no_dots")
-    assert dots.measure_invalid(Answer(""), found, backend="builtin")["score"] == 0.0
+    assert (extraction.valid, extraction.reason) == (False, "no_dots")
+    assert dots.measure_invalid(Answer(""), extraction, backend="builtin")["score"] == 0.0
 
 
 @given(st.text(max_size=200))
 def test_any_text_gives_a_drawing_or_a_reason(dots, text):
-    found = dots.extract(Answer(text))
+    extraction = dots.extract(Answer(text))
 
-    assert found.valid != bool(found.reason)
+    assert extraction.valid != bool(extraction.reason)
 
 
 def test_every_member_is_documented():

@@ -47,33 +47,33 @@ def test_perfect_grid_scores_one_everywhere():
 
 
 def test_25_rows_lose_a_24th_of_the_height():
-    found = scores(answer_of([ROW] * 25))
+    scored = scores(answer_of([ROW] * 25))
 
-    assert found["height"] == pytest.approx(23 / 24)
-    assert found["render"] == pytest.approx((23 / 24 + 1 + 1) / 3)
-    assert found["density"] == 1.0
-    assert found["score"] == pytest.approx(0.4 + 0.3 * (71 / 72) + 0.3)
+    assert scored["height"] == pytest.approx(23 / 24)
+    assert scored["render"] == pytest.approx((23 / 24 + 1 + 1) / 3)
+    assert scored["density"] == 1.0
+    assert scored["score"] == pytest.approx(0.4 + 0.3 * (71 / 72) + 0.3)
 
 
 def test_ragged_rows_grade_the_width_row_by_row():
     # 12 rows of 24, 6 of 12 (half), 6 of 60 (none): (12 + 3 + 0) / 24. In the window 12·24 + 6·12 + 6·24 = 504.
-    found = scores(answer_of([ROW] * 12 + [ROW[:12]] * 6 + [ROW * 2 + ROW[:12]] * 6))
+    scored = scores(answer_of([ROW] * 12 + [ROW[:12]] * 6 + [ROW * 2 + ROW[:12]] * 6))
 
-    assert found["width"] == pytest.approx(15 / 24)
-    assert found["density"] == pytest.approx(504 / 576)
-    assert found["quality"] == pytest.approx(0.7 + 0.3 * 504 / 576)
-    assert found["score"] == pytest.approx(0.4 + 0.3 * (1 + 15 / 24 + 1) / 3 + 0.3 * (0.7 + 0.3 * 504 / 576))
+    assert scored["width"] == pytest.approx(15 / 24)
+    assert scored["density"] == pytest.approx(504 / 576)
+    assert scored["quality"] == pytest.approx(0.7 + 0.3 * 504 / 576)
+    assert scored["score"] == pytest.approx(0.4 + 0.3 * (1 + 15 / 24 + 1) / 3 + 0.3 * (0.7 + 0.3 * 504 / 576))
 
 
 @pytest.mark.parametrize("wrong", [True, 1.0, 1.5, None, "3", [4], {"a": 5}, -1, 10])
 def test_cells_that_are_not_ints_from_0_to_9_lower_the_type_score(wrong):
     # A quarter of each row is wrong; the rest has the four values 0 to 3.
-    found = scores(answer_of([[0, 1, 2, 3, 2, 1] * 3 + [wrong] * 6] * 24))
+    scored = scores(answer_of([[0, 1, 2, 3, 2, 1] * 3 + [wrong] * 6] * 24))
 
-    assert found["type"] == 0.75
-    assert found["density"] == 0.75
-    assert found["diversity"] == 0.5
-    assert found["quality"] == pytest.approx(0.35 + 0.225)
+    assert scored["type"] == 0.75
+    assert scored["density"] == 0.75
+    assert scored["diversity"] == 0.5
+    assert scored["quality"] == pytest.approx(0.35 + 0.225)
 
 
 def test_missing_palette_costs_no_points_and_is_flagged():
@@ -94,9 +94,9 @@ def test_digit_strings_count_as_rows():
 
 def test_other_strings_are_rows_without_cells():
     # 23 good rows of 24 and one that is no row.
-    found = scores(answer_of([ROW] * 23 + ["twelve"]))
+    scored = scores(answer_of([ROW] * 23 + ["twelve"]))
 
-    assert (found["height"], found["width"], found["type"]) == (1.0, pytest.approx(23 / 24), 1.0)
+    assert (scored["height"], scored["width"], scored["type"]) == (1.0, pytest.approx(23 / 24), 1.0)
 
 
 def test_diversity_has_a_soft_cap_of_eight():
@@ -150,9 +150,9 @@ def test_answers_without_a_drawing_say_why_and_keep_partial_credit(text, reason,
 
 
 def test_a_grid_of_wrong_cells_has_the_points_of_its_shape_only():
-    found = scores(answer_of([["x"] * 24] * 24))
+    scored = scores(answer_of([["x"] * 24] * 24))
 
-    assert (found["render"], found["quality"]) == (pytest.approx(2 / 3), 0.0)
+    assert (scored["render"], scored["quality"]) == (pytest.approx(2 / 3), 0.0)
     assert FORMAT.extract(Answer(answer_of([["x"] * 24] * 24))).reason == "empty_grid"
 
 
@@ -255,11 +255,11 @@ grids = st.lists(st.lists(cells, max_size=30) | st.text("0123456789x", max_size=
 )
 def test_any_text_gets_scores_between_0_and_1(text):
     extraction = FORMAT.extract(Answer(text))
-    found = scores(text)
+    scored = scores(text)
 
-    assert found.pop("stage") in ("", "whole", "fence", "object", "cleaned")
-    assert found.keys() == NOTHING.keys()
-    assert all(0 <= value <= 1 for value in found.values())
+    assert scored.pop("stage") in ("", "whole", "fence", "object", "cleaned")
+    assert scored.keys() == NOTHING.keys()
+    assert all(0 <= value <= 1 for value in scored.values())
     if extraction.valid:
         assert clean_text(extraction.drawing) == (extraction.drawing, ())
         covered = [
@@ -268,7 +268,7 @@ def test_any_text_gets_scores_between_0_and_1(text):
             for i in range(w)
             for j in range(h)
         ]
-        assert len(covered) == len(set(covered)) == round(found["density"] * 576)
+        assert len(covered) == len(set(covered)) == round(scored["density"] * 576)
 
 
 HEAVY = {

@@ -240,10 +240,10 @@ def test_check_provider_says_key_models_and_cost(demo, capsys):
 
     call_command("check_provider", "ascii", "--demo")
 
-    told = capsys.readouterr().out
-    assert "demo: reachable; it needs no key." in told
-    assert "demo/master: offered, US$3 in and 15 out per million tokens" in told
-    assert "120 samples; a whole run costs at most US$" in told
+    output = capsys.readouterr().out
+    assert "demo: reachable; it needs no key." in output
+    assert "demo/master: offered, US$3 in and 15 out per million tokens" in output
+    assert "120 samples; a whole run costs at most US$" in output
 
 
 def test_check_provider_without_a_key_says_which_variable(monkeypatch):

@@ -192,8 +192,8 @@ def test_broken_suite_does_not_take_the_others_down(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / ".hidden").mkdir()
 
-    found = load_suites(tmp_path)
+    suites = load_suites(tmp_path)
 
-    assert [suite.slug for suite in found] == ["alpha", "broken", "empty", "omega"]
-    assert [suite.slug for suite in found if isinstance(suite, BrokenSuite)] == ["broken", "empty"]
-    assert found[1].error.reason == "aliases_forbidden"
+    assert [suite.slug for suite in suites] == ["alpha", "broken", "empty", "omega"]
+    assert [suite.slug for suite in suites if isinstance(suite, BrokenSuite)] == ["broken", "empty"]
+    assert suites[1].error.reason == "aliases_forbidden"

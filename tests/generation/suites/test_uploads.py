@@ -131,11 +131,11 @@ def test_what_is_wrong_is_named_by_file_line_and_field(client, curator, changed,
 
 
 def test_providers_are_never_taken_from_an_upload():
-    told = str(refusal([*files(), SimpleUploadedFile("providers.yaml", PROVIDERS.encode())]))
+    listed = str(refusal([*files(), SimpleUploadedFile("providers.yaml", PROVIDERS.encode())]))
     zipped_too = refusal([SimpleUploadedFile("a.zip", zipped({**FILES, "providers.yaml": PROVIDERS}))])
 
-    assert told == str(zipped_too)
-    assert told.startswith("providers.yaml: providers are not uploaded; leave it out")
+    assert listed == str(zipped_too)
+    assert listed.startswith("providers.yaml: providers are not uploaded; leave it out")
 
 
 @pytest.mark.parametrize(

@@ -124,8 +124,8 @@ def test_verbs_are_posted_and_logged_with_who_and_why(client, curator, run):
     for verb, reason in [("pause", " a\0new\nkey "), ("resume", ""), ("retry", "it is back")]:
         client.post(f"/runs/{run.code}/do/{verb}/", {"reason": reason})
 
-    said = Event.objects.filter(actor=curator).order_by("at").values_list("verb", "reason")
-    assert list(said) == [("pause_run", "a\ufffdnew key"), ("resume_run", ""), ("retry_failed", "it is back")]
+    rows = Event.objects.filter(actor=curator).order_by("at").values_list("verb", "reason")
+    assert list(rows) == [("pause_run", "a\ufffdnew key"), ("resume_run", ""), ("retry_failed", "it is back")]
     assert client.post(f"/runs/{run.code}/do/explode/").status_code == 404
 
 
@@ -184,10 +184,10 @@ def test_a_suite_that_broke_meanwhile_is_named_where_a_run_is_extended(client, c
 
 
 def test_advice_to_change_a_frozen_profile_says_what_that_takes():
-    told = [advice for advice in ADVICE.values() if "providers.yaml" in advice]
+    listed = [advice for advice in ADVICE.values() if "providers.yaml" in advice]
 
-    assert len(told) == 3
-    assert [advice for advice in told if "start a new run" not in advice] == []
+    assert len(listed) == 3
+    assert [advice for advice in listed if "start a new run" not in advice] == []
 
 
 def test_progress_says_what_failed_and_what_to_do(client, curator, run):

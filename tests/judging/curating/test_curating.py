@@ -208,10 +208,10 @@ def test_a_judge_is_counted_in_part(client, run, curator):
         *({"weight": weight, "reason": "why"} for weight in ("-0.1", "1.1", "nan", "inf", "half")),
     ],
 )
-def test_a_weight_outside_the_range_or_without_a_reason_changes_nothing(client, run, curator, said):
+def test_a_weight_outside_the_range_or_without_a_reason_changes_nothing(client, run, curator, message):
     seat = make_seat(run, "alice")
 
-    page = client.post(reverse("judging:weigh", args=[run.code, seat.pk]), said, follow=True)
+    page = client.post(reverse("judging:weigh", args=[run.code, seat.pk]), message, follow=True)
 
     assert "Nothing changed" in page.text
     assert Seat.objects.get().weight == 1
@@ -245,7 +245,7 @@ def test_a_report_is_decided_once(client, run, curator, decision):
 
 
 @pytest.mark.parametrize(("typed", "said"), [("a copy", "a copy"), ("", "reported by a judge: signed")])
-def test_a_report_is_decided_with_the_curator_s_reason_or_the_judge_s(client, run, curator, typed, said):
+def test_a_report_is_decided_with_the_curator_s_reason_or_the_judge_s(client, run, curator, typed, message):
     seat = make_seat(run, "alice")
     screen = take_seat(seat.pk)
     voting.report_matchup(judge=seat.judge, code=screen.current.code, side="left", reason="signed")
@@ -253,9 +253,9 @@ def test_a_report_is_decided_with_the_curator_s_reason_or_the_judge_s(client, ru
 
     client.post(url, {"decision": "exclude", "reason": typed})
 
-    assert Sample.objects.get(pk=screen.current.left_sample_id).excluded_reason == said
+    assert Sample.objects.get(pk=screen.current.left_sample_id).excluded_reason == message
     event = Event.objects.get(verb="report excluded")
-    assert (event.actor, event.reason) == (curator, said)
+    assert (event.actor, event.reason) == (curator, message)
 
 
 def test_figures_come_alone_and_say_when_no_more_will_come(client, run, curator):

@@ -302,8 +302,8 @@ def test_rebuild_tallies_says_what_was_wrong(run, capsys):
     call_command("rebuild_tallies", run.code)
     call_command("rebuild_tallies")
 
-    said = capsys.readouterr().out.splitlines()
-    assert [line.split(": ")[1] for line in said] == ["1 rows were wrong.", "0 rows were wrong."]
+    output = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[1] for line in output] == ["1 rows were wrong.", "0 rows were wrong."]
 
 
 def test_check_tallies_finds_a_wrong_count(run, capsys):
@@ -336,8 +336,8 @@ def test_one_prompt_in_two_categories_is_counted_once_in_each(tmp_path):
 
     call_command("import_votes", path, reason="a test")
 
-    found = Matchup.objects.values_list("category", "prompt__category", "prompt__text")
-    assert sorted(found) == [(c, c, "a cat") for c in ("", "x", "x", "y")]
+    rows = Matchup.objects.values_list("category", "prompt__category", "prompt__text")
+    assert sorted(rows) == [(c, c, "a cat") for c in ("", "x", "x", "y")]
 
 
 def test_votes_for_a_run_take_its_categories(run, tmp_path):

@@ -313,8 +313,8 @@ def test_a_report_is_upheld_by_the_same_verb_as_any_exclusion():
     assert Sample.objects.get(pk=known.sample_id).excluded_reason == "a copy"
     assert newest_epoch(run).number == epoch.number + 1
     assert [event.facts for event in run.events.filter(verb="exclude_samples")] == [{"drawings": [fresh.sample.code]}]
-    told = run.events.filter(verb="report excluded").values_list("subject", "reason")
-    assert set(told) == {(f"drawing {item.sample.code}", "signed: in a corner") for item in (fresh, known)}
+    rows = run.events.filter(verb="report excluded").values_list("subject", "reason")
+    assert set(rows) == {(f"drawing {item.sample.code}", "signed: in a corner") for item in (fresh, known)}
 
 
 def test_a_report_makes_no_epoch_where_nothing_is_paired():

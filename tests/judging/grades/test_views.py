@@ -87,7 +87,7 @@ def test_saving_as_you_go_answers_in_json(client):
         ({"value-detail": "5"}, "graded on Geometry, Colour, Impression"),
     ],
 )
-def test_bad_grades_are_refused_in_words(client, fields, said):
+def test_bad_grades_are_refused_in_words(client, fields, message):
     seat = enter(client, make_rubric_run())
     item = next_item(seat)
 
@@ -95,7 +95,7 @@ def test_bad_grades_are_refused_in_words(client, fields, said):
     page = client.post(url("save_grades", item.code), fields, follow=True)
 
     assert answer.status_code == 409
-    assert said in answer.json()["sentence"]
+    assert message in answer.json()["sentence"]
     assert '<li class="notice warn">' in page.text
     assert Grade.objects.count() == 0
 
@@ -224,7 +224,7 @@ def test_a_report_that_was_decided_before_is_not_announced_again(client):
 
 
 @pytest.mark.parametrize(("typed", "said"), [("a copy", "a copy"), ("", "broken")])
-def test_a_report_on_a_graded_drawing_is_decided_with_a_reason(client, typed, said):
+def test_a_report_on_a_graded_drawing_is_decided_with_a_reason(client, typed, message):
     run = make_rubric_run()
     seat = seat_with_list(run)
     item = next_item(seat)
@@ -235,7 +235,7 @@ def test_a_report_on_a_graded_drawing_is_decided_with_a_reason(client, typed, sa
 
     assert Sample.objects.get(pk=item.sample_id).excluded_reason == (typed or "reported by a judge: broken")
     event = run.events.get(verb="report excluded")
-    assert (event.actor.username, event.reason) == ("carol", said)
+    assert (event.actor.username, event.reason) == ("carol", message)
 
 
 def test_figures_of_grading_come_alone(client):

@@ -483,9 +483,9 @@ def test_without_a_quota_the_bar_runs_through_rounds_of_votes_whatever_their_kin
 
     for number in range(1, 20):
         data = {"code": open_code(seat), "outcome": "left"}
-        said = client.post(reverse("judging:vote"), data, headers=JSON).json()["progress"]
+        result = client.post(reverse("judging:vote"), data, headers=JSON).json()["progress"]
         words = f"{number} judged · round {number // 3 + 1}: {number % 3} of 3"
-        assert (said["words"], said["value"], said["max"]) == (words, number % 3, 3)
+        assert (result["words"], result["value"], result["max"]) == (words, number % 3, 3)
     assert f'<span id="count">{words}</span>' in client.get(url).text
     assert set(seat.matchups.values_list("kind", flat=True)) == {"regular", "shared", "repeat"}
 
@@ -525,11 +525,11 @@ def test_who_comes_when_the_target_is_reached_is_thanked_and_not_asked_to_come_b
 
 
 @pytest.mark.parametrize(("format", "told"), [("ascii_art", True), ("svg", False)])
-def test_keys_for_fonts_are_told_where_there_are_fonts(client, format, told):
+def test_keys_for_fonts_are_told_where_there_are_fonts(client, format, expected):
     run = make_run(format=format)
     client.force_login(make_seat(run, "alice").judge)
 
     pages = [client.get(reverse("judging:home")), client.get(reverse("judging:judge", args=[run.code]))]
     pages.append(client.post(reverse("judging:start", args=[run.code]), follow=True))
 
-    assert [("breaks in font 1" in page.content.decode()) for page in pages] == [told] * 3
+    assert [("breaks in font 1" in page.content.decode()) for page in pages] == [expected] * 3

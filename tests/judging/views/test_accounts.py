@@ -114,10 +114,10 @@ def test_a_link_that_is_no_longer_open_lets_nobody_in(client, how):
         ({"name": "", "password": ""}, "This field is required"),
     ],
 )
-def test_a_bad_name_or_password_is_explained_and_uses_nothing(client, said, words):
+def test_a_bad_name_or_password_is_explained_and_uses_nothing(client, message, words):
     invitation = invite()
 
-    page = client.post(link(invitation), said)
+    page = client.post(link(invitation), message)
 
     assert words in page.text
     assert Invitation.objects.get().uses == 0

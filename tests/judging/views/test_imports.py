@@ -62,12 +62,12 @@ def test_the_judging_page_leads_to_the_upload(client, curator):
         (line(judge="\u202eada" * 30), "judge is longer than 100 characters"),
     ],
 )
-def test_a_bad_line_is_named_on_the_page_and_nothing_is_imported(client, curator, text, said):
+def test_a_bad_line_is_named_on_the_page_and_nothing_is_imported(client, curator, text, message):
     run = close_judging(make_run())
 
     page = upload(client, run, text)
 
-    assert "Nothing was imported." in page.text and said in page.text
+    assert "Nothing was imported." in page.text and message in page.text
     assert (Vote.objects.count(), run.seats.count(), Event.objects.count()) == (0, 0, 0)
 
 

@@ -96,7 +96,7 @@ def test_at_the_end_own_figures_are_shown_and_no_name(client):
 
 
 @pytest.mark.parametrize(("reveal", "told"), [("closed", True), ("never", False)])
-def test_the_favourite_is_told_once_judging_is_closed(client, reveal, told):
+def test_the_favourite_is_told_once_judging_is_closed(client, reveal, expected):
     seat = sit(client, reveal=reveal, entrants=2, prompts=6, overlap=0, repeats=0)
     best = Entrant.objects.first()
     for _ in range(6):
@@ -106,8 +106,8 @@ def test_the_favourite_is_told_once_judging_is_closed(client, reveal, told):
 
     page = client.get(reverse("judging:done", args=[seat.run.code]))
 
-    assert page.context["own"].favourite == (best.label if told else "")
-    assert (best.label in page.text) == told
+    assert page.context["own"].favourite == (best.label if expected else "")
+    assert (best.label in page.text) == expected
 
 
 def test_after_the_last_vote_the_judge_comes_to_the_figures(client):

@@ -43,9 +43,9 @@ def file(whole, tmp_path):
 
 def assert_refused(path, *words):
     before = (Run.objects.count(), Event.objects.count(), User.objects.count())
-    with pytest.raises(FileError) as found:
+    with pytest.raises(FileError) as error:
         import_run(path, copy=True, reason="a test")
-    assert all(word in str(found.value) for word in words), str(found.value)
+    assert all(word in str(error.value) for word in words), str(error.value)
     assert (Run.objects.count(), Event.objects.count(), User.objects.count()) == before
 
 
@@ -199,9 +199,9 @@ BAD_FIELDS = [
 
 
 @pytest.mark.parametrize(("name", "line", "fields", "said"), BAD_FIELDS, ids=lambda value: str(value)[:40])
-def test_fields_that_are_wrong(file, name, line, fields, said):
+def test_fields_that_are_wrong(file, name, line, fields, message):
     edit(file, name, line, **fields)
-    assert_refused(file, said)
+    assert_refused(file, message)
 
 
 @pytest.mark.parametrize(
@@ -226,10 +226,10 @@ def test_duplicate_lines_are_named(file, name):
         ({"code": "a/b"}, "run.json: code is not a public id"),
     ],
 )
-def test_run_that_cannot_be(file, change, said):
+def test_run_that_cannot_be(file, change, message):
     document = json.loads(members(file)["run.json"]) | change
     rewrite(file, run_json=json.dumps(document).encode())
-    assert_refused(file, said)
+    assert_refused(file, message)
 
 
 def test_suite_that_is_none(file):
@@ -241,9 +241,9 @@ def test_suite_that_is_none(file):
 def test_control_characters_of_an_archive_reach_no_terminal(file):
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("\x1b[2Jx", "y")
-    with pytest.raises(FileError) as found:
+    with pytest.raises(FileError) as error:
         open_archive(file)
-    assert "\x1b" not in str(found.value)
+    assert "\x1b" not in str(error.value)
 
 
 def test_undamaged_one_is_taken_after_all_that(file):

@@ -170,12 +170,12 @@ def test_every_field_is_written_as_it_is_documented(run, file):
 
 def test_checksums_are_of_what_is_inside(file):
     found = members(file)
-    said = json.loads(found.pop("manifest.json"))
-    assert said["schema"] == 1 and set(said["members"]) == set(found)
+    result = json.loads(found.pop("manifest.json"))
+    assert result["schema"] == 1 and set(result["members"]) == set(found)
     for name, data in found.items():
-        assert said["members"][name]["sha256"] == hashlib.sha256(data).hexdigest()
-        assert said["members"][name]["bytes"] == len(data)
-    assert said["members"]["votes.jsonl"]["lines"] == len(lines(file, "votes.jsonl"))
+        assert result["members"][name]["sha256"] == hashlib.sha256(data).hexdigest()
+        assert result["members"][name]["bytes"] == len(data)
+    assert result["members"]["votes.jsonl"]["lines"] == len(lines(file, "votes.jsonl"))
 
 
 def test_papers_are_for_people(run, file):
@@ -260,6 +260,6 @@ def test_commands_write_and_read_it(run, tmp_path, capsys):
     with pytest.raises(CommandError, match=r"Nothing was imported.*--copy"):
         call_command("import_run", str(path), reason="a test")
     call_command("import_run", str(path), "--copy", reason="a test")
-    said = capsys.readouterr()
-    assert "MB written to" in said.err and f"{run.samples.count()} samples, {run.votes.count()} votes" in said.out
+    output = capsys.readouterr()
+    assert "MB written to" in output.err and f"{run.samples.count()} samples, {run.votes.count()} votes" in output.out
     assert zipfile.ZipFile(path).testzip() is None

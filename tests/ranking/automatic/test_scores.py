@@ -184,11 +184,11 @@ def line(model: str = "m", prompt: int = 0, attempt: int = 1, output: str | None
 def test_analyse_file_needs_four_fields_only(tmp_path):
     path = write(tmp_path / "samples.jsonl", [line("good"), line("good", 1), line("bad", output=None), line("bad", 1)])
 
-    found = json.loads(analyse_file(path, suite=SUITE, out_format="json"))
+    data = json.loads(analyse_file(path, suite=SUITE, out_format="json"))
 
-    assert [(row["model"], row["score"]) for row in found["models"]] == [("good", 1.0), ("bad", 0.5)]
-    assert {row["category"] for row in found["categories"]} == {"character", "nature"}
-    assert found["reasons"] == [{"model": "bad", "reason": "no_content", "samples": 1}]
+    assert [(row["model"], row["score"]) for row in data["models"]] == [("good", 1.0), ("bad", 0.5)]
+    assert {row["category"] for row in data["categories"]} == {"character", "nature"}
+    assert data["reasons"] == [{"model": "bad", "reason": "no_content", "samples": 1}]
 
 
 def test_analyse_command_touches_no_database(tmp_path, capsys):
@@ -204,9 +204,9 @@ def test_analyse_command_touches_no_database(tmp_path, capsys):
 def test_analyse_file_knows_a_prompt_with_a_broken_dash(tmp_path):
     broken = {**line(), "prompt_text": SUITE.prompts[0].text.replace("0–9", "0β9")}
 
-    found = json.loads(analyse_file(write(tmp_path / "a.jsonl", [broken]), suite=SUITE))
+    data = json.loads(analyse_file(write(tmp_path / "a.jsonl", [broken]), suite=SUITE))
 
-    assert found["prompts"][0]["prompt"] == "mario"
+    assert data["prompts"][0]["prompt"] == "mario"
 
 
 @pytest.mark.parametrize("out_format", ["json", "markdown", "csv"])

@@ -316,7 +316,7 @@ def test_queries_do_not_grow_with_levels(client):
 def test_json_downloads_carry_the_exact_weights(run, client):
     fit = fit_run(run)
 
-    found = json.loads(client.get(f"/runs/{run.code}/leaderboard.json").content)
+    data = json.loads(client.get(f"/runs/{run.code}/leaderboard.json").content)
 
-    assert found["weights"] == fit.result["weights"]
-    assert found["competition"] == fit.result["competition"]
+    assert data["weights"] == fit.result["weights"]
+    assert data["competition"] == fit.result["competition"]

@@ -406,11 +406,11 @@ def test_what_the_format_measures_can_be_scored():
     for program, plans in {"a": ("b13 4, b31 4", "2*b13 4, b31 4"), "b": ("b31 4, b13 4", "b99 1")}.items():
         for number, plan in enumerate(plans, start=1):
             asked = answer(code(plan), "T")
-            found = form.extract(asked)
+            extraction = form.extract(asked)
             measured = (
-                form.measure(found.drawing, asked, backend="glyphs")
-                if found.valid
-                else form.measure_invalid(asked, found, backend="glyphs")
+                form.measure(extraction.drawing, asked, backend="glyphs")
+                if extraction.valid
+                else form.measure_invalid(asked, extraction, backend="glyphs")
             )
             rows.append({"program": program, "model": "m", "target": "T", "trial": number, **measured})
 

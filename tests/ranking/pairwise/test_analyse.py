@@ -24,10 +24,10 @@ def analyse(*arguments):
 
 
 def test_it_works_without_a_database(votes_file):
-    found = json.loads(analyse(votes_file))
-    assert found["votes"] == 400
-    assert found["settings"]["ties"] == "half"
-    assert len(found["overall"]) == 6
+    data = json.loads(analyse(votes_file))
+    assert data["votes"] == 400
+    assert data["settings"]["ties"] == "half"
+    assert len(data["overall"]) == 6
 
 
 def test_markdown_has_the_three_parts(votes_file, tmp_path):
@@ -99,9 +99,9 @@ def test_a_bad_line_is_exit_2_and_can_be_skipped(votes_file, capsys):
         analyse(votes_file)
     assert caught.value.returncode == 2
     assert f"{votes_file}, line 401, outcome: must be one of left, right, tie, fail" in str(caught.value)
-    found = json.loads(analyse(votes_file, "--skip-bad"))
-    assert (found["votes"], found["settings"]["skipped_lines"]) == (400, 1)
-    assert "1 bad line was skipped." in found["notes"]
+    data = json.loads(analyse(votes_file, "--skip-bad"))
+    assert (data["votes"], data["settings"]["skipped_lines"]) == (400, 1)
+    assert "1 bad line was skipped." in data["notes"]
     assert ", line 401, outcome: " in capsys.readouterr().err
 
 

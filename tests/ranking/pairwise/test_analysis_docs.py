@@ -23,8 +23,8 @@ def test_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     space: dict = {}
     for number, block in enumerate(blocks, start=1):
         exec(compile(block, f"docs/analysis.md, block {number}", "exec"), space)
-    said = capsys.readouterr().out
-    assert f"{run.votes.count()} votes" in said and "demo/master" in said and "invalid_utf8" in said
-    assert "answers are missing" in said and "state" in said
+    output = capsys.readouterr().out
+    assert f"{run.votes.count()} votes" in output and "demo/master" in output and "invalid_utf8" in output
+    assert "answers are missing" in output and "state" in output
     assert (tmp_path / "votes.jsonl").exists()
     assert len(space["ratings"]) == 3

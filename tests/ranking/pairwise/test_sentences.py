@@ -57,9 +57,9 @@ def test_a_lead_that_is_still_open_is_called_so():
         [pair("a", "b", "open", 310), pair("b", "c", "open", 20)],
     )
 
-    said = leading_sentence(found, LABELS)
+    result = leading_sentence(found, LABELS)
 
-    assert said == (
+    assert result == (
         "Alpha is 100 points ahead of Beta, which may still change. About 310 more votes would settle their order."
     )
     sentence = leading_sentence(found, LABELS, scope="animal")
@@ -70,9 +70,11 @@ def test_a_shared_first_place_says_how_many_votes_would_part_it():
     rows = [row("a", 1100, 1, 2), row("b", 1090, 1, 2), row("c", 900, 3, 3)]
     found = board(rows, [pair("a", "b", "open", 1240), pair("b", "c", "separated", 0)])
 
-    said = leading_sentence(found, LABELS)
+    sentence = leading_sentence(found, LABELS)
 
-    assert said == "Two are not separated at the top: Alpha and Beta. About 1,240 more votes would settle their order."
+    assert (
+        sentence == "Two are not separated at the top: Alpha and Beta. About 1,240 more votes would settle their order."
+    )
 
 
 def test_a_forecast_of_endless_votes_is_not_a_number():
@@ -88,9 +90,9 @@ def test_what_this_panel_cannot_settle_is_said_with_what_could():
     stuck = pair("a", "b", "open", None) | {"judges_needed": 12, "prompts_needed": 9}
     found = board(rows, [stuck, pair("b", "c", "separated", 0)])
 
-    said = leading_sentence(found, LABELS)
+    sentence = leading_sentence(found, LABELS)
 
-    assert said.endswith("More votes like these will not settle their order; about 12 more judges would.")
+    assert sentence.endswith("More votes like these will not settle their order; about 12 more judges would.")
     assert "9 more prompts" in leading_sentence(board(rows, [stuck | {"judges_needed": None}]), LABELS)
 
 
@@ -110,9 +112,11 @@ def test_leaders_that_are_as_good_as_equal_are_called_so():
 def test_nobody_leads_when_nobody_is_parted_from_the_first():
     found = board([row(name, 1000, 1, 3) for name in "abc"], [pair("a", "b", "open", None)])
 
-    said = leading_sentence(found, LABELS)
+    sentence = leading_sentence(found, LABELS)
 
-    assert said.startswith("Nobody leads yet") and said.endswith("Votes like these will not settle their order.")
+    assert sentence.startswith("Nobody leads yet") and sentence.endswith(
+        "Votes like these will not settle their order."
+    )
 
 
 def test_empty_alone_and_islands_have_sentences():
@@ -126,9 +130,9 @@ def test_empty_alone_and_islands_have_sentences():
 def test_a_category_speaks_of_its_own_votes_only():
     rows = [row("a", 1100, 1, 2), row("b", 1090, 1, 2), row("c", 1000, 3, 3, votes=0)]
 
-    said = leading_sentence(board(rows, [pair("a", "b", "open", 9)]), LABELS, scope="animal")
+    sentence = leading_sentence(board(rows, [pair("a", "b", "open", 9)]), LABELS, scope="animal")
 
-    assert said == "Two are not separated at the top: Alpha and Beta."
+    assert sentence == "Two are not separated at the top: Alpha and Beta."
 
 
 def test_stability_counts_open_pairs_and_votes():
@@ -151,10 +155,10 @@ def test_brackets_join_what_votes_do_not_part():
 def test_agreement_says_what_it_rests_on():
     value = {"value": 0.62, "low": 0.55, "high": 0.69}
 
-    said = agreement_sentence({"units": 40, "raw": value, "alpha_nominal": value | {"value": 0.45}})
+    sentence = agreement_sentence({"units": 40, "raw": value, "alpha_nominal": value | {"value": 0.45}})
 
-    assert "62% of the time (55%–69%), on 40 shared items" in said
-    assert "moderate agreement" in said
+    assert "62% of the time (55%–69%), on 40 shared items" in sentence
+    assert "moderate agreement" in sentence
     assert agreement_sentence({"units": 0}).startswith("No item")
 
 
@@ -174,9 +178,9 @@ def test_side_and_robustness_in_words():
 def test_chances_of_being_best_name_the_likely_and_count_the_rest():
     rows = [row(name, 1000, 1, 3) | {"p_best": chance} for name, chance in (("a", 0.3), ("b", 0.695), ("c", 0.005))]
 
-    said = best_sentence(rows, LABELS)
+    sentence = best_sentence(rows, LABELS)
 
-    assert said == "Chance of being the best of all: Beta 70%, Alpha 30%; one other has the rest."
+    assert sentence == "Chance of being the best of all: Beta 70%, Alpha 30%; one other has the rest."
     assert best_sentence(rows[:1], LABELS) == ""
     sure = [rows[0] | {"p_best": 0.998}, rows[1] | {"p_best": 0.002}]
     assert "Alpha >99%" in best_sentence(sure, LABELS)
@@ -190,6 +194,6 @@ def test_ties_between_equals_follow_from_nu():
 def test_robustness_leaves_a_name_as_it_is_written():
     robustness = {"first": "a", "first_holds_without_any_judge": True, "leave_one_judge_out": [], "fewest_votes": None}
 
-    said = robustness_sentence(robustness, {"a": "acme/alpha"})
+    sentence = robustness_sentence(robustness, {"a": "acme/alpha"})
 
-    assert said == "acme/alpha keeps the highest rating whichever one judge is left out."
+    assert sentence == "acme/alpha keeps the highest rating whichever one judge is left out."

@@ -231,7 +231,7 @@ def test_an_imported_name_is_not_taken_for_a_judge_of_this_run(tmp_path):
         ({"judge": "\ud800"}, "line 2, judge"),
     ],
 )
-def test_a_bad_line_refuses_the_whole_file(tmp_path, change, said):
+def test_a_bad_line_refuses_the_whole_file(tmp_path, change, message):
     run = make_rubric_run()
     seat = seat_with_list(run)
     grade(seat, next_item(seat))
@@ -241,7 +241,7 @@ def test_a_bad_line_refuses_the_whole_file(tmp_path, change, said):
     rows[1] = json.dumps(json.loads(rows[1]) | change)
     path.write_text("\n".join(rows))
 
-    with pytest.raises(CommandError, match=said.replace("(", r"\(")):
+    with pytest.raises(CommandError, match=message.replace("(", r"\(")):
         call_command("import_grades", str(path), "--run", run.code, "--reason", "a test")
 
     assert Grade.objects.count() == 0

@@ -75,12 +75,12 @@ def test_it_works():
         grade("ann", "m", "s3", "c", 1, (5, 0, 5)),
     )
 
-    found = score(score_rubric(grades, rubric=make_rubric()))
+    scored = score(score_rubric(grades, rubric=make_rubric()))
 
-    assert [found.stages[key].value for key in ("s1", "s2", "s3")] == pytest.approx([7.0, 6.0, 4.0])
-    assert found.total.value == pytest.approx(51.0)
-    assert found.dimensions["s1"] == {"geometry": 8.0, "color": 5.0, "impression": 7.0}
-    assert (found.rank, found.drawings, found.graded, found.invalid, found.judges) == (1, 3, 3, 0, 1)
+    assert [scored.stages[key].value for key in ("s1", "s2", "s3")] == pytest.approx([7.0, 6.0, 4.0])
+    assert scored.total.value == pytest.approx(51.0)
+    assert scored.dimensions["s1"] == {"geometry": 8.0, "color": 5.0, "impression": 7.0}
+    assert (scored.rank, scored.drawings, scored.graded, scored.invalid, scored.judges) == (1, 3, 3, 0, 1)
 
 
 def test_seed_formula_with_ten_drawings_a_stage():
@@ -92,10 +92,10 @@ def test_seed_formula_with_ten_drawings_a_stage():
         )
     )
 
-    found = score(score_rubric(grades, rubric=make_rubric()))
+    scored = score(score_rubric(grades, rubric=make_rubric()))
 
-    assert found.total.value == pytest.approx((9 * 10 * 1.0 + 6 * 10 * 1.8 + 3.5 * 10 * 3.2) * 100 / 600)
-    assert found.drawings == 30
+    assert scored.total.value == pytest.approx((9 * 10 * 1.0 + 6 * 10 * 1.8 + 3.5 * 10 * 3.2) * 100 / 600)
+    assert scored.drawings == 30
 
 
 @pytest.mark.parametrize("value, total", [(0, 0.0), (10, 100.0), (2.5, 25.0)])
@@ -120,21 +120,21 @@ def test_judges_are_averaged_for_each_drawing_first():
         grade("ann", "m", "s1", "b", 1, (3, 3, 3)),
     )
 
-    found = score(score_rubric(grades, rubric=rubric))
+    scored = score(score_rubric(grades, rubric=rubric))
 
-    assert found.stages["s1"].value == pytest.approx(5.0)
-    assert found.dimensions["s1"]["geometry"] == pytest.approx(5.0)
+    assert scored.stages["s1"].value == pytest.approx(5.0)
+    assert scored.dimensions["s1"]["geometry"] == pytest.approx(5.0)
 
 
 @pytest.mark.parametrize("missing, stage", [("zero", 4.0), ("skip", 8.0)])
 def test_missing_drawing_scores_zero_or_is_left_out(missing, stage):
     grades = frame(flat("ann", "full", 5), flat("ann", "m", 8)[: 3 * 5])
 
-    found = score(score_rubric(grades, rubric=make_rubric(missing)))
+    scored = score(score_rubric(grades, rubric=make_rubric(missing)))
 
-    assert found.stages["s3"].value == pytest.approx(stage)
-    assert found.dimensions["s3"]["detail"] == pytest.approx(stage)
-    assert (found.drawings, found.graded, found.invalid) == (6, 5, 1)
+    assert scored.stages["s3"].value == pytest.approx(stage)
+    assert scored.dimensions["s3"]["detail"] == pytest.approx(stage)
+    assert (scored.drawings, scored.graded, scored.invalid) == (6, 5, 1)
 
 
 def test_invalid_drawing_scores_zero_even_if_someone_graded_it():
@@ -142,10 +142,10 @@ def test_invalid_drawing_scores_zero_even_if_someone_graded_it():
     expected = expected_from(grades)
     expected.loc[(expected["stage"] == "s1") & (expected["subject"] == "p0"), "valid"] = False
 
-    found = score(score_rubric(grades, rubric=make_rubric(), expected=expected))
+    scored = score(score_rubric(grades, rubric=make_rubric(), expected=expected))
 
-    assert found.stages["s1"].value == pytest.approx(4.0)
-    assert (found.graded, found.invalid) == (5, 1)
+    assert scored.stages["s1"].value == pytest.approx(4.0)
+    assert (scored.graded, scored.invalid) == (5, 1)
 
 
 def test_drawing_that_waits_for_a_judge_is_pending_not_zero():
@@ -153,10 +153,10 @@ def test_drawing_that_waits_for_a_judge_is_pending_not_zero():
     waiting = pd.DataFrame([("m", "s1", "new", 1, True)], columns=[*ITEM, "valid"])
     expected = pd.concat([expected_from(grades), waiting])
 
-    found = score(score_rubric(grades, rubric=make_rubric(), expected=expected))
+    scored = score(score_rubric(grades, rubric=make_rubric(), expected=expected))
 
-    assert found.stages["s1"].value == pytest.approx(8.0)
-    assert (found.drawings, found.graded, found.pending) == (7, 6, 1)
+    assert scored.stages["s1"].value == pytest.approx(8.0)
+    assert (scored.drawings, scored.graded, scored.pending) == (7, 6, 1)
 
 
 def test_total_waits_for_every_stage():
@@ -275,10 +275,10 @@ def test_interval_of_two_judges_adds_both_ways():
     grades = frame(*(grade(judge, "m", "s1", subject, 1, (value,) * 3) for judge, subject, value in cells))
     half = 12.7062 * math.sqrt(4 / 3 + 1 - 22 / 36)
 
-    found = score(score_rubric(grades, rubric=rubric)).stages["s1"]
+    scored = score(score_rubric(grades, rubric=rubric)).stages["s1"]
 
-    assert found.value == pytest.approx(5.0)
-    assert (found.low, found.high) == (max(0.0, 5 - half), min(10.0, 5 + half)) == (0.0, 10.0)
+    assert scored.value == pytest.approx(5.0)
+    assert (scored.low, scored.high) == (max(0.0, 5 - half), min(10.0, 5 + half)) == (0.0, 10.0)
 
 
 def test_interval_covers_the_truth_when_judges_and_subjects_differ():

@@ -21,11 +21,11 @@ QUICK = Settings(draws=200)
 
 def document(votes: Votes, settings: Settings = QUICK) -> dict:
     board = analyse_votes(votes, settings=settings)
-    found = leaderboard_dict(board)
-    json.dumps(found, allow_nan=False)
+    result = leaderboard_dict(board)
+    json.dumps(result, allow_nan=False)
     assert "nan" not in leaderboard_markdown(leaderboard_dict(board)).lower().split()
     leaderboard_csv(board)
-    return found
+    return result
 
 
 def ratings(found: dict) -> dict[str, float]:
@@ -33,29 +33,29 @@ def ratings(found: dict) -> dict[str, float]:
 
 
 def test_it_works():
-    found = document(simulate(1500, judge_sd=0.2, prompt_sd=0.2, seed=1))
-    assert found["votes"] == 1500
-    assert (found["judges_count"], found["prompts_count"]) == (8, 8)
-    assert [row["rating"] for row in found["overall"]] == sorted(ratings(found).values(), reverse=True)
-    first = found["overall"][0]
+    result = document(simulate(1500, judge_sd=0.2, prompt_sd=0.2, seed=1))
+    assert result["votes"] == 1500
+    assert (result["judges_count"], result["prompts_count"]) == (8, 8)
+    assert [row["rating"] for row in result["overall"]] == sorted(ratings(result).values(), reverse=True)
+    first = result["overall"][0]
     assert first["entrant"] == "model/000"
     assert first["low"] < first["rating"] < first["high"]
     assert first["rank_low"] <= first["rank"] <= first["rank_high"]
     assert first["wins"] + first["losses"] + first["ties"] + first["fails"] == first["votes"]
-    assert set(found["categories"]) == {"category-0", "category-1", "category-2", "category-3"}
-    assert found["agreement"]["raw"]["value"] > found["agreement"]["alpha_nominal"]["value"]
-    assert found["side_bias"]["low"] < found["side_bias"]["logit"] < found["side_bias"]["high"]
-    assert found["consistency"]["model/000"]["variance"] >= 0
-    assert found["connectivity"]["components"] == [[f"model/00{i}" for i in range(6)]]
-    assert sum(judge["votes"] for judge in found["judges"].values()) == 1500
+    assert set(result["categories"]) == {"category-0", "category-1", "category-2", "category-3"}
+    assert result["agreement"]["raw"]["value"] > result["agreement"]["alpha_nominal"]["value"]
+    assert result["side_bias"]["low"] < result["side_bias"]["logit"] < result["side_bias"]["high"]
+    assert result["consistency"]["model/000"]["variance"] >= 0
+    assert result["connectivity"]["components"] == [[f"model/00{i}" for i in range(6)]]
+    assert sum(judge["votes"] for judge in result["judges"].values()) == 1500
 
 
 def test_category_tables_differ_where_their_votes_differ():
     votes = simulate(4000, prompts=8, prompt_sd=0.8, seed=3)
-    found = document(votes)
-    tables = {name: ratings({"overall": rows}) for name, rows in found["categories"].items()}
+    result = document(votes)
+    tables = {name: ratings({"overall": rows}) for name, rows in result["categories"].items()}
     assert len({json.dumps(table, sort_keys=True) for table in tables.values()}) == 4
-    raw = {row["entrant"]: row["raw_rating"] for row in found["categories"]["category-1"]}
+    raw = {row["entrant"]: row["raw_rating"] for row in result["categories"]["category-1"]}
     alone = ratings(document(votes.take(votes.category == 1)))
     # A judge is less active in one category than in all of them, and so may weigh a little more there.
     assert raw == pytest.approx(alone, abs=0.1)
@@ -214,18 +214,18 @@ def tiny(rows, entrants=("a", "b", "c", "d"), **columns):
 
 
 def test_no_votes():
-    found = document(make_votes(entrants=(), left=[], right=[], outcome=[]))
-    assert (found["votes"], found["overall"], found["stability"]["stable"]) == (0, [], False)
-    assert "no votes" in found["notes"][0]
+    result = document(make_votes(entrants=(), left=[], right=[], outcome=[]))
+    assert (result["votes"], result["overall"], result["stability"]["stable"]) == (0, [], False)
+    assert "no votes" in result["notes"][0]
 
 
 def test_a_single_vote():
-    found = document(tiny([[0, 1, 0]]))
-    assert [row["entrant"] for row in found["overall"]] == ["a", "b"]
-    best, worst = found["overall"]
+    result = document(tiny([[0, 1, 0]]))
+    assert [row["entrant"] for row in result["overall"]] == ["a", "b"]
+    best, worst = result["overall"]
     assert best["unbounded"] and worst["unbounded"]
     assert best["high"] is None and worst["low"] is None
-    assert found["connectivity"]["components"] == [["a"], ["b"]]
+    assert result["connectivity"]["components"] == [["a"], ["b"]]
 
 
 def test_one_entrant_on_tallies():
@@ -236,35 +236,35 @@ def test_one_entrant_on_tallies():
 
 
 def test_all_ties_are_equal():
-    found = document(tiny([[0, 1, 2]] * 6 + [[1, 2, 3]] * 6))
-    assert set(ratings(found).values()) == {1000.0}
-    assert found["ties"]["nu"] is None
-    assert {(row["low"], row["high"]) for row in found["overall"]} == {(None, None)}
-    assert {row["p_best"] for row in found["overall"]} == {0.333333}
-    assert "tie or a fail" in found["notes"][0]
+    result = document(tiny([[0, 1, 2]] * 6 + [[1, 2, 3]] * 6))
+    assert set(ratings(result).values()) == {1000.0}
+    assert result["ties"]["nu"] is None
+    assert {(row["low"], row["high"]) for row in result["overall"]} == {(None, None)}
+    assert {row["p_best"] for row in result["overall"]} == {0.333333}
+    assert "tie or a fail" in result["notes"][0]
 
 
 def test_dropping_every_vote_leaves_nobody_compared():
-    found = document(tiny([[0, 1, 2]] * 6), Settings(ties="drop", draws=50))
-    assert found["connectivity"]["connected"] is False
-    assert all(row["unbounded"] for row in found["overall"])
+    result = document(tiny([[0, 1, 2]] * 6), Settings(ties="drop", draws=50))
+    assert result["connectivity"]["connected"] is False
+    assert all(row["unbounded"] for row in result["overall"])
 
 
 def test_undefeated_is_marked_and_said():
     rows = [[0, 1, 0]] * 5 + [[0, 2, 0]] * 5 + [[1, 2, 0]] * 3 + [[2, 1, 0]] * 2
-    found = document(tiny(rows))
-    first, *rest = found["overall"]
+    result = document(tiny(rows))
+    first, *rest = result["overall"]
     assert first["entrant"] == "a" and first["unbounded"] and first["high"] is None and first["low"] is not None
     assert not any(row["unbounded"] for row in rest)
-    assert any("a" in note and "no upper limit" in note for note in found["notes"])
-    assert found["stability"]["stable"] is False
+    assert any("a" in note and "no upper limit" in note for note in result["notes"])
+    assert result["stability"]["stable"] is False
 
 
 def test_islands_are_said_and_ranked_apart():
-    found = document(tiny([[0, 1, 0]] * 4 + [[1, 0, 0]] * 2 + [[2, 3, 0]] * 3 + [[3, 2, 0]] * 3))
-    assert found["connectivity"]["islands"] == [["a", "b"], ["c", "d"]]
-    assert {row["entrant"]: row["rank"] for row in found["overall"]} == {"a": 1, "b": 2, "c": 1, "d": 1}
-    assert any("never compared" in note for note in found["notes"])
+    result = document(tiny([[0, 1, 0]] * 4 + [[1, 0, 0]] * 2 + [[2, 3, 0]] * 3 + [[3, 2, 0]] * 3))
+    assert result["connectivity"]["islands"] == [["a", "b"], ["c", "d"]]
+    assert {row["entrant"]: row["rank"] for row in result["overall"]} == {"a": 1, "b": 2, "c": 1, "d": 1}
+    assert any("never compared" in note for note in result["notes"])
 
 
 def test_one_judge_is_said():
@@ -312,8 +312,8 @@ def test_any_few_votes_give_a_sound_document(rows, ties, fails):
         prompt=[row[4] for row in rows],
         category=[min(row[4], 1) for row in rows],
     )
-    found = document(votes, Settings(ties=ties, fails=fails, draws=50))
-    for table in (found["overall"], *found["categories"].values()):
+    result = document(votes, Settings(ties=ties, fails=fails, draws=50))
+    for table in (result["overall"], *result["categories"].values()):
         for row in table:
             assert 1 <= row["rank_low"] <= row["rank"] <= row["rank_high"] <= 4
             assert row["se"] is None or row["se"] >= 0

@@ -94,10 +94,10 @@ def test_documentation_has_an_example_of_every_list():
 
 @pytest.mark.parametrize(("address", "answer"), EXAMPLES, ids=[address.rpartition("/")[2] for address, _ in EXAMPLES])
 def test_examples_are_answered_as_documented(run, ask, address, answer):
-    status, found = ask(address.replace("https://bench.example.org", "").replace("RUN", run.code))
+    status, data = ask(address.replace("https://bench.example.org", "").replace("RUN", run.code))
     assert status == 200
-    assert shape_faults(json.loads(answer), found) == []
-    assert found.get("data", True), "an empty list would prove nothing"
+    assert shape_faults(json.loads(answer), data) == []
+    assert data.get("data", True), "an empty list would prove nothing"
 
 
 def test_a_whole_run_is_downloaded_as_documented(run, client, token, tmp_path):
@@ -189,8 +189,8 @@ def test_limit_of_requests(ask, client, token):
     ],
 )
 def test_bad_questions_are_told_why(run, ask, query, code):
-    status, found = ask(f"/api/v1/runs/{run.code}/votes?{query}")
-    assert status == 400 and found["error"]["code"] == code
+    status, data = ask(f"/api/v1/runs/{run.code}/votes?{query}")
+    assert status == 400 and data["error"]["code"] == code
 
 
 def test_what_is_not_there(run, ask, client):

@@ -80,13 +80,13 @@ def cut(path):
         (lambda path: rewrite(path, votes_jsonl=b'{"vote": 1}\n'), "votes.jsonl:1: "),
     ],
 )
-def test_what_is_wrong_with_an_archive_is_said_and_nothing_is_imported(client, curator, file, damage, said):
+def test_what_is_wrong_with_an_archive_is_said_and_nothing_is_imported(client, curator, file, damage, message):
     damage(file)
     before = Run.objects.count(), Event.objects.count(), Seat.objects.count()
 
     page = upload(client, ARCHIVE, file.read_bytes(), "run.zip", copy="on")
 
-    assert "Nothing was imported." in page.text and said in page.text
+    assert "Nothing was imported." in page.text and message in page.text
     assert (Run.objects.count(), Event.objects.count(), Seat.objects.count()) == before
 
 

@@ -201,8 +201,8 @@ def test_a_curator_freezes_a_leaderboard_under_a_link_that_does_not_change(clien
 def linked_picture(client, address):
     """What comes along with a link to this page."""
     text = collapsed(client.get(address))
-    found = re.search(r'<meta property="og:image" content="http://testserver([^"]+)">', text)
-    return client.get(unescape(found.group(1))).content
+    matches = re.search(r'<meta property="og:image" content="http://testserver([^"]+)">', text)
+    return client.get(unescape(matches.group(1))).content
 
 
 def drawn(fit, title):
@@ -239,8 +239,8 @@ def test_a_link_to_a_protocol_brings_its_picture(client):
 
     picture = linked_picture(client, reverse("ranking:protocol", args=[run.code, "automatic"]))
 
-    said = overall_sentence(fit.result, labels)
-    assert picture == draw_share_picture(str(run), said, rows, label="demo players")
+    sentence = overall_sentence(fit.result, labels)
+    assert picture == draw_share_picture(str(run), sentence, rows, label="demo players")
 
 
 def test_a_curator_chooses_how_ties_count(client, run):

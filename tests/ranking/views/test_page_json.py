@@ -54,15 +54,15 @@ def test_each_page_links_to_its_json(client, run):
 def test_an_entrant_and_its_drawings(client, run):
     entrant = run.entrants.get(name="acme/alpha-1")
 
-    found = client.get(reverse("ranking:entrant", args=[run.code, entrant.code]), {"format": "json"}).json()
+    data = client.get(reverse("ranking:entrant", args=[run.code, entrant.code]), {"format": "json"}).json()
 
-    assert found["entrant"]["name"] == "acme/alpha-1"
-    assert found["standing"]["entrant"] == "acme/alpha-1"
-    assert {row["name"] for row in found["against"]} == set(run.entrants.values_list("name", flat=True)) - {
+    assert data["entrant"]["name"] == "acme/alpha-1"
+    assert data["standing"]["entrant"] == "acme/alpha-1"
+    assert {row["name"] for row in data["against"]} == set(run.entrants.values_list("name", flat=True)) - {
         "acme/alpha-1"
     }
-    assert found["best"]
-    assert all(client.get(row["page"]).status_code == 200 for row in found["best"])
+    assert data["best"]
+    assert all(client.get(row["page"]).status_code == 200 for row in data["best"])
 
 
 def test_every_page_that_strangers_may_open_has_its_json(client, run):
@@ -111,11 +111,11 @@ def test_judges_are_numbers_in_json_too(client, run):
 def test_a_frozen_leaderboard_tells_no_judge_from_another(client, run):
     frozen = publish_fit(fit=run.fits.first(), by=None, title="Midterm")
 
-    found = client.get(f"/leaderboards/{frozen.code}/?format=json").json()
+    data = client.get(f"/leaderboards/{frozen.code}/?format=json").json()
 
-    assert found["title"] == "Midterm" and found["overall"]
-    assert "judges" not in found and "cohen" not in found["agreement"]
-    assert "leave_one_judge_out" not in found["robustness"] and "weights" not in found["settings"]
+    assert data["title"] == "Midterm" and data["overall"]
+    assert "judges" not in data and "cohen" not in data["agreement"]
+    assert "leave_one_judge_out" not in data["robustness"] and "weights" not in data["settings"]
 
 
 def test_grades_are_by_numbered_judges_in_json(client):
@@ -124,28 +124,28 @@ def test_grades_are_by_numbered_judges_in_json(client):
     graded.refresh_from_db()
     fit_run(graded, protocol="rubric")
 
-    found = client.get(f"/runs/{graded.code}/leaderboard/?format=json").json()
+    data = client.get(f"/runs/{graded.code}/leaderboard/?format=json").json()
 
-    assert [line["judge"] for line in found["judges"]] == ["Judge 1", "Judge 2", "Judge 3"]
-    assert client.get(f"/runs/{graded.code}/leaderboard.json?protocol=rubric").json()["judges"] == found["judges"]
+    assert [line["judge"] for line in data["judges"]] == ["Judge 1", "Judge 2", "Judge 3"]
+    assert client.get(f"/runs/{graded.code}/leaderboard.json?protocol=rubric").json()["judges"] == data["judges"]
 
 
 def test_a_scored_drawing_says_why_in_json(client):
     scored = make_answered_run(models=["demo/beginner"], attempts=1)
 
-    found = client.get(f"/gallery/{scored.samples.first().code}/?format=json").json()
+    data = client.get(f"/gallery/{scored.samples.first().code}/?format=json").json()
 
-    assert {part["label"] for part in found["why"]["parts"]} and found["why"]["score"] is not None
+    assert {part["label"] for part in data["why"]["parts"]} and data["why"]["score"] is not None
 
 
 def test_head_to_head_keeps_the_chosen_two(client, run):
     one, other = run.entrants.order_by("name")[:2]
 
     address = reverse("ranking:versus", args=[run.code])
-    found = client.get(address, {"a": other.code, "b": one.code, "format": "json"}).json()
+    data = client.get(address, {"a": other.code, "b": one.code, "format": "json"}).json()
 
-    assert (found["one"]["code"], found["other"]["code"]) == (other.code, one.code)
-    cell = found["direct"]
+    assert (data["one"]["code"], data["other"]["code"]) == (other.code, one.code)
+    cell = data["direct"]
     assert cell["votes"] == cell["wins"] + cell["losses"] + cell["ties"] + cell["fails"]
 
 
@@ -181,11 +181,11 @@ def test_json_is_hidden_where_the_page_is(client, run):
 def test_a_gallery_has_every_drawing_of_the_page(client):
     run = make_answered_run(models=["demo/master", "demo/beginner"])
 
-    found = client.get(f"/runs/{run.code}/gallery/?attempt=2&format=json").json()
+    data = client.get(f"/runs/{run.code}/gallery/?attempt=2&format=json").json()
 
-    codes = {drawing["code"] for row in found["rows"] for drawing in row["drawings"]}
+    codes = {drawing["code"] for row in data["rows"] for drawing in row["drawings"]}
     assert codes == set(run.samples.filter(attempt=2).values_list("code", flat=True))
-    assert (found["attempt"], found["page"]) == (2, 1)
+    assert (data["attempt"], data["page"]) == (2, 1)
 
 
 @pytest.mark.parametrize("state", ["open", "paused"])
@@ -222,11 +222,11 @@ def test_entrants_of_an_automatic_run_have_a_page_with_their_scores(client):
     fit_run(run, protocol="automatic")
     entrant = run.entrants.first()
 
-    found = client.get(f"/runs/{run.code}/entrants/{entrant.code}/?format=json").json()
+    data = client.get(f"/runs/{run.code}/entrants/{entrant.code}/?format=json").json()
 
     assert f"/runs/{run.code}/entrants/{entrant.code}/" in client.get(f"/runs/{run.code}/leaderboard/").content.decode()
-    assert found["scores"]["automatic"]["entrant"] == entrant.name
-    assert found["standing"] is None
+    assert data["scores"]["automatic"]["entrant"] == entrant.name
+    assert data["standing"] is None
 
 
 def test_cards_show_drawings_by_leaders_of_open_runs_only(client, run):

@@ -116,9 +116,9 @@ def test_excluding_is_logged_and_undone(client, curator):
     run = make_run(entrants=2, prompts=1, attempts=1)
     first, second = run.samples.all()
 
-    said = act(client, [first], "exclude_samples", reason="a copy of another").content.decode()
+    text = act(client, [first], "exclude_samples", reason="a copy of another").content.decode()
 
-    assert "Excluded: 1." in said
+    assert "Excluded: 1." in text
     assert list(run.samples.judgeable()) == [second]
     event = Event.objects.get()
     assert (event.actor, event.verb, event.subject) == (curator, "exclude_samples", f"drawing {first.code}")
@@ -136,11 +136,11 @@ def test_excluding_what_is_excluded_changes_nothing(client, curator):
     sample = make_run(entrants=2, prompts=1, attempts=1).samples.first()
     act(client, [sample], "exclude_samples", reason="first")
 
-    said = act(client, [sample], "exclude_samples", reason="second").content.decode()
+    text = act(client, [sample], "exclude_samples", reason="second").content.decode()
 
     sample.refresh_from_db()
     assert (sample.excluded_reason, Event.objects.count()) == ("first", 1)
-    assert "Nothing changed." in said
+    assert "Nothing changed." in text
 
 
 def test_all_that_match_a_filter_can_be_excluded_at_once(client, curator):

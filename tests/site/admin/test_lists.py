@@ -83,6 +83,6 @@ def test_no_page_of_the_admin_holds_an_invitation_link(client, curator):
     invitation = make_rows(curator).invitations.get()
 
     for page, args in (("changelist", []), ("change", [invitation.pk])):
-        found = client.get(reverse(f"admin:judging_invitation_{page}", args=args)).content.decode()
-        assert f"invitation {invitation.pk}" in found
-        assert invitation.token not in found
+        text = client.get(reverse(f"admin:judging_invitation_{page}", args=args)).content.decode()
+        assert f"invitation {invitation.pk}" in text
+        assert invitation.token not in text

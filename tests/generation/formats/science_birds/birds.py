@@ -11,8 +11,8 @@ from generation.formats.science_birds.level import build_level
 
 def drops(plan: str) -> list[Drop]:
     """`"b13 5, 3*b11 7"` as drops: names and columns, with an optional count."""
-    found = re.findall(r"(?:(\d+)\*)?(b\w\w) (\d+)", plan)
-    return [Drop(kind, int(x)) for count, kind, x in found for _ in range(int(count or 1))]
+    matches = re.findall(r"(?:(\d+)\*)?(b\w\w) (\d+)", plan)
+    return [Drop(kind, int(x)) for count, kind, x in matches for _ in range(int(count or 1))]
 
 
 def level(plan: str):

@@ -42,10 +42,10 @@ def extract(text: str):
 
 
 def test_it_works():
-    found = FORMAT.extract(answer("drop_block('b31', 8)\ndrop_block(\"b11\",9)"))
+    extraction = FORMAT.extract(answer("drop_block('b31', 8)\ndrop_block(\"b11\",9)"))
 
-    assert found.drawing == "drop_block('b31', 8)\ndrop_block('b11', 9)"
-    assert (found.reason, found.flags, found.facts) == ("", (), {"fences": 1, "calls": 2})
+    assert extraction.drawing == "drop_block('b31', 8)\ndrop_block('b11', 9)"
+    assert (extraction.reason, extraction.flags, extraction.facts) == ("", (), {"fences": 1, "calls": 2})
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_code_is_the_last_fence_without_a_backtick(text, kinds):
     ],
 )
 def test_other_calls_are_ignored(call):
-    found = FORMAT.extract(answer(call))
+    extraction = FORMAT.extract(answer(call))
 
-    assert (found.drawing, found.reason) == (None, "no_code")
+    assert (extraction.drawing, extraction.reason) == (None, "no_code")
     assert FORMAT.extract(answer(f"{call}\ndrop_block('b11', 4)")).drawing == "drop_block('b11', 4)"
 
 
@@ -219,10 +219,10 @@ def test_level_does_not_depend_on_where_it_is_built(pairs, shift):
 @given(st.text(alphabet="`dropblck_(')b13, 59\n#~", max_size=300))
 @settings(max_examples=200, deadline=None)
 def test_reading_never_raises_and_a_drawing_reads_as_itself(text):
-    found = extract(f"{text}\n```\n{text}\n```")
+    extraction = extract(f"{text}\n```\n{text}\n```")
 
-    if found.valid:
-        assert extract(f"```\n{found.drawing}\n```").drawing == found.drawing
+    if extraction.valid:
+        assert extract(f"```\n{extraction.drawing}\n```").drawing == extraction.drawing
 
 
 HOSTILE = {
@@ -243,23 +243,23 @@ HOSTILE = {
 def test_hostile_case_ends_as_the_index_says(case):
     kinds, reason, flags = HOSTILE[case["id"]]
 
-    found = extract(case_bytes(case).decode("utf-8", "replace"))
+    extraction = extract(case_bytes(case).decode("utf-8", "replace"))
 
-    assert (found.reason, found.flags) == (reason, flags)
-    assert [line[12:15] for line in (found.drawing or "").splitlines()] == kinds
-    assert found.valid == (not reason)
-    assert "\x00" not in (found.drawing or "")
-    if found.valid:
-        assert b"\x00" not in FORMAT.render(found.drawing).body
+    assert (extraction.reason, extraction.flags) == (reason, flags)
+    assert [line[12:15] for line in (extraction.drawing or "").splitlines()] == kinds
+    assert extraction.valid == (not reason)
+    assert "\x00" not in (extraction.drawing or "")
+    if extraction.valid:
+        assert b"\x00" not in FORMAT.render(extraction.drawing).body
     assert not Path("/tmp/pwned").exists()
 
 
 def test_a_hundred_thousand_calls_end_at_the_first_illegal_one():
-    found = FORMAT.extract(answer("drop_block('b11', 3)\n" * 100_000))
+    extraction = FORMAT.extract(answer("drop_block('b11', 3)\n" * 100_000))
 
-    assert (found.drawing, found.reason) == (None, "too_high")
-    assert found.detail.startswith("Call 17 drops b11 at column 3, above the 16 rows.")
-    assert found.facts["calls"] == 100_000
+    assert (extraction.drawing, extraction.reason) == (None, "too_high")
+    assert extraction.detail.startswith("Call 17 drops b11 at column 3, above the 16 rows.")
+    assert extraction.facts["calls"] == 100_000
 
 
 @pytest.mark.parametrize(

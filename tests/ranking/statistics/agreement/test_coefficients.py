@@ -155,15 +155,15 @@ def test_gwet_abstractors():
 
 def test_shrout_and_fleiss():
     data = vector("icc_shrout_fleiss_1979")
-    found = icc(np.array(data["targets_by_judges"]))
+    estimate = icc(np.array(data["targets_by_judges"]))
     for name, published in data["published"].items():
-        assert round(getattr(found, name.lower()), 2) == published
+        assert round(getattr(estimate, name.lower()), 2) == published
 
 
 def test_icc_interval_holds_the_value_and_needs_three_targets():
     scores = np.array(vector("icc_shrout_fleiss_1979")["targets_by_judges"], float)
-    found = icc_interval(scores, lambda each: each.icc2)
-    assert found.low < found.value < found.high
+    estimate = icc_interval(scores, lambda each: each.icc2)
+    assert estimate.low < estimate.value < estimate.high
     assert icc_interval(scores[:2], lambda each: each.icc2).low is None
     assert icc(np.full((3, 1), 2.0)).icc2 is None
 
@@ -182,8 +182,8 @@ def test_cohen_matrix_equals_the_table():
 
 def test_no_shared_units_is_no_answer():
     table = np.eye(4)
-    for found in (krippendorff(table, nominal_delta(4)), gwet_ac1(table), raw_agreement(table)):
-        assert (found.value, found.low, found.high) == (None, None, None)
+    for estimate in (krippendorff(table, nominal_delta(4)), gwet_ac1(table), raw_agreement(table)):
+        assert (estimate.value, estimate.low, estimate.high) == (None, None, None)
 
 
 def test_full_agreement_is_one_even_in_a_single_class():
@@ -208,10 +208,10 @@ def test_jackknife_equals_leaving_each_unit_out_by_hand():
     table = rng.integers(0, 4, (15, 3))
     table = table[table.sum(1) > 1]
     delta = nominal_delta(3)
-    found = krippendorff(table, delta)
+    estimate = krippendorff(table, delta)
     by_hand = np.array([krippendorff(np.delete(table, i, 0), delta).value for i in range(len(table))])
     n = len(table)
     error = np.sqrt((n - 1) / n * ((by_hand - by_hand.mean()) ** 2).sum())
     from scipy import stats
 
-    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, n - 1) * error)
+    assert estimate.high - estimate.value == pytest.approx(stats.t.ppf(0.975, n - 1) * error)

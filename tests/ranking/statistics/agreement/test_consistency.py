@@ -13,12 +13,12 @@ from tests.ranking.statistics.ratings.test_bradley_terry import vector
 def test_pooled_variance_of_the_worked_example():
     data = vector("consistency_variance_synthetic")
     scores = np.array(data["scores_prompt_by_attempt"])
-    found = score_consistency(scores)
-    assert found.variance == pytest.approx(data["pooled_var"])
-    assert found.sd == pytest.approx(data["pooled_sd"])
-    assert found.icc == pytest.approx(data["icc1"])
-    assert found.prompts == 8
-    assert found.low < found.variance < found.high
+    scored = score_consistency(scores)
+    assert scored.variance == pytest.approx(data["pooled_var"])
+    assert scored.sd == pytest.approx(data["pooled_sd"])
+    assert scored.icc == pytest.approx(data["icc1"])
+    assert scored.prompts == 8
+    assert scored.low < scored.variance < scored.high
 
 
 def test_missing_attempts_are_left_out_and_single_ones_say_nothing():

@@ -47,30 +47,30 @@ def test_elo_scale_is_the_published_one():
 @pytest.mark.parametrize("case", CLOSED["structures"], ids=lambda case: case["name"][:20])
 def test_existence_is_checked_before_a_fit(case):
     wins = half_wins(counts_of(case["K"], case["votes_left_right_y"]))
-    found = connectivity(wins)
-    assert found.components == case.get("strong_components", 1)
+    graph = connectivity(wins)
+    assert graph.components == case.get("strong_components", 1)
     if "labels" in case:
-        assert found.component.tolist() == case["labels"]
+        assert graph.component.tolist() == case["labels"]
     expected = case.get("map_rating", case.get("rating"))
     assert fit_ratings(wins) == pytest.approx(expected, abs=1e-8)
 
 
 def test_undefeated_has_no_upper_bound_and_the_rest_are_bounded():
-    found = connectivity(half_wins(counts_of(3, CLOSED["structures"][1]["votes_left_right_y"])))
-    assert found.no_upper.tolist() == [True, False, False]
-    assert found.no_lower.tolist() == [False, False, False]
-    assert found.islands == 1
+    graph = connectivity(half_wins(counts_of(3, CLOSED["structures"][1]["votes_left_right_y"])))
+    assert graph.no_upper.tolist() == [True, False, False]
+    assert graph.no_lower.tolist() == [False, False, False]
+    assert graph.islands == 1
 
 
 def test_winless_has_no_lower_bound():
-    found = connectivity(half_wins(counts_of(3, [[0, 1, 0], [1, 0, 0], [0, 2, 0], [1, 2, 0]])))
-    assert found.no_lower.tolist() == [False, False, True]
-    assert not found.no_upper.any()
+    graph = connectivity(half_wins(counts_of(3, [[0, 1, 0], [1, 0, 0], [0, 2, 0], [1, 2, 0]])))
+    assert graph.no_lower.tolist() == [False, False, True]
+    assert not graph.no_upper.any()
 
 
 def test_an_entrant_nobody_saw_has_no_bound_at_all():
-    found = connectivity(half_wins(counts_of(3, [[0, 1, 0], [1, 0, 0]])))
-    assert found.no_upper.tolist() == found.no_lower.tolist() == [False, False, True]
+    graph = connectivity(half_wins(counts_of(3, [[0, 1, 0], [1, 0, 0]])))
+    assert graph.no_upper.tolist() == graph.no_lower.tolist() == [False, False, True]
 
 
 def test_an_entrant_nobody_saw_does_not_move_the_others():

@@ -16,11 +16,11 @@ def test_independent_sandwich_follows_the_closed_form(case):
     outcome = np.repeat([0, 1, 2], [case["wins_a"], case["wins_b"], case["ties"]])
     zeros = np.zeros(len(outcome), int)
     votes = make_votes(entrants=("a", "b"), left=zeros, right=zeros + 1, outcome=outcome)
-    found = fit_overall(tally_votes(votes), Settings())
-    variance = found.spread.iid_covariance
+    fitted = fit_overall(tally_votes(votes), Settings())
+    variance = fitted.spread.iid_covariance
     gap_se = np.sqrt(variance[0, 0] + variance[1, 1] - 2 * variance[0, 1])
     assert gap_se == pytest.approx(case["se_sandwich"], rel=1e-6)
-    gap = ELO * (found.theta[0] - found.theta[1])
+    gap = ELO * (fitted.theta[0] - fitted.theta[1])
     half = ELO * stats.norm.ppf(0.975) * gap_se
     assert [gap - half, gap + half] == pytest.approx(case["ci95_elo_gap_sandwich"], rel=1e-4)
 

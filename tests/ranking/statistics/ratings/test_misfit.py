@@ -27,17 +27,19 @@ def test_votes_that_follow_ratings_are_seldom_called_misfits():
 def test_a_preference_that_no_rating_can_hold_is_found_and_its_pairs_are_named():
     world = FieldWorld(theta=(0.0,) * 5, votes=3000, cycle=1.2)
 
-    found = misfits(world, 1)
+    misfitting = misfits(world, 1)
 
-    assert {(pair.winner, pair.loser) for pair in found} <= {((i + 1) % 5, i) for i in range(5)}
-    assert len(found) >= 3
-    assert all(pair.share > pair.expected for pair in found)
+    assert {(pair.winner, pair.loser) for pair in misfitting} <= {((i + 1) % 5, i) for i in range(5)}
+    assert len(misfitting) >= 3
+    assert all(pair.share > pair.expected for pair in misfitting)
 
 
 def test_pair_effects_of_sd_08_are_found_at_2000_votes():
-    found = [misfits(replace(WORLD, theta=tuple(np.linspace(0.8, -0.8, 8)), pair_sd=0.8), seed) for seed in range(5)]
+    misfitting = [
+        misfits(replace(WORLD, theta=tuple(np.linspace(0.8, -0.8, 8)), pair_sd=0.8), seed) for seed in range(5)
+    ]
 
-    assert all(found)
+    assert all(misfitting)
 
 
 def test_a_perfect_cycle_is_said_on_the_board():

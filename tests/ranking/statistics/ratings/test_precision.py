@@ -44,10 +44,10 @@ def test_the_fast_form_equals_the_slow_one(world):
 
 
 def test_a_busy_judge_weighs_less_a_vote_and_the_heaviest_weight_is_one():
-    found = fit(simulate_field(FieldWorld(judges=12, busiest=0.6), seed=3).votes)
+    fitted = fit(simulate_field(FieldWorld(judges=12, busiest=0.6), seed=3).votes)
 
-    assert found.weights[0] == min(found.weights) < 0.5
-    assert max(found.weights) == 1
+    assert fitted.weights[0] == min(fitted.weights) < 0.5
+    assert max(fitted.weights) == 1
 
 
 def test_judges_who_do_not_differ_keep_nearly_full_weight():
@@ -88,8 +88,8 @@ def test_intervals_hold_where_judges_are_unequal_or_few(name, worst):
 
     held = []
     for seed in range(60):
-        found = fit(simulate_field(world, seed=seed).votes)
-        held.append((np.abs(found.theta - truth) <= found.spread.reach()).mean())
+        fitted = fit(simulate_field(world, seed=seed).votes)
+        held.append((np.abs(fitted.theta - truth) <= fitted.spread.reach()).mean())
 
     assert worst < np.mean(held)
 
@@ -100,10 +100,10 @@ def test_intervals_cover_the_truth_with_judge_and_prompt_effects():
     truth = population_ratings(world)
     runs, both, iid = 300, 0.0, 0.0
     for seed in range(runs):
-        found = fit(simulate_votes(world, 1200, seed=seed))
-        error = np.abs(found.theta - truth)
-        both += (error <= found.spread.reach()).mean() / runs
-        iid += (error <= 1.96 * np.sqrt(np.diag(found.spread.iid_covariance))).mean() / runs
+        fitted = fit(simulate_votes(world, 1200, seed=seed))
+        error = np.abs(fitted.theta - truth)
+        both += (error <= fitted.spread.reach()).mean() / runs
+        iid += (error <= 1.96 * np.sqrt(np.diag(fitted.spread.iid_covariance))).mean() / runs
     assert 0.93 <= both <= 0.975
     assert iid < 0.85
 
@@ -151,11 +151,11 @@ def test_entrants_without_votes_stay_outside_all_sums():
     votes = simulate(400, entrants=4, seed=5)
     more = replace(votes, entrants=(*votes.entrants, "unseen"))
 
-    found, plain = fit(more), fit(votes)
+    fitted, plain = fit(more), fit(votes)
 
-    assert found.theta[:4] == pytest.approx(plain.theta, abs=1e-12)
-    assert found.spread.variance[:4] == pytest.approx(plain.spread.variance, rel=1e-9)
-    assert np.isinf(found.spread.variance[4])
+    assert fitted.theta[:4] == pytest.approx(plain.theta, abs=1e-12)
+    assert fitted.spread.variance[:4] == pytest.approx(plain.spread.variance, rel=1e-9)
+    assert np.isinf(fitted.spread.variance[4])
 
 
 def test_islands_and_the_undefeated_have_finite_variances_with_the_ridge_in_them():
@@ -172,11 +172,11 @@ def test_islands_and_the_undefeated_have_finite_variances_with_the_ridge_in_them
         prompt=prompt,
     )
 
-    found = fit(votes)
+    fitted = fit(votes)
 
-    assert found.connected.islands == 2
-    assert np.isfinite(found.spread.variance).all()
-    assert (found.spread.variance >= np.diag(0.5 * found.pull.inverse @ found.pull.inverse) - 1e-12).all()
+    assert fitted.connected.islands == 2
+    assert np.isfinite(fitted.spread.variance).all()
+    assert (fitted.spread.variance >= np.diag(0.5 * fitted.pull.inverse @ fitted.pull.inverse) - 1e-12).all()
 
 
 def test_half_weight_for_all_leaves_ratings_and_variances():

@@ -55,15 +55,15 @@ def test_rank_range_uses_the_simultaneous_quantile():
     # For independent entrants of one variance max |z| over pairs is the studentised range over sqrt(2).
     critical = stats.studentized_range.ppf(0.95, 6, np.inf) / np.sqrt(2)
     for factor, apart in ((0.93, False), (1.07, True)):
-        found = verdicts([factor * critical * np.sqrt(2), 0, 0, 0, 0, 0], np.eye(6), draws=4000)
-        assert (found.rank_high[0] == 1) == apart
+        verdict = verdicts([factor * critical * np.sqrt(2), 0, 0, 0, 0, 0], np.eye(6), draws=4000)
+        assert (verdict.rank_high[0] == 1) == apart
 
 
 def test_a_gap_between_the_two_bounds_is_ahead_but_may_still_change():
-    found = verdicts([0.29, 0.0], 0.005 * np.eye(2))
+    verdict = verdicts([0.29, 0.0], 0.005 * np.eye(2))
 
-    assert found.state[0, 1] == AHEAD
-    assert found.look[0, 1] < 0.29 < found.bound[0, 1]
+    assert verdict.state[0, 1] == AHEAD
+    assert verdict.look[0, 1] < 0.29 < verdict.bound[0, 1]
 
 
 def test_a_gap_surely_within_the_margin_is_tied():
@@ -71,29 +71,29 @@ def test_a_gap_surely_within_the_margin_is_tied():
 
 
 def test_entrants_are_never_compared_across_islands():
-    found = verdicts([2.0, 1.0, 0.5, -3.0], 1e-6 * np.eye(4), island=[0, 0, 1, 1])
+    verdict = verdicts([2.0, 1.0, 0.5, -3.0], 1e-6 * np.eye(4), island=[0, 0, 1, 1])
 
-    assert found.rank.tolist() == [1, 2, 1, 2]
-    assert found.rank_high.tolist() == [1, 2, 1, 2]
-    assert found.name(0, 2) == "apart"
-    assert found.neighbours(np.array([0, 0, 1, 1])) == [(0, 1), (2, 3)]
+    assert verdict.rank.tolist() == [1, 2, 1, 2]
+    assert verdict.rank_high.tolist() == [1, 2, 1, 2]
+    assert verdict.name(0, 2) == "apart"
+    assert verdict.neighbours(np.array([0, 0, 1, 1])) == [(0, 1), (2, 3)]
 
 
 def test_brackets_join_what_is_not_ahead_of_each_other():
-    found = verdicts([0.5, 0.25, 0.0, -5.0], 0.01 * np.eye(4))
+    verdict = verdicts([0.5, 0.25, 0.0, -5.0], 0.01 * np.eye(4))
 
-    assert found.brackets([0, 1, 2, 3]) == [(0, 1), (1, 2)]
-    for first, last in found.brackets([0, 1, 2, 3]):
-        assert not found.ahead[first : last + 1, first : last + 1].any()
+    assert verdict.brackets([0, 1, 2, 3]) == [(0, 1), (1, 2)]
+    for first, last in verdict.brackets([0, 1, 2, 3]):
+        assert not verdict.ahead[first : last + 1, first : last + 1].any()
 
 
 def test_ranges_follow_from_pairs():
     fit = fit_overall(tally_votes(simulate(900, judge_sd=0.3, seed=2)), Settings())
-    found = judge_pairs(fit, Settings())
+    verdict = judge_pairs(fit, Settings())
 
-    assert (found.rank_low == 1 + found.ahead.sum(0)).all()
-    assert (found.rank_low <= found.rank).all()
-    assert (found.rank <= found.rank_high).all()
+    assert (verdict.rank_low == 1 + verdict.ahead.sum(0)).all()
+    assert (verdict.rank_low <= verdict.rank).all()
+    assert (verdict.rank <= verdict.rank_high).all()
 
 
 def test_more_votes_never_settle_what_two_judges_cannot():

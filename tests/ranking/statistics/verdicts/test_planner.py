@@ -48,9 +48,9 @@ def test_more_judges_narrow_what_more_votes_cannot():
 def test_the_command_says_width_chance_and_hours(capsys):
     call_command("plan_study", entrants=8, judges=20, votes=100, prompts=20)
 
-    said = capsys.readouterr().out
-    assert "2,000 votes, about 5.6 hours of judging" in said
-    assert "points wide" in said and "chance of" in said
+    output = capsys.readouterr().out
+    assert "2,000 votes, about 5.6 hours of judging" in output
+    assert "points wide" in output and "chance of" in output
 
 
 def test_the_command_refuses_a_study_of_one_entrant():
