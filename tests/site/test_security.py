@@ -82,7 +82,7 @@ def test_behind_a_proxy_a_lock_is_for_the_address_it_saw(client, alice, settings
 
 
 @pytest.mark.parametrize(
-    ("proxies", "said", "address"),
+    ("proxies", "message", "address"),
     [
         (0, "192.0.2.1", "127.0.0.1"),
         (1, "192.0.2.1", "192.0.2.1"),

@@ -165,7 +165,7 @@ def test_a_curator_uploads_programs_and_is_led_to_where_they_are_approved(client
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("programs:\n  - name: x\n    turn: [a]\n", "Nothing was imported. teams.yaml, line 3"),
         ("programs: [", "Nothing was imported. teams.yaml, line 1"),

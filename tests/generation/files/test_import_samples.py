@@ -201,7 +201,7 @@ def test_text_no_database_can_hold_is_stored_all_the_same():
 
 
 @pytest.mark.parametrize(
-    ("said", "stored"), [("\x00", "\ufffd"), ("st\ud800op", "st\ufffdop"), ("\x00" * 99, "\ufffd" * 40), (None, "")]
+    ("message", "stored"), [("\x00", "\ufffd"), ("st\ud800op", "st\ufffdop"), ("\x00" * 99, "\ufffd" * 40), (None, "")]
 )
 def test_a_finish_reason_no_database_can_hold_is_stored_clean(message, stored):
     run = empty_run()

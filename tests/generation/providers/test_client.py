@@ -306,7 +306,7 @@ def test_request_body_has_the_parameters_and_the_pinned_providers():
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"), [("demo", True), ("openrouter", False), ("openai", False), ("ollama", False)]
+    ("kind", "expected"), [("demo", True), ("openrouter", False), ("openai", False), ("ollama", False)]
 )
 def test_demo_players_alone_are_told_the_format(kind, expected):
     request = Request("m", ({"role": "user", "content": "x"},), format="svg")

@@ -200,7 +200,7 @@ def test_a_judge_is_counted_in_part(client, run, curator):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         {},
         {"weight": "0"},
@@ -244,7 +244,7 @@ def test_a_report_is_decided_once(client, run, curator, decision):
     assert not Sample.objects.get(pk=screen.current.right_sample_id).excluded_reason
 
 
-@pytest.mark.parametrize(("typed", "said"), [("a copy", "a copy"), ("", "reported by a judge: signed")])
+@pytest.mark.parametrize(("typed", "message"), [("a copy", "a copy"), ("", "reported by a judge: signed")])
 def test_a_report_is_decided_with_the_curator_s_reason_or_the_judge_s(client, run, curator, typed, message):
     seat = make_seat(run, "alice")
     screen = take_seat(seat.pk)

@@ -77,7 +77,7 @@ def test_saving_as_you_go_answers_in_json(client):
 
 
 @pytest.mark.parametrize(
-    "fields, said",
+    "fields, message",
     [
         ({"value-geometry": "11"}, "Geometry: 11.0 is not a number from 0 to 10."),
         ({"value-geometry": "-1"}, "from 0 to 10"),
@@ -223,7 +223,7 @@ def test_a_report_that_was_decided_before_is_not_announced_again(client):
     assert "Nothing changed." in second and "The drawing is out of judging." not in second
 
 
-@pytest.mark.parametrize(("typed", "said"), [("a copy", "a copy"), ("", "broken")])
+@pytest.mark.parametrize(("typed", "message"), [("a copy", "a copy"), ("", "broken")])
 def test_a_report_on_a_graded_drawing_is_decided_with_a_reason(client, typed, message):
     run = make_rubric_run()
     seat = seat_with_list(run)

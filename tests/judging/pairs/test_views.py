@@ -524,7 +524,7 @@ def test_who_comes_when_the_target_is_reached_is_thanked_and_not_asked_to_come_b
     assert "come back later" not in page.text
 
 
-@pytest.mark.parametrize(("format", "told"), [("ascii_art", True), ("svg", False)])
+@pytest.mark.parametrize(("format", "expected"), [("ascii_art", True), ("svg", False)])
 def test_keys_for_fonts_are_told_where_there_are_fonts(client, format, expected):
     run = make_run(format=format)
     client.force_login(make_seat(run, "alice").judge)

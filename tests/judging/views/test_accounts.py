@@ -105,7 +105,7 @@ def test_a_link_that_is_no_longer_open_lets_nobody_in(client, how):
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("message", "words"),
     [
         ({"name": "CAROL", **PASSWORD}, "That name is taken"),
         ({"name": "dora", "password": "short"}, "too short"),

@@ -46,7 +46,7 @@ def test_the_judging_page_leads_to_the_upload(client, curator):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             line() + line(outcome="won"),

@@ -95,7 +95,7 @@ def test_at_the_end_own_figures_are_shown_and_no_name(client):
     assert "judge it now" in collapsed(page)
 
 
-@pytest.mark.parametrize(("reveal", "told"), [("closed", True), ("never", False)])
+@pytest.mark.parametrize(("reveal", "expected"), [("closed", True), ("never", False)])
 def test_the_favourite_is_told_once_judging_is_closed(client, reveal, expected):
     seat = sit(client, reveal=reveal, entrants=2, prompts=6, overlap=0, repeats=0)
     best = Entrant.objects.first()

@@ -198,7 +198,7 @@ BAD_FIELDS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "line", "fields", "said"), BAD_FIELDS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("name", "line", "fields", "message"), BAD_FIELDS, ids=lambda value: str(value)[:40])
 def test_fields_that_are_wrong(file, name, line, fields, message):
     edit(file, name, line, **fields)
     assert_refused(file, message)
@@ -217,7 +217,7 @@ def test_duplicate_lines_are_named(file, name):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"format": "no_such"}, "run.json: format 'no_such' is not a format of this site"),
         ({"protocols": ["magic"]}, "run.json: protocols names a protocol"),

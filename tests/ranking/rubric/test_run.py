@@ -219,7 +219,7 @@ def test_an_imported_name_is_not_taken_for_a_judge_of_this_run(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change, said",
+    "change, message",
     [
         ({"value": 11}, "line 2, value: 11 is not a number from 0 to 10."),
         ({"entrant": "nobody"}, "line 2, entrant: run"),

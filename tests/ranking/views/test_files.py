@@ -71,7 +71,7 @@ def cut(path):
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (lambda path: path.write_bytes(b"no zip at all"), "run.zip: is not a whole zip"),
         (cut, "run.zip: is not a whole zip; it may be cut short or damaged."),
