@@ -30,7 +30,7 @@ from benchmarks.figures.table import Row, make_parser, show, write_json
 from benchmarks.speed.judging import gunicorn
 
 ROOT = Path(__file__).resolve().parents[2]
-NOT_NUMBERS = ("settings", "run", "notes", "samples", "benchsite_version")
+NOT_NUMBERS = ("settings", "run", "notes", "samples", "answers", "benchsite_version")
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ def test_coverage_table_is_that_of_the_vendored_files():
     loader = SourceFileLoader("vendor_fonts", str(ROOT / "script" / "vendor_fonts"))
     script = importlib.util.module_from_spec(importlib.util.spec_from_loader("vendor_fonts", loader))
     loader.exec_module(script)
-    table = json.loads((ROOT / "generation" / "formats" / "pixels" / "font_coverage.json").read_text(encoding="ascii"))
+    table = json.loads((ROOT / "generation" / "formats" / "raster" / "font_coverage.json").read_text(encoding="ascii"))
 
     assert tuple(script.FACES) == fonts()
     assert {face: script.ranges(script.covered(files)) for face, files in script.FACES.items()} == table
