@@ -26,7 +26,7 @@ NOT_ON_SQLITE = (
     *("tests/browser", "tests/benchmarks", "tests/script", "tests/best_of_four", "tests/generation/formats"),
     *("tests/generation/suites", "tests/generation/providers", "tests/generation/demo", "tests/ranking/statistics"),
     *("tests/ranking/charts", "tests/generation/views", "tests/judging/views", "tests/ranking/views"),
-    *("tests/judging/grades/test_views.py", "tests/benchsite/front"),
+    *("tests/judging/grades/test_views.py", "tests/benchsite/front", "tests/seeds"),
     *("tests/site/admin", "tests/site/test_security_hostile.py", "tests/ranking/archive/test_damage.py"),
     *("tests/generation/drawing/test_hostile_http.py", "tests/site/test_documented_commands.py"),
 )

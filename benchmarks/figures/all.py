@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from benchmarks.figures.promises import PROMISES, judge
@@ -104,7 +105,8 @@ def commit() -> str:
 
 def run_within(command: list[str], seconds: float) -> int:
     """Its exit code; after so many seconds it is interrupted, so that it can stop the servers it started, and -1."""
-    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # what runs in the background was started deaf to it
+    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, preexec_fn=heard)
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:

@@ -169,12 +169,15 @@ def _study_row(study: Study, seeds: Sequence[int]) -> Row:
     wrong = np.array([[[w for _, w in curve] for curve, _ in rule] for rule in played])  # [rule, study, fit]
     (balanced, adaptive) = ({key: np.mean([end[key] for _, end in rule]) for key in rule[0][1]} for rule in played)
     resample = np.random.default_rng(1).integers(0, len(seeds), (200, len(seeds)))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a flat line never gets there
+        saved = saving(votes, *wrong.mean(1))
+        spread = np.std([saving(votes, *wrong[:, rows].mean(1)) for rows in resample])
     row = {
         "entrants": study.entrants,
         "votes": study.votes,
         "runs": len(seeds),
-        "saved": finite(saving(votes, *wrong.mean(1))),
-        "saved_se": finite(float(np.std([saving(votes, *wrong[:, rows].mean(1)) for rows in resample]))),
+        "saved": finite(saved),
+        "saved_se": finite(float(spread)),
         "right": 1 - wrong[1, :, -1].mean(),
         "right_balanced": 1 - wrong[0, :, -1].mean(),
     }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
+from django.db.models.functions import Length
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -15,7 +17,7 @@ from benchsite.lib.fact_admin import Action, FactAdmin, RunFactAdmin, Verb, fill
 from benchsite.lib.text import visible
 from benchsite.templatetags.wording import dollars
 from generation.admin import records as record_admin
-from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
+from generation.models import Entrant, LanguageModel, Prompt, ReferencePicture, Run, Sample
 from generation.runs import curating, publishing
 from generation.runs.errors import RunError
 
@@ -228,6 +230,24 @@ class PromptAdmin(RunFactAdmin):
     @admin.display(description="see")
     def samples(self, prompt: Prompt) -> SafeString:
         return listing("generation_sample", "samples", prompt__id__exact=prompt.pk)
+
+
+@admin.register(ReferencePicture)
+class ReferencePictureAdmin(FactAdmin):
+    """Which prompts have one, and how large it is; the picture itself is on the prompt's page."""
+
+    list_display = ("prompt", "kilobytes")
+    list_filter = ("prompt__run",)
+    list_select_related = ("prompt",)
+    exclude = ("address",)
+    readonly_fields = ("kilobytes",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ReferencePicture]:
+        return super().get_queryset(request).annotate(characters=Length("address")).defer("address")
+
+    @admin.display(description="size")
+    def kilobytes(self, picture: Any) -> str:
+        return f"{picture.characters * 3 / 4000:,.0f} kB"  # four characters of base64 stand for three bytes
 
 
 __all__ = ["EntrantAdmin", "RunAdmin", "SampleAdmin", "record_admin", "thumbnail"]

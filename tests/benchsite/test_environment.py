@@ -49,7 +49,7 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("VAR_DIR", str(tmp_path / "file" / "var"))
 
-    with pytest.raises(ImproperlyConfigured, match="cannot be made: Not a directory"):
+    with pytest.raises(ImproperlyConfigured, match="cannot be created: Not a directory"):
         env_folder("VAR_DIR", tmp_path)
 
 

@@ -134,7 +134,7 @@ def test_a_curator_freezes_a_leaderboard_and_gets_its_link(page, live_server, ru
     page.goto(address(live_server, "leaderboard", run))
 
     page.get_by_text("Freeze and publish under a link of its own").click()
-    page.get_by_label("Title").fill("Midterm")
+    page.get_by_label("Title", exact=True).fill("Midterm")
     page.get_by_role("button", name="Freeze these numbers").click()
 
     page.wait_for_url("**/leaderboards/*/")

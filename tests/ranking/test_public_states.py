@@ -293,15 +293,17 @@ def test_curators_grades_are_kept_out():
     assert Grade.objects.standing().exists()
 
 
+@pytest.mark.once
 def test_no_page_lets_an_attacker_follow_votes():
     """The short form of `script/bench attacker_http`: what a curator's pages tell is the control."""
     outside = attacker_http.attack(1, votes=72)
-    inside = attacker_http.attack(2, votes=72, as_curator=True)
+    inside = attacker_http.attack(2, votes=48, as_curator=True)
 
     assert (outside["named"], outside["changes"] <= 1, outside["read"] > 0) == (0, True, True)
-    assert (inside["changes"], inside["read"] > 2 * outside["read"]) == (2, True)
+    assert (inside["changes"], inside["read"] > 2 * outside["read"]) == (1, True)
 
 
+@pytest.mark.once
 def test_an_attacker_finds_no_more_names_than_by_chance():
     looks = range(24)
 

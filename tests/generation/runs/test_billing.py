@@ -62,7 +62,7 @@ def test_call_is_closed_once(run, lost, curator):
 
 
 def test_closing_needs_a_reason(run, lost, curator):
-    with pytest.raises(RunError, match="Say why"):
+    with pytest.raises(RunError, match="Give a reason"):
         close_calls(run, list(calls_of_unknown_cost(run)), cost_nano=0, by=curator, reason=" ")
 
 

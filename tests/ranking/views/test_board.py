@@ -158,9 +158,9 @@ def test_statements_do_not_grow_with_rows(client, django_assert_max_num_queries,
         args = [run.code, "pairwise"] if name == "frontier" else [run.code]
         with django_assert_max_num_queries(12):
             client.get(reverse(f"ranking:{name}", args=args))
-        with django_assert_max_num_queries(13):
+        with django_assert_max_num_queries(14):
             client.get(reverse("gallery:prompt", args=[run.code, run.prompts.first().code]))
-        with django_assert_max_num_queries(13):
+        with django_assert_max_num_queries(14):
             client.get(reverse("gallery:prompts", args=[run.code]))
 
 

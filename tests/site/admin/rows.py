@@ -8,7 +8,7 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.utils.timezone import now
 
-from generation.models import Event, Measurement, Notice, ProviderCall, Reading, Run
+from generation.models import Event, Measurement, Notice, ProviderCall, Reading, ReferencePicture, Run
 from judging.models import Grade, GradeItem, GradeSheet, Invitation, Matchup, PairFocus, PublicState, ResetLink
 from judging.pairs.serving import take_seat
 from judging.pairs.voting import Ballot, cast_vote, report_matchup
@@ -24,6 +24,7 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     event = Event.objects.create(run=run, actor=user, verb="look")
     Notice.objects.create(event=event, channel="email")
     Measurement.objects.create(sample=sample, backend="builtin", values={"robustness": 1})
+    ReferencePicture.objects.create(prompt=run.prompts.last(), address="data:image/png;base64,iVBORw0KGgo=")
     Reading.objects.create(sample=sample, format_version=1, verdict="valid")
     ProviderCall.objects.create(sample=sample, run=run, token=uuid4(), lease_until=now())
     invitation = Invitation.objects.create(run=run, created_by=user, expires_at=now() + timedelta(days=1))
