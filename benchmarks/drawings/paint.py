@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -230,19 +230,18 @@ def painter() -> Iterator[Painter]:
 
 def paint_table() -> list[dict[str, Any]]:
     """Each family at its largest, and the seconds that it takes."""
-    rows = []
-    with painter() as chromium:
-        for name, family in FAMILIES.items():
-            copies, drawing = largest_accepted(family)
-            rows.append({"shapes": name, "copies": copies, "seconds": round(chromium.seconds(drawing), 2)})
-    return rows
+    return _table(FAMILIES, Painter.seconds)
 
 
 def frame_table() -> list[dict[str, Any]]:
     """The same for a frame of shapes that move."""
+    return _table(MOVING, Painter.frame_seconds)
+
+
+def _table(families: Mapping[str, Any], measure: Callable[[Painter, str], float]) -> list[dict[str, Any]]:
     rows = []
     with painter() as chromium:
-        for name, family in MOVING.items():
+        for name, family in families.items():
             copies, drawing = largest_accepted(family)
-            rows.append({"shapes": name, "copies": copies, "seconds": round(chromium.frame_seconds(drawing), 2)})
+            rows.append({"shapes": name, "copies": copies, "seconds": round(measure(chromium, drawing), 2)})
     return rows

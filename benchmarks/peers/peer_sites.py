@@ -11,6 +11,7 @@ import json
 import random
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,17 +32,17 @@ def drawing(number: int, side: str) -> str:
     return "\n".join(f"{'#' * (10 + n)} {side} {number}" for n in range(20))
 
 
-class Annotator:
+class Annotator(ABC):
     """Somebody at a tool's page; `vote` answers the pair on the screen and brings the next."""
 
     def __init__(self, base: str, headers: dict[str, str] | None = None) -> None:
         self.line = Line(base, {"Accept": JSON} | (headers or {}))
 
-    async def open(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def open(self) -> None: ...
 
-    async def vote(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def vote(self) -> None: ...
 
     async def ask(self, method: str, path: str, body: Any = None) -> bytes:
         content = json.dumps(body).encode() if body is not None else b""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from django.utils.crypto import salted_hmac
 
@@ -29,18 +29,19 @@ def conditional(view: View) -> View:
     """Below `ranking_page`: answers 304 where the visitor's copy is still right, and tags the page otherwise."""
 
     @wraps(view)
-    def tagged(request: HttpRequest, run: Run, **rest: Any) -> HttpResponseBase:
+    def tagged(request: HttpRequest, run: Run, **rest: Any) -> HttpResponse:
         tag = board_tag(request, run)
         if tag is None:
             return view(request, run, **rest)
-        response = get_conditional_response(request, etag=tag) or view(request, run, **rest)
+        unchanged = get_conditional_response(request, etag=tag)
+        response = unchanged or view(request, run, **rest)
         if response.status_code in (200, 304):
             response["ETag"] = tag
             patch_cache_control(response, private=True, no_cache=True)
             patch_vary_headers(response, ("Cookie",))
         return response
 
-    return tagged  # type: ignore[return-value]
+    return tagged
 
 
 def board_tag(request: HttpRequest, run: Run) -> str | None:
