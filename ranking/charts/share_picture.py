@@ -14,7 +14,7 @@ MARGIN, TOP, STEP, MOST = 60, 250, 58, 6
 LINES = 3  # of the sentence
 NAMES, LEFT, RIGHT = 400, 480, 1040
 PAPER, INK, SOFT, LINE, ACCENT, WARN = "#fbfaf7", "#1d1c1a", "#5d5a54", "#d9d5cc", "#0b5cad", "#8a5300"
-FONT = Path(__file__).resolve().parents[2] / "static" / "fonts" / "dejavu-sans-mono.woff2"
+FONT = Path(__file__).resolve().parents[2] / "generation" / "formats" / "raster" / "fonts" / "dejavu.ttf"
 
 
 @dataclass(frozen=True)

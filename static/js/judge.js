@@ -42,7 +42,8 @@ async function unlockWhenDrawn() {
   const pair = stage.querySelector(".pair");
   const missing = () => { at("unloaded").hidden = false; };
   const pictures = [...pair.querySelectorAll("img")].map((image) => whenLoaded(image, missing));
-  await Promise.all([Promise.allSettled(FACES.map((face) => document.fonts.load(face))), ...pictures]);
+  const art = [...pair.querySelectorAll(".art")].map((drawing) => drawing.textContent).join(""); // a face has files by range
+  await Promise.all([Promise.allSettled(FACES.map((face) => document.fonts.load(face, art))), ...pictures]);
   requestAnimationFrame(() => {
     if (!pair.isConnected) return;
     showMiddle();

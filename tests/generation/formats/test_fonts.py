@@ -8,6 +8,9 @@ import re
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
+import pytest
+from fontTools.ttLib import TTFont
+
 from generation.formats.raster.cells import fonts
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,3 +37,29 @@ def test_every_font_in_the_stylesheet_is_vendored_with_its_licence():
         "dejavu.LICENSE",
         "fira-code.LICENSE",
     }
+
+
+def stylesheet_faces(family: str) -> dict[str, set[int]]:
+    """The code points that the stylesheet gives to each file of a family."""
+    css = (ROOT / "static" / "css" / "fonts.css").read_text(encoding="utf-8")
+    rule = rf'font-family: "{family}"; src: url\("\.\./fonts/([^"]+)"\)[^}}]*unicode-range: ([^;]+);'
+    return {
+        name: {
+            code
+            for part in spans.replace("U+", "").split(", ")
+            for code in range(int(part.partition("-")[0], 16), int(part.rpartition("-")[2], 16) + 1)
+        }
+        for name, spans in re.findall(rule, css)
+    }
+
+
+@pytest.mark.parametrize("family", ["Bench DejaVu", "Consolas"])
+def test_each_character_of_dejavu_is_in_the_one_file_that_the_stylesheet_names_for_it(family):
+    faces = stylesheet_faces(family)
+    held = {name: set(TTFont(ROOT / "static" / "fonts" / name).getBestCmap()) for name in faces}
+    whole = set(TTFont(ROOT / "generation" / "formats" / "raster" / "fonts" / "dejavu.ttf").getBestCmap())
+
+    assert len(faces) == 2
+    assert set.intersection(*faces.values()) == set()
+    assert {name: codes & whole for name, codes in faces.items()} == held
+    assert set.union(*held.values()) == whole
