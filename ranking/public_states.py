@@ -23,6 +23,7 @@ from judging.models import PublicState, Seat
 from judging.provenance import marks_of
 from ranking.fitting import fit_options
 from ranking.statistics.blurring import blurred, bounded_parts, by_others
+from ranking.words import joined, named, number_word
 
 log = structlog.get_logger(__name__)
 
@@ -94,13 +95,12 @@ def public_sentence(run: Run, state: PublicState | None, labels: Mapping[str, st
         return "Judging is open. Standings are shown once it is closed."
     if state is None or not state.standings:
         return "Judging is open. The first standings will appear after more votes."
-    first = state.standings[0]
-    level = [labels.get(row["entrant"], row["entrant"]) for row in state.standings if row["high"] >= first["low"]]
-    top = [labels.get(row["entrant"], row["entrant"]) for row in state.standings if row["rank"] == 1]
-    leads = f"{top[0]} is ahead so far" if len(top) == 1 else f"{top[0]} and {top[1]} are level so far"
-    if len(level) == 1:
-        return f"{leads}; judging is open."
-    return f"{leads}, but the first {len(level)} are not separated yet; judging is open."
+    first = [row for row in state.standings if row["rank_low"] == 1]
+    if len(first) == 1:
+        return f"{named(first[0], labels)} is ahead so far; judging is open."
+    if len(first) == len(state.standings):
+        return f"None of the {len(first)} {run.entrant_word}s is ahead yet; judging is open."
+    return f"{number_word(len(first)).capitalize()} are not separated at the top so far: {joined(first, labels)}. Judging is open."
 
 
 def _rows(entry: Protocol) -> str:

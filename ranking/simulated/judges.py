@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from hashlib import blake2b
 
@@ -33,20 +34,17 @@ class Truth:
     seed: int
     strengths: dict[int, float]
     skills: dict[int, float]
-    talent: float = 0.0  # how much entrants differ by category, in log-odds
+    talents: dict[str, dict[int, float]] = field(default_factory=dict)  # by category and entrant, in log-odds
 
     def chance(self, kind: str, *key: object) -> float:
         """A standard normal number that belongs to these things, whatever the order of voting."""
         digest = blake2b(repr((self.seed, kind, key)).encode(), digest_size=8).digest()
         return random.Random(digest).gauss(0, 1)
 
-    def talent_for(self, entrant: int, category: str) -> float:
-        return self.talent * self.chance("category", entrant, category)
-
     def appeal(self, seat: Seat, entrant: int, matchup: Matchup, sample: int | None) -> float:
         return (
             self.strengths[entrant]
-            + self.talent_for(entrant, matchup.category)
+            + self.talents.get(matchup.category, {}).get(entrant, 0.0)
             + SPREAD["drawing"] * self.chance("drawing", sample)
             + SPREAD["prompt"] * self.chance("prompt", entrant, matchup.prompt_id)
             + SPREAD["taste"] * self.chance("taste", seat.pk, entrant)
@@ -69,7 +67,9 @@ def simulate_judges(
     if run.judging_state != Run.Judging.OPEN:
         raise ValueError(f"Judging of run {run.code} is {run.get_judging_state_display()}; open it first.")
     seats = [seat_simulated(run, number) for number in range(1, judges + 1)]
-    truth = replace(make_truth(run, seats, seed=seed), talent=talent)
+    truth = make_truth(run, seats, seed=seed)
+    if talent:
+        truth = replace(truth, talents=make_talents(run, truth, talent))
     luck = random.Random(seed)
     waiting = {seat.pk: (seat, take_seat(seat.pk).current) for seat in seats}
     cast = 0
@@ -88,7 +88,10 @@ def simulate_judges(
         facts={
             "seed": seed,
             "strengths": dict(zip(names_of(run), map(rounded, truth.strengths.values()), strict=True)),
-            "talents": talents(run, truth),
+            "talents": {
+                category: dict(zip(names_of(run), map(rounded, talents.values()), strict=True))
+                for category, talents in truth.talents.items()
+            },
             "skills": {str(seat): rounded(truth.skills[seat.pk]) for seat in seats},
         },
     )
@@ -120,6 +123,18 @@ def make_truth(run: Run, seats: list[Seat], *, seed: int) -> Truth:
     return Truth(seed, {pk: TOP + step * place for place, pk in enumerate(entrants)}, skills)
 
 
+def make_talents(run: Run, truth: Truth, size: float) -> dict[str, dict[int, float]]:
+    """By category and entrant, what its drawings there have over its strength; over the prompts it evens out for each entrant."""
+    prompts = Counter(run.prompts.order_by().values_list("category", flat=True))
+    talents: dict[str, dict[int, float]] = {category: {} for category in sorted(prompts)}
+    for entrant in truth.strengths:
+        luck = {category: truth.chance("category", entrant, category) for category in prompts}
+        mean = sum(luck[category] * count for category, count in prompts.items()) / prompts.total()
+        for category, own in luck.items():
+            talents[category][entrant] = size * (own - mean)
+    return talents
+
+
 def cast_simulated(seat: Seat, matchup: Matchup, truth: Truth, luck: random.Random) -> Matchup | None:
     """Vote on what is on the screen, and say what comes next.
 
@@ -144,13 +159,6 @@ def choose(seat: Seat, matchup: Matchup, truth: Truth, luck: random.Random) -> s
         return Outcome.TIE
     wins = luck.random() < 1 / (1 + math.exp(-skill * (left - right)))
     return Outcome.LEFT if wins else Outcome.RIGHT
-
-
-def talents(run: Run, truth: Truth) -> dict[str, dict[str, float]]:
-    """By category and entrant, what its drawings there have over its strength."""
-    categories = sorted(set(run.prompts.order_by().values_list("category", flat=True))) if truth.talent else []
-    of_entrants = dict(zip(names_of(run), truth.strengths, strict=True))
-    return {one: {name: rounded(truth.talent_for(pk, one)) for name, pk in of_entrants.items()} for one in categories}
 
 
 def rounded(value: float) -> float:

@@ -27,9 +27,9 @@ def bounded_parts(judged: Mapping[T, int], *, share: int) -> dict[T, float]:
 def blurred(
     rows: list[dict[str, Any]], *, bounds: tuple[float, float] | None = None, luck: random.Random | None = None
 ) -> list[dict[str, Any]]:
-    """Rank, score and one margin for all: a margin of each entrant's own would tell how often it was judged.
+    """Ranks, score and one margin for all: a margin of each entrant's own would tell how often it was judged.
 
-    What lies outside of `bounds` is shown at the bound: moved too far, it would only look absurd.
+    The error is most of what orders neighbours, so a rank is a range: from the best to the worst that the margins allow. What lies outside of `bounds` is shown at the bound: moved too far, it would only look absurd.
     """
     luck = luck or random.SystemRandom()
     kind = "rating" if any("rating" in row for row in rows) else "score"
@@ -45,6 +45,8 @@ def blurred(
         {
             "entrant": name,
             "rank": 1 + sum(other > score for other in scores.values()),
+            "rank_low": 1 + sum(other - score > 2 * margin for other in scores.values()),
+            "rank_high": len(scores) - sum(score - other > 2 * margin for other in scores.values()),
             kind: score,
             "low": max(score - margin, least),
             "high": min(score + margin, most),

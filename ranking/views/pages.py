@@ -23,7 +23,7 @@ from ranking.models import Fit
 from ranking.people import is_closed_to, is_hidden_from
 from ranking.public_states import newest_state, public_sentence
 from ranking.views import page_json
-from ranking.words import labels_of, named, numbers_of
+from ranking.words import labels_of, named, numbers_of, rank_words
 
 FORMS = {"json": "application/json", "md": "text/markdown", "csv": "text/csv", "svg": "image/svg+xml"}
 
@@ -133,6 +133,7 @@ def standings_so_far(state: PublicState, entrants: list[Entrant]) -> dict[str, A
         row
         | {
             "label": one.label,
+            "ranks": rank_words(row["rank_low"], row["rank_high"]),
             "sign": marker_sign(one.number or 0),
             "value": one.value,
             "interval": interval_row(one, scale),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import timedelta
 
 import pytest
@@ -19,7 +20,7 @@ from judging.pairs.voting import undo_vote
 from ranking.fitting import fit_run, publish_fit, refit_fast, refit_fully, set_counting, stale_fits
 from ranking.models import Fit, Standing
 from ranking.pairwise.columns.tallies import tallies_of
-from ranking.simulated.judges import simulate_judges
+from ranking.simulated.judges import make_talents, make_truth, simulate_judges
 from tests.judging.make import make_curator, make_run
 from tests.ranking.alike import assert_alike
 from tests.ranking.voted_run import make_voted_run
@@ -192,6 +193,18 @@ def test_a_new_sites_demo_run_is_left_to_the_command_that_judges_it(run):
         assert stale_fits(Fit.Kind.FULL) == [(run, "pairwise")], "the command never came to it"
     publish_runs([run], by=None, reason="shown")
     assert stale_fits(Fit.Kind.FULL) == [(run, "pairwise")]
+
+
+def test_talents_of_demo_players_even_out_so_that_the_better_player_leads_overall():
+    run = make_run(entrants=5, prompts=7)
+    truth = make_truth(run, [], seed=1)
+    sizes = Counter(run.prompts.values_list("category", flat=True))
+
+    talents = make_talents(run, truth, 1.4)
+
+    for entrant in truth.strengths:
+        assert sum(talents[category][entrant] * count for category, count in sizes.items()) == pytest.approx(0)
+    assert all(max(own.values()) - min(own.values()) > 0.5 for own in talents.values()), "categories differ"
 
 
 def test_only_a_few_old_fits_and_the_published_stay(run):

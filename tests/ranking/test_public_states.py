@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
@@ -23,12 +24,14 @@ from judging.seats import RefusedError
 from ranking.fitting import fit_run, publish_fit
 from ranking.public_states import take_public_states
 from ranking.statistics.blurring import blurred, bounded_parts, by_others
+from ranking.words import rank_words
 from tests.judging.graded import grade, make_rubric_run, seat_with_list
 from tests.judging.make import make_curator, make_run, make_seat
 from tests.ranking.answered_run import make_answered_run
 from tests.ranking.voted_run import make_voted_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
+PLACES = (("a", 2000.0), ("b", 1990.0), ("c", 1000.0))
 FORMS = ({}, {"format": "json"})
 EFFORT = {"seconds": 4321.5, "tokens": 4321, "cost_nano": 4321, "answers": 1}
 CHANCE = re.compile(r"""name="csrfmiddlewaretoken" value="\w+""")
@@ -154,7 +157,8 @@ def test_a_state_has_one_margin_for_all_and_no_counts():
 
     state = PublicState.objects.get()
 
-    assert {frozenset(row) for row in state.standings} == {frozenset({"entrant", "rank", "rating", "low", "high"})}
+    keys = {"entrant", "rank", "rank_low", "rank_high", "rating", "low", "high"}
+    assert {frozenset(row) for row in state.standings} == {frozenset(keys)}
     assert len({row["high"] - row["low"] for row in state.standings}) == 1
     assert all(row["rating"] % 10 == 0 for row in state.standings)
 
@@ -190,6 +194,52 @@ def test_two_states_of_the_same_votes_differ():
     rows = [{"entrant": name, "rating": 1000.0, "low": 900.0, "high": 1100.0} for name in "abcdef"]
 
     assert blurred(rows) != blurred(rows)
+
+
+def test_ranks_are_the_ranges_that_the_margins_allow():
+    far = [{"entrant": name, "rating": score, "low": score - 10, "high": score + 10} for name, score in PLACES]
+
+    rows = {row["entrant"]: (row["rank_low"], row["rank_high"]) for row in blurred(far, luck=random.Random(1))}
+
+    assert rows == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
+
+
+@pytest.mark.parametrize(
+    ("ranges", "sentence", "top"),
+    [
+        ([(1, 1), (2, 3), (2, 3)], "acme/alpha-1 label is ahead so far; judging is open.", ["1", "2–3", "2–3"]),
+        (
+            [(1, 2), (1, 2), (3, 3)],
+            "Two are not separated at the top so far: acme/alpha-1 label and bestco/beta-mini label. Judging is open.",
+            ["1–2", "1–2", "3"],
+        ),
+        ([(1, 3), (1, 3), (1, 3)], "None of the 3 models is ahead yet; judging is open.", []),
+    ],
+)
+def test_nobody_is_called_first_by_the_error_alone(client, ranges, sentence, top):
+    run = make_published(entrants=3)
+    names = run.entrants.order_by("id").values_list("name", flat=True)
+    standings = [
+        {
+            "entrant": name,
+            "rank": place,
+            "rank_low": low,
+            "rank_high": high,
+            "rating": 1000 - place,
+            "low": 900,
+            "high": 1100,
+        }
+        for place, (name, (low, high)) in enumerate(zip(names, ranges, strict=True), start=1)
+    ]
+    PublicState.objects.create(run=run, protocol="pairwise", number=1, standings=standings, votes=60, upto=0)
+
+    card = client.get(reverse("ranking:leaderboards"), {"format": "json"}).json()["leaderboards"][0]
+    page = client.get(reverse("ranking:leaderboard", args=[run.code])).content.decode()
+
+    assert (card["says"], [row["rank"] for row in card["top"]]) == (sentence, top)
+    assert sentence in page
+    for low, high in ranges:
+        assert f'<td class="rank">{rank_words(low, high)}</td>' in page
 
 
 def test_a_vote_in_a_public_state_is_withdrawn_and_its_pair_does_not_come_back(client):

@@ -158,7 +158,9 @@ def test_standings_are_hidden_from_everybody_but_curators_while_pairs_are_adapti
         run=run,
         protocol="pairwise",
         number=1,
-        standings=[{"entrant": "acme/alpha-1", "rank": 1, "rating": 1234, "low": 1200, "high": 1260}],
+        standings=[
+            {"entrant": "acme/alpha-1", "rank_low": 1, "rank_high": 1, "rating": 1234, "low": 1200, "high": 1260}
+        ],
         votes=40,
         upto=0,
     )
