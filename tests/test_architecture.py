@@ -50,6 +50,7 @@ ranking.clock ranking.fitting
 ranking.boards
 ranking.public_states
 ranking.archive ranking.simulated
+ranking.dataset
 ranking.views
 ranking.urls ranking.jobs ranking.admin ranking.management
 benchsite.front benchsite.operations
@@ -68,6 +69,7 @@ BY_NAME = {
     "views": "views",
     "curator_views": "views",
     "archive": "archive",
+    "dataset": "dataset",
 }
 for each in ROOMS:
     RANKS.setdefault(each, RANKS["judging.pairs" if each.startswith("judging") else "ranking.pairwise"])

@@ -73,6 +73,7 @@ class Event(models.Model):
 
         SET_COUNTING = "set counting"
         PUBLISH_LEADERBOARD = "publish leaderboard"
+        PUBLISH_DATASET = "publish dataset"
         SIMULATE_JUDGES = "simulate judges"
         SIMULATE_GRADES = "simulate grades"
         CREATE_ANALYST_TOKEN = "create analyst token"  # noqa: S105

@@ -46,7 +46,7 @@ def leaderboard_markdown(board: PairwiseDocument, *, title: str = "Leaderboard")
     parts += ["## Consistency score", CONSISTENCY_WORDS, _consistency(board)]
     if ratings := board.get("answer_ratings"):
         parts += ["## Elo of the answers", ANSWERS_WORDS, _answers(ratings["overall"])]
-    parts += ["## How far to trust this", _trust(board), "## Method", _method(board)]
+    parts += ["## How far to trust this", _trust(board), "## Method", method_paragraph(board)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -179,7 +179,7 @@ def _trust(board: PairwiseDocument) -> str:
     )
 
 
-def _method(board: PairwiseDocument) -> str:
+def method_paragraph(board: PairwiseDocument) -> str:
     intervals, settings = board["intervals"], board["settings"]
     df = intervals["df"]
     student = "" if df is None or df > NORMAL else f", Student's t with {_number(df)} degrees of freedom"

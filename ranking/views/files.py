@@ -1,6 +1,9 @@
-"""Files in and out: a run's archive as a download, and uploads of whole runs and of grades."""
+"""Files in and out: a run's archive and its dataset as downloads, and uploads of whole runs and of grades."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -13,11 +16,16 @@ from benchsite.lib.files import attachment, kept
 from benchsite.lib.text import visible
 from generation.models import ARCHIVE_DIFFERS, Run
 from generation.runs.errors import RunError
+from judging.disclosure import drawings_are_open
 from ranking.archive.importing import import_run
 from ranking.archive.members import counts_of, listed_members
 from ranking.archive.writing import archive_chunks
+from ranking.dataset.about import AboutError
+from ranking.dataset.files import chunks_of
+from ranking.dataset.publishing import zipped_dataset
+from ranking.dataset.tables import tables_of
 from ranking.rubric.import_grades import import_grades
-from ranking.views.forms import ArchiveForm, GradesForm
+from ranking.views.forms import ArchiveForm, DatasetForm, GradesForm
 
 
 @curator_required
@@ -30,6 +38,42 @@ def archive_response(run: Run) -> StreamingHttpResponse:
     """Streamed: the first bytes come at once, and memory stays flat."""
     headers = {"Content-Disposition": attachment(f"{run.suite}-{run.code}.zip"), "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(archive_chunks(run), content_type="application/zip", headers=headers)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def publish_dataset(request: UserRequest, code: str) -> HttpResponseBase:
+    run = get_object_or_404(Run, code=code)
+    form = DatasetForm(request.POST or None, initial={"title": str(run), "authors": request.user.get_full_name()})
+    if request.method == "POST" and form.is_valid():
+        try:
+            return _download(run, form, request)
+        except AboutError as error:
+            form.add_error(error.field, error.message)
+        except RunError as error:
+            form.add_error(None, str(error))
+    return _page(request, run, form)
+
+
+def _page(request: HttpRequest, run: Run, form: DatasetForm) -> HttpResponse:
+    context = {"run": run, "form": form, "open": drawings_are_open(run), "tables": tables_of(run)}
+    return render(request, "ranking/dataset.html", context)
+
+
+def _download(run: Run, form: DatasetForm, request: UserRequest) -> StreamingHttpResponse:
+    """The zip is made before the first byte, so that what goes wrong is said on the page; it is deleted after the last."""
+    with ExitStack() as stack:
+        path = stack.enter_context(zipped_dataset(run, form.about(), by=request.user))
+        opened = stack.pop_all()
+
+    def chunks() -> Iterator[bytes]:
+        with opened:
+            yield from chunks_of(path)
+
+    response = StreamingHttpResponse(chunks(), content_type="application/zip")
+    response["Content-Disposition"] = attachment(path.name)
+    response["Content-Length"] = str(path.stat().st_size)
+    return response
 
 
 @curator_required

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import forms
 
 from judging.views.forms import import_reason_field
+from ranking.dataset.about import LICENCES, LONGEST, About
 from ranking.models import Counting
 
 
@@ -56,3 +57,28 @@ class PastForm(forms.Form):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S"),
         help_text="UTC. The leaderboard is rebuilt from the votes that stood then.",
     )
+
+
+class DatasetForm(forms.Form):
+    """What the publisher says of a dataset."""
+
+    title = forms.CharField(max_length=200)
+    authors = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 2}), max_length=2000, help_text="People or an organisation; one a line."
+    )
+    consent = forms.CharField(
+        label="Consent of judges",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        max_length=LONGEST,
+        help_text="What judges agreed to when they joined. It is printed in the card and in LICENSE.md.",
+    )
+    licence = forms.ChoiceField(choices=[(each.spdx, f"{each.title} ({each.spdx})") for each in LICENCES.values()])
+    version = forms.CharField(max_length=20, initial="1.0.0", help_text="Raise it with every release of the same run.")
+    url = forms.URLField(
+        label="Address", required=False, assume_scheme="https", help_text="Where the dataset will be, if you know it."
+    )
+
+    def about(self) -> About:
+        data = self.cleaned_data
+        authors = tuple(data["authors"].splitlines())
+        return About(authors, data["consent"], data["licence"], data["version"], data["title"], data["url"]).checked()

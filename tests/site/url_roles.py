@@ -115,6 +115,7 @@ ADDRESSES = {
     "ranking:share_picture": Row(PRIVATE, NONE, ("@run",)),
     "ranking:share_picture (published)": Row(PUBLISHED, NONE, ("@published",)),
     "ranking:archive": Row(CURATORS, CURATORS_405, ("@run",)),
+    "ranking:dataset": Row(CURATORS, CURATORS, ("@run",)),
     "ranking:import_run": Row(CURATORS, CURATORS),
     "ranking:import_grades": Row(CURATORS, CURATORS, ("@rubric",)),
     "gallery:gallery": Row(PRIVATE, NONE, ("@run",)),

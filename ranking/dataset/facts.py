@@ -1,0 +1,185 @@
+"""What a dataset's papers say of its run, in sentences; every number is counted here or taken from the leaderboard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Max, Min
+
+from benchsite.version import VERSION
+from generation.models import Run, Sample
+from generation.protocols import PROTOCOLS, load, protocols_of
+from judging.provenance import import_reasons, marks_of
+from ranking.dataset.about import About
+from ranking.dataset.columns import Published
+from ranking.dataset.tables import protocol_modules
+from ranking.people import with_labels
+
+SMALLEST_GROUP = 5  # judges: a smaller group is not counted, or its members could be told
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One run in sentences."""
+
+    code: str
+    name: str
+    title: str
+    description: str
+    keywords: list[str]
+    collection: str
+    timeframe: list[str]
+    missing: str
+    methods: str
+    headline: str
+    judges: str
+    machines: list[str]
+    privacy: str
+    biases: list[str]
+    limitations: list[str]
+    provenance: list[str]
+    warnings: list[str]
+    bibtex: str
+    leaderboards: dict[str, dict[str, Any]]
+
+
+def facts_of(source: Published, about: About) -> Facts:
+    run = source.run
+    title, boards = about.title or str(run), leaderboards(source)
+    labels = dict(run.entrants.values_list("name", "label"))
+    entries = protocols_of(run)
+    methods, headlines = [], []
+    for name, board in boards.items():
+        modules = protocol_modules([name])
+        sentence = load(entries[name].sentence)(board, labels) if entries[name].sentence and board["overall"] else ""
+        methods.append(modules[0].methods(board, labels) if modules else _scored(entries[name].rests_on, board))
+        headlines.append(sentence)
+    name = f"{run.suite}-{run.code}"
+    people, machines = run.seats.filter(is_simulated=False).count(), run.seats.filter(is_simulated=True).count()
+    judged = _first_and_last(run)
+    answers = run.samples.count()
+    return Facts(
+        code=run.code,
+        name=name,
+        title=title,
+        description=f"{title}: drawings by language models in the format {run.format}, and how they were judged "
+        f"({', '.join(PROTOCOLS[key].label.lower() for key in boards)}).",
+        keywords=["benchmark", "human preference", "leaderboard", "language models", run.format.replace("_", " ")],
+        collection=f"{run.entrants.count():,} entrants were asked {run.prompts.count():,} prompts of the suite "
+        f"“{run.suite}” between {run.created_at:%Y-%m-%d} and {_drawn(run)}: {answers:,} answers were asked for.",
+        timeframe=[moment.isoformat() for moment in judged],
+        missing=_missing(run),
+        methods="\n\n".join(methods),
+        headline=" ".join(filter(None, headlines)),
+        judges=group_sentence(people=people, machines=machines),
+        machines=[f"{machines:,} simulated judges of Benchsite {VERSION}"] if machines else ["none"],
+        privacy="Judges are numbered; no name, account, address or free text of theirs is published. "
+        "Times of votes are exact.",
+        biases=_biases(run, machines),
+        limitations=[
+            "Judges were invited and are no sample of any population.",
+            "Ratings compare the entrants of this run on its prompts; they do not carry over to other runs.",
+        ],
+        provenance=_provenance(run, boards),
+        warnings=_warnings(run, machines),
+        bibtex=bibtex(name, title, about),
+        leaderboards=boards,
+    )
+
+
+def leaderboards(source: Published) -> dict[str, dict[str, Any]]:
+    """The leaderboard document of each protocol, with judges by number."""
+    seats = dict(source.run.seats.order_by("id").values_list("pseudonym", "id"))
+    labels = {name: source.judges[seat] or "unknown judges" for name, seat in seats.items()}
+    boards = {}
+    for name, result in source.results.items():
+        boards[name] = with_labels({key: value for key, value in result.items() if key != "run"}, labels)
+    return boards
+
+
+def group_sentence(*, people: int, machines: int) -> str:
+    parts = [_group(people, "person judged", "people judged")] if people else ["No person judged"]
+    parts += [_group(machines, "simulated judge took part", "simulated judges took part")] if machines else []
+    return f"{'; '.join(parts)}. What they said of themselves is not published."
+
+
+def _group(count: int, one: str, many: str) -> str:
+    return f"{count:,} {many}" if count >= SMALLEST_GROUP else f"Fewer than {SMALLEST_GROUP} {many}"
+
+
+def bibtex(name: str, title: str, about: About) -> str:
+    authors = " and ".join(f"{{{_tex(author)}}}" for author in about.authors)
+    lines = [
+        f"  title = {{{_tex(title)}}},",
+        f"  author = {{{authors}}},",
+        f"  year = {{{about.on.year}}},",
+        f"  version = {{{about.version}}},",
+        f"  note = {{Dataset, made with Benchsite {VERSION}}},",
+        *([f"  url = {{{about.url}}},"] if about.url else []),
+    ]
+    return "\n".join([f"@misc{{{name.replace('-', '_')},", *lines, "}"])
+
+
+def _tex(text: str) -> str:
+    escaped = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    escaped |= {mark: f"\\{mark}" for mark in "&%$#_{}"}
+    return "".join(escaped.get(mark, mark) for mark in text)
+
+
+def _scored(rests_on: str, board: dict[str, Any]) -> str:
+    entrants = len(board.get("overall", ()))
+    return f"{board.get('votes', 0):,} {rests_on} of {entrants:,} entrants were scored by a formula, without judges."
+
+
+def _first_and_last(run: Run) -> list[Any]:
+    spans = [run.votes.aggregate(a=Min("voted_at"), b=Max("voted_at"))]
+    spans.append(run.grades.aggregate(a=Min("graded_at"), b=Max("graded_at")))
+    moments = [moment for span in spans for moment in span.values() if moment]
+    return [min(moments), max(moments)] if moments else [run.created_at]
+
+
+def _drawn(run: Run) -> str:
+    last = run.samples.aggregate(last=Max("drawn_at"))["last"]
+    return f"{last or run.created_at:%Y-%m-%d}"
+
+
+def _missing(run: Run) -> str:
+    missing = run.samples.exclude(state=Sample.State.DRAWN).count()
+    invalid = run.samples.filter(state=Sample.State.DRAWN).exclude(verdict=Sample.Verdict.VALID).count()
+    return (
+        f"{missing:,} of {run.samples.count():,} answers are missing, and {invalid:,} that came have no valid drawing; "
+        "all are rows of the table `samples`, with the reason."
+    )
+
+
+def _biases(run: Run, machines: int) -> list[str]:
+    biases = ["Judges may prefer a side; the leaderboard reports a side bias where drawings were shown in pairs."]
+    if run.was_adaptive:
+        biases.append("Pairs whose order was undecided were shown more often, at least for a time.")
+    if machines:
+        biases.append("Votes of simulated judges follow a program's preferences, not people's.")
+    return biases
+
+
+def _provenance(run: Run, boards: dict[str, Any]) -> list[str]:
+    entries, lines = protocols_of(run), []
+    for name in boards:
+        marks, what = marks_of(run, entries[name]), entries[name].rests_on
+        lines += [f"{marks['kept_out']:,} {what} count in no score: the judge could know the names."] * bool(
+            marks.get("kept_out")
+        )
+        lines += [f"{marks['imported']:,} {what} were brought in from files or archives."] * bool(marks.get("imported"))
+        lines += [f"{marks['unconfirmed']:,} {what} wait for their judge to confirm a new password."] * bool(
+            marks.get("unconfirmed")
+        )
+    return [*lines, *(f"Imported: {reason}" for reason in import_reasons(run))]
+
+
+def _warnings(run: Run, machines: int) -> list[str]:
+    warnings = []
+    if run.is_demo or run.entrants.filter(is_demo=True).exists():
+        warnings.append("Demo players, not language models, made drawings of this run.")
+    if machines:
+        warnings.append("Simulated judges, not people, took part in judging.")
+    return warnings

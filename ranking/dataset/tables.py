@@ -1,0 +1,244 @@
+"""The tables that every published run has. A protocol adds its own: `TABLES` in `dataset.py` of its ranking room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+
+from generation.models import OFFENSIVE, UNFINISHED, ProviderCall, Run, Sample
+from generation.protocols import PROTOCOLS, module_in, protocols_of
+from ranking.archive.lines import entrant_rows, measure_rows, model_rows, prompt_rows, sample_rows, undrawn_rows
+from ranking.archive.writing import leaderboard_result
+from ranking.dataset.columns import Published, Rows, Table, columns_of
+from ranking.fitting import standing_rows
+
+UNENDED = "unfinished"
+
+PROMPTS = Table(
+    "prompts",
+    "what was asked",
+    columns_of(
+        prompt_id=("text", "the prompt's key in the suite"),
+        code=("text", "its public id"),
+        position=("whole", "its place in the suite, from 0"),
+        prompt=("text", "the words that were asked"),
+        subject=("text", "what is to be drawn"),
+        category=("text", "its category"),
+        facts=("json", "what the format needs to know about it"),
+    ),
+    lambda source: ({**row, "prompt_id": row["prompt"], "prompt": row["text"]} for row in prompt_rows(source.run)),
+)
+MODELS = Table(
+    "models",
+    "the language models, what they cost and what is known of them",
+    columns_of(
+        model_id=("text", "the model as its provider names it"),
+        label=("text", "the model as pages name it"),
+        provider=("text", "the provider's name"),
+        note=("text", "a remark of the suite's author"),
+        extra_prompt=("text", "what was added to this model's prompts"),
+        parameters=("json", "what was set for this model alone"),
+        price_in_nano=("whole", "nano-dollars (10⁻⁹ US$) for a million tokens in"),
+        price_out_nano=("whole", "nano-dollars for a million tokens out"),
+        price_request_nano=("whole", "nano-dollars for a request"),
+        price_image_nano=("whole", "nano-dollars for a picture in a request"),
+        facts=("json", "organisation, weights, licence, released, context and such; a key is left out where unknown"),
+        refused_reason=("text", "why the provider would not serve it"),
+    ),
+    lambda source: model_rows(source.run),
+)
+ENTRANTS = Table(
+    "entrants",
+    "who is ranked: a model, or a program that ran on every model",
+    columns_of(
+        entrant=("text", "the name that votes, grades and standings use"),
+        code=("text", "its public id"),
+        label=("text", "the name on pages"),
+        note=("text", "a remark of the suite's author"),
+        model_id=("text", "the model; empty for a program"),
+        team=("text", "who wrote the program"),
+        turns=("json", "the program's prompts in order"),
+        source=("text", "the source of a program that ran elsewhere"),
+        python=("text", "the source of a program that was run in a sandbox"),
+        baseline=("flag", "a program to compare with"),
+        approved=("flag", "accepted by the curators"),
+        disqualified=("text", "the reason; empty while it competes"),
+        is_demo=("flag", "a demo player, not a language model"),
+    ),
+    lambda source: entrant_rows(source.run),
+)
+MEASURES = Table(
+    "measures",
+    "what automatic scores say of samples",
+    columns_of(
+        sample=("text", "the sample"),
+        backend=("text", "which backend measured it; two backends never mix"),
+        values=("json", "what it says"),
+        format_version=("whole", "version of the rules"),
+        measured_at=("time", "when"),
+    ),
+    lambda source: iter(sorted(measure_rows(source.run), key=lambda row: (row["sample"], row["backend"]))),
+)
+
+
+def _sample_table(source: Published) -> Rows:
+    run = source.run
+    calls = ProviderCall.objects.filter(run=run).exclude(outcome=ProviderCall.Outcome.OPEN).order_by()
+    unknown = Count("id", filter=Q(cost_nano=None))
+    costs = {
+        code: (None if missing else cost, tokens, spent)
+        for code, cost, tokens, spent, missing in calls.values_list("sample__code").annotate(
+            Sum("cost_nano"), Sum("prompt_tokens"), Sum("latency_ms"), unknown=unknown
+        )
+    }
+
+    def charged(code: str) -> dict[str, Any]:
+        return dict(zip(("cost_nano", "prompt_tokens", "latency_ms"), costs.get(code, (None,) * 3), strict=True))
+
+    for row in sample_rows(run):
+        withheld = OFFENSIVE in row["flags"]
+        yield {
+            **row,
+            **charged(row["sample"]),
+            "state": Sample.State.DRAWN,
+            "prompt_id": row["prompt"],
+            "prompt": row["prompt_text"],
+            "attempt": row["attempt_number"],
+            "answer": None if withheld else row["raw_output"],
+            "answer_base64": None if withheld else row["raw_base64"],
+            "drawing": None if withheld else row["sanitized_output"],
+            "earlier_answers": [] if withheld else row["earlier_answers"],
+        }
+    prompts = dict(run.prompts.values_list("key", "text"))
+    categories = dict(run.prompts.values_list("key", "category"))
+    for row in sorted(undrawn_rows(run), key=lambda row: row["sample"]):
+        ended = row["state"] in ("failed", "cancelled") and row["reason"] != UNFINISHED
+        yield {
+            **row,
+            **charged(row["sample"]),
+            "state": row["state"] if ended else UNENDED,
+            "reason": "" if not ended else row["reason"],
+            "prompt_id": row["prompt"],
+            "prompt": prompts[row["prompt"]],
+            "category": categories[row["prompt"]],
+            "attempt": row["attempt_number"],
+        }
+
+
+SAMPLES = Table(
+    "samples",
+    "answers of models with the drawings found in them, invalid and missing ones too",
+    columns_of(
+        sample=("text", "the sample's public id, which the other tables refer to"),
+        entrant=("text", "who is ranked for it"),
+        model_id=("text", "who answered"),
+        prompt_id=("text", "the prompt's key"),
+        prompt=("text", "the words that were asked"),
+        category=("text", "the prompt's category"),
+        attempt=("whole", "1 for the first answer to this prompt"),
+        state=("text", f"drawn, failed, cancelled or {UNENDED}"),
+        drawing=("text", "the drawing; empty where there is none, or where it was withheld as offensive"),
+        answer=("text", "the whole answer as text"),
+        answer_base64=("text", "the answer's bytes, where they are not the UTF-8 of `answer`"),
+        valid=("flag", "whether it is a drawing by the format's rules"),
+        reason=("text", "why not"),
+        detail=("text", "the reason in words"),
+        flags=("json", "what else was noticed"),
+        facts=("json", "what the format's reader learned"),
+        finish_reason=("text", "why the model stopped"),
+        prompt_tokens=("whole", "tokens of all requests"),
+        completion_tokens=("whole", "tokens of the answer"),
+        cost_nano=("whole", "nano-dollars of all requests; empty where a price is unknown"),
+        latency_ms=("whole", "how long all requests took together"),
+        earlier_answers=("json", "a program's answers before the last turn"),
+        questions=("json", "what a Python program asked"),
+        drawn_at=("time", "when the answer was stored"),
+        imported=("flag", "came from a file, not from a provider"),
+        demo=("flag", "answered by a demo player"),
+        format=("text", "how answers are read"),
+        format_version=("whole", "version of the rules that read it"),
+        held=("flag", "signs itself, and was kept from judges"),
+        excluded_reason=("text", "why a curator excluded it; empty otherwise"),
+        failure=("text", "the last error's code, where there is no answer"),
+    ),
+    _sample_table,
+)
+
+
+def _judge_table(source: Published) -> Rows:
+    counts = {}
+    for rows in ("votes", "grades"):
+        records = getattr(source.run, rows).filter(withdrawn_at=None, kept_out=False).order_by()
+        counts[rows] = dict(records.values_list("seat_id").annotate(Count("id")))
+    for n, seat in enumerate(source.run.seats.order_by("id"), start=1):
+        yield {
+            "judge": f"judge-{n}",
+            "unknown": seat.is_unknown,
+            "simulated": seat.is_simulated,
+            "weight": seat.weight,
+            **{rows: counted.get(seat.pk, 0) for rows, counted in counts.items()},
+        }
+
+
+JUDGES = Table(
+    "judges",
+    "judges by number; nothing else is published about them",
+    columns_of(
+        judge=("text", "the pseudonym, which votes and grades refer to"),
+        unknown=("flag", "stands for votes of a file that names no judge; their `judge` is empty"),
+        simulated=("flag", "a program, not a person"),
+        weight=("number", "how much a vote counts in the ratings, 0 to 1; 0 where a curator set this judge aside"),
+        votes=("whole", "votes not taken back"),
+        grades=("whole", "grades not taken back"),
+    ),
+    _judge_table,
+)
+
+
+def _standing_table(source: Published) -> Rows:
+    for name, result in source.results.items():
+        for scope, row in standing_rows(result):
+            numbers = {key: row.get(key) for key in ("low", "high", "rank", "rank_low", "rank_high")}
+            score, n = row.get("rating", row.get("score")), row.get("votes", row.get("n"))
+            yield {"protocol": name, "scope": scope, "entrant": row["entrant"], "score": score, "n": n, **numbers}
+
+
+STANDINGS = Table(
+    "standings",
+    "the leaderboard as rows; `leaderboard-*.json` has the whole of it",
+    columns_of(
+        protocol=("text", "how drawings were scored"),
+        scope=("text", "`overall`, or `category:` and its key"),
+        entrant=("text", "who is ranked"),
+        score=("number", "a rating (Elo), or points"),
+        low=("number", "lower end of its interval; empty where there is none"),
+        high=("number", "upper end"),
+        rank=("whole", "place"),
+        rank_low=("whole", "best place that the data allow"),
+        rank_high=("whole", "worst place that the data allow"),
+        n=("whole", "votes, grades or samples behind it"),
+    ),
+    _standing_table,
+)
+EVERY_RUN = (PROMPTS, MODELS, ENTRANTS, SAMPLES, MEASURES, JUDGES)
+
+
+def published(run: Run) -> Published:
+    """Judges are numbered in the order in which they joined, as on public pages."""
+    seats = list(run.seats.order_by("id").values_list("id", "is_unknown", "weight"))
+    names = {seat: None if unknown else f"judge-{n}" for n, (seat, unknown, _) in enumerate(seats, start=1)}
+    results = {name: leaderboard_result(run, name, entry) for name, entry in protocols_of(run).items()}
+    return Published(run, names, {seat: weight for seat, _, weight in seats}, results)
+
+
+def protocol_modules(protocols: list[str]) -> list[Any]:
+    """`dataset.py` of these protocols' rooms, where they have one."""
+    rooms = [PROTOCOLS[name].ranking_room for name in protocols if name in PROTOCOLS]
+    return [module for room in rooms if (module := module_in(room, "dataset"))]
+
+
+def tables_of(run: Run) -> list[Table]:
+    """What judges said first: it is what most readers come for."""
+    judged = [table for module in protocol_modules(run.protocols) for table in module.TABLES]
+    return [*judged, *EVERY_RUN, STANDINGS]

@@ -1,0 +1,68 @@
+"""Grades as a published dataset has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judging.models import Grade
+from ranking.dataset.columns import Published, Rows, Table, columns_of
+
+PATHS = {
+    "seat": "seat_id",
+    "sample": "sample__code",
+    "entrant": "sample__entrant__name",
+    "prompt_id": "sample__prompt__key",
+    "category": "sample__prompt__category",
+    "attempt": "sample__attempt",
+    "dimension": "dimension",
+    "value": "value",
+    "timestamp": "graded_at",
+    **{name: name for name in ("kept_out", "imported", "withdrawn_at")},
+}
+
+
+def grade_table(source: Published) -> Rows:
+    """In an order that any site gives them."""
+    order = ("graded_at", "seat_id", "sample__prompt__position", "sample__entrant_id", "sample__attempt", "dimension")
+    grades = Grade.objects.filter(run=source.run).order_by(*order, "id")
+    excluded = set(source.run.samples.excluded().values_list("code", flat=True))
+    for values in grades.values_list(*PATHS.values()).iterator(chunk_size=2000):
+        row = dict(zip(PATHS, values, strict=True))
+        seat = row.pop("seat")
+        weight = source.weights[seat]
+        out = row["withdrawn_at"] is not None or row["kept_out"] or row["sample"] in excluded or not weight
+        yield {**row, "judge": source.judges[seat], "weight": weight, "split": "uncounted" if out else "train"}
+
+
+GRADES = Table(
+    "grades",
+    "grades of drawings by a rubric, one row a dimension",
+    columns_of(
+        judge=("text", "the judge's pseudonym"),
+        entrant=("text", "who drew it"),
+        sample=("text", "the drawing, in the table `samples`"),
+        prompt_id=("text", "the prompt's key"),
+        category=("text", "the rubric's stage, which is the prompt's category"),
+        attempt=("whole", "which attempt"),
+        dimension=("text", "what was graded"),
+        value=("number", "the grade, 0 to 10"),
+        timestamp=("time", "when"),
+        weight=("number", "how much the judge's grades count, 0 to 1"),
+        kept_out=("flag", "in no score, because the judge could know the names"),
+        imported=("flag", "came from a file of grades"),
+        withdrawn_at=("time", "when it was taken back or replaced"),
+    ),
+    grade_table,
+    splits=(("train", "the grades that count"), ("uncounted", "grades that count in no score")),
+)
+TABLES = (GRADES,)
+
+
+def methods(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    """How the scores came about; every number is taken from the leaderboard."""
+    grades, judges = result.get("votes", 0), len(result.get("judges", ()))
+    return (
+        f"{grades:,} grades by {judges:,} judges on drawings by {len(result.get('overall', ())):,} entrants were counted. "
+        "Judges saw one drawing at a time, without a name, and graded it by each dimension of the rubric."
+    )
