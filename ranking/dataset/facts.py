@@ -16,8 +16,6 @@ from ranking.dataset.columns import Published
 from ranking.dataset.tables import protocol_modules
 from ranking.people import with_labels
 
-SMALLEST_GROUP = 5  # judges: a smaller group is not counted, or its members could be told
-
 
 @dataclass(frozen=True)
 class Facts:
@@ -63,7 +61,7 @@ def facts_of(source: Published, about: About) -> Facts:
         code=run.code,
         name=name,
         title=title,
-        description=f"{title}: drawings by language models in the format {run.format}, and how they were judged "
+        description=f"{title}: drawings in the format {run.format}, and how they were judged "
         f"({', '.join(PROTOCOLS[key].label.lower() for key in boards)}).",
         keywords=["benchmark", "human preference", "leaderboard", "language models", run.format.replace("_", " ")],
         collection=f"{run.entrants.count():,} entrants were asked {run.prompts.count():,} prompts of the suite "
@@ -99,13 +97,10 @@ def leaderboards(source: Published) -> dict[str, dict[str, Any]]:
 
 
 def group_sentence(*, people: int, machines: int) -> str:
-    parts = [_group(people, "person judged", "people judged")] if people else ["No person judged"]
-    parts += [_group(machines, "simulated judge took part", "simulated judges took part")] if machines else []
-    return f"{'; '.join(parts)}. What they said of themselves is not published."
-
-
-def _group(count: int, one: str, many: str) -> str:
-    return f"{count:,} {many}" if count >= SMALLEST_GROUP else f"Fewer than {SMALLEST_GROUP} {many}"
+    """Nothing that would divide judges into groups is published, so there is no small group to hide."""
+    by = f"{people:,} {'person' if people == 1 else 'people'}" if people else "no person"
+    beside = f" and {machines:,} simulated judge{'' if machines == 1 else 's'}" if machines else ""
+    return f"Judged by {by}{beside}. What judges said of themselves is not published."
 
 
 def bibtex(name: str, title: str, about: About) -> str:
@@ -148,8 +143,8 @@ def _missing(run: Run) -> str:
     missing = run.samples.exclude(state=Sample.State.DRAWN).count()
     invalid = run.samples.filter(state=Sample.State.DRAWN).exclude(verdict=Sample.Verdict.VALID).count()
     return (
-        f"{missing:,} of {run.samples.count():,} answers are missing, and {invalid:,} that came have no valid drawing; "
-        "all are rows of the table `samples`, with the reason."
+        f"Answers that are missing: {missing:,} of {run.samples.count():,}. Answers without a valid drawing: {invalid:,}. "
+        "All are rows of the table `samples`, with the reason."
     )
 
 
@@ -162,17 +157,20 @@ def _biases(run: Run, machines: int) -> list[str]:
     return biases
 
 
+MARKS = {
+    "kept_out": "in no score, because the judge could know the names",
+    "imported": "brought in from files or archives",
+    "unconfirmed": "waiting for their judge to confirm a new password",
+}
+
+
 def _provenance(run: Run, boards: dict[str, Any]) -> list[str]:
     entries, lines = protocols_of(run), []
     for name in boards:
         marks, what = marks_of(run, entries[name]), entries[name].rests_on
-        lines += [f"{marks['kept_out']:,} {what} count in no score: the judge could know the names."] * bool(
-            marks.get("kept_out")
-        )
-        lines += [f"{marks['imported']:,} {what} were brought in from files or archives."] * bool(marks.get("imported"))
-        lines += [f"{marks['unconfirmed']:,} {what} wait for their judge to confirm a new password."] * bool(
-            marks.get("unconfirmed")
-        )
+        lines += [
+            f"{what[0].upper()}{what[1:]} {says}: {marks[key]:,}." for key, says in MARKS.items() if marks.get(key)
+        ]
     return [*lines, *(f"Imported: {reason}" for reason in import_reasons(run))]
 
 

@@ -46,7 +46,12 @@ def leaderboard_markdown(board: PairwiseDocument, *, title: str = "Leaderboard")
     parts += ["## Consistency score", CONSISTENCY_WORDS, _consistency(board)]
     if ratings := board.get("answer_ratings"):
         parts += ["## Elo of the answers", ANSWERS_WORDS, _answers(ratings["overall"])]
-    parts += ["## How far to trust this", _trust(board), "## Method", method_paragraph(board)]
+    parts += [
+        "## How far to trust this",
+        _trust(board),
+        "## Method",
+        f"{method_paragraph(board)} W / L / T / F: wins, losses, ties, fails.",
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -191,7 +196,6 @@ def method_paragraph(board: PairwiseDocument) -> str:
         f"The design effect is {effect:.1f}." if board["votes"] and effect else "",
         ties_sentence(board["ties"]),
         "Rank ranges hold for all at once.",
-        "W / L / T / F: wins, losses, ties, fails.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 

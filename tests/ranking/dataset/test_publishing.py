@@ -21,7 +21,6 @@ from generation.runs.errors import RunError
 from judging.models import Report, Vote
 from ranking.dataset.about import About, AboutError
 from ranking.dataset.columns import TYPES
-from ranking.dataset.facts import group_sentence
 from ranking.dataset.publishing import publish_dataset
 from ranking.dataset.tables import tables_of
 from tests.judging.make import close_judging, make_curator
@@ -187,11 +186,6 @@ def test_nothing_private_is_published(run, folder):
         whole += pd.read_parquet(path).to_csv().encode()
 
     assert [word for word in private if word.encode() in whole] == []
-
-
-def test_a_small_group_of_judges_is_not_counted():
-    assert group_sentence(people=4, machines=0).startswith("Fewer than 5 people judged")
-    assert group_sentence(people=5, machines=2).startswith("5 people judged; Fewer than 5 simulated judges")
 
 
 def test_offensive_drawings_are_withheld(run, tmp_path):
