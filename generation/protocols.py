@@ -68,6 +68,7 @@ class Protocol:
     - `invitation` tells a new judge what to expect.
     - `judge_page` is where a judge goes on; `curator_page` shows curators how judging is going.
     - `import_page` and `import_label` are the curators' link to bring in what was judged elsewhere.
+    - `studies_page` is the curators' page about studies, where people can judge by this protocol from a link.
     - `judged_at` leads from a run to the time of the newest judgement, to find rankings that missed one.
     - `judgements` leads from a seat to what each judgement is about, such as `votes__matchup`: rows with `kept_out` and
       `withdrawn_at`. By it public states are taken while judging is open; without it there are none.
@@ -102,6 +103,7 @@ class Protocol:
     curator_page: Page = ""
     import_page: Page = ""
     import_label: Words = ""
+    studies_page: Page = ""
     judged_at: str = ""
     judgements: str = ""
     on_join: Function = ""
@@ -141,6 +143,7 @@ PAIRWISE = Protocol(
     curator_page="judging:overview",
     import_page="judging:import_votes",
     import_label="Import votes",
+    studies_page="judging:studies",
     judged_at="seats__last_vote_at",
     judgements="votes__matchup",
     on_join="judging.pairs.serving.take_seat",

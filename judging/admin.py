@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -259,3 +260,4 @@ class PromptTallyAdmin(TallyAdmin):
 
 
 judging_modules("admin")  # each registers the tables of its room
+import_module("judging.studies.admin")

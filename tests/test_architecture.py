@@ -38,6 +38,7 @@ judging.provenance
 judging.pairs judging.grades
 judging.curating judging.files
 judging.views
+judging.studies
 judging.urls judging.account_urls judging.admin judging.management
 ranking.results
 ranking.statistics ranking.charts ranking.words
@@ -79,6 +80,7 @@ PURE = [
     *("generation/formats", "generation/suites", "generation/providers", "generation/demo"),
     "generation/sandbox",
     *("judging/pairs/rounds.py", "judging/pairs/table.py", "judging/pairs/schedule.py", "judging/grades/order.py"),
+    "judging/studies/steps.py",
     "judging/pairs/adaptive/draws.py",
     *("ranking/statistics", "ranking/charts", "ranking/*/scores.py"),
 ]

@@ -22,6 +22,7 @@ from generation.suites.program_files import read_programs
 from generation.suites.prompt_files import read_prompts
 from generation.suites.rubric_files import read_rubric
 from generation.suites.standard import prompts_path, standard_suite
+from generation.suites.studies.study_files import read_study
 from generation.suites.suite import (
     Category,
     Generation,
@@ -206,7 +207,9 @@ def _generation(node: Node, providers: tuple[str, ...]) -> Generation:
 
 
 def _judging(node: Node) -> Judging:
-    fields = read.mapping(node, ("overlap", "repeats", "quota", "target", "reveal", "instructions", "faces", "pairs"))
+    fields = read.mapping(
+        node, ("overlap", "repeats", "quota", "target", "reveal", "instructions", "faces", "pairs", "study")
+    )
     standard = Judging()
     judging = Judging(
         overlap=optional(fields, "overlap", lambda child: read.number(child, 0, 1), standard.overlap),
@@ -217,6 +220,7 @@ def _judging(node: Node) -> Judging:
         instructions=optional(fields, "instructions", lambda child: read.text(child, blank=True).strip(), ""),
         faces=optional(fields, "faces", lambda child: read.choice(child, FACES, "faces"), standard.faces),
         pairs=optional(fields, "pairs", lambda child: read.choice(child, PAIRS, "pairs"), standard.pairs),
+        study=optional(fields, "study", read_study, None),
     )
     if judging.pairs == "adaptive" and judging.reveal == "after_vote":
         problem = "adaptive pairs would tell a judge who knows the names which models are close"

@@ -6,12 +6,12 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache
-from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field
+from typing import Any
 
+from benchsite.lib.frozen import from_json, to_json
 from generation.suites.model_facts import ModelFacts
+from generation.suites.studies.study import Study
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Judging:
     instructions: str = ""
     faces: str = "stack"
     pairs: str = "balanced"
+    study: Study | None = None
 
 
 @dataclass(frozen=True)
@@ -184,13 +185,15 @@ class Suite:
     format_options: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        document: dict[str, Any] = _to_json(self)
+        """Without the study: it has versions of its own, and its codes are no part of what a run publishes."""
+        document: dict[str, Any] = to_json(self)
+        document["judging"].pop("study")
         return document
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Suite:
         """The suite a dict was made from; keys that are absent get today's defaults, so that old runs stay readable."""
-        suite: Suite = _from_json(cls, data)
+        suite: Suite = from_json(cls, data)
         return suite
 
     def digest(self) -> str:
@@ -203,32 +206,3 @@ def without_pictures(config: Mapping[str, Any]) -> dict[str, Any]:
     """A suite's dict as a run keeps it: megabytes of pictures have their own rows."""
     prompts = [{**row, "image": ""} if row.get("image") else row for row in config.get("prompts", ())]
     return {**config, "prompts": prompts}
-
-
-def _to_json(value: Any) -> Any:
-    if is_dataclass(value):
-        return {item.name: _to_json(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, Mapping):
-        return {name: _to_json(child) for name, child in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_to_json(child) for child in value]
-    return value
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
-def _from_json(kind: Any, value: Any) -> Any:
-    if isinstance(kind, UnionType):
-        if value is None:
-            return None
-        kind = next(option for option in get_args(kind) if option is not NoneType)
-    if isinstance(kind, type) and is_dataclass(kind):
-        hints = _hints(kind)
-        return kind(**{name: _from_json(hints[name], value[name]) for name in hints if name in value})
-    if get_origin(kind) is tuple:
-        return tuple(_from_json(get_args(kind)[0], child) for child in value)
-    # A database may hand 1.0 back as 1; the field's type decides.
-    return float(value) if kind is float else value

@@ -74,7 +74,11 @@ def short_name(path: Path) -> str:
 def load_yaml(path: Path) -> Node:
     """The one document of a file as nodes; raises SuiteError and nothing else."""
     name = short_name(path)
-    text = _read(path, name)
+    return parse_yaml(_read(path, name), name)
+
+
+def parse_yaml(text: str, name: str) -> Node:
+    """The one document of a text as nodes; `name` is what errors call it."""
     try:
         loader = yaml.SafeLoader(text)
         return _parse(loader, name)

@@ -62,7 +62,7 @@ def _refuse_unread(run: Run) -> None:
 
 
 @transaction.atomic
-def weigh_judge(*, seat: Seat, weight: float, by: User, reason: str) -> None:
+def weigh_judge(*, seat: Seat, weight: float, by: User | None, reason: str) -> None:
     """Let a judge's votes count fully (1), in part, or not at all in the ranking; they stay on record unchanged."""
     refuse_frozen(seat.run)
     seat.weight, seat.excluded_reason = weight, "" if weight == 1 else reason

@@ -7,5 +7,6 @@ from judging.models.matchups import Kind, Matchup, Report
 from judging.models.public_states import PublicState
 from judging.models.reset_links import ResetLink
 from judging.models.seats import Epoch, Seat, new_seed
+from judging.models.studies import Participation, StepRecord, Study, StudyAnswer, StudyVersion
 from judging.models.tallies import JudgeTally, PromptTally
 from judging.models.votes import Outcome, Vote, VoteQuerySet

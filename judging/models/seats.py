@@ -55,6 +55,11 @@ class Seat(models.Model):
     )
     excluded_reason = models.CharField(max_length=300, blank=True)
     joined_at = models.DateTimeField(default=now)
+    ended_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When a participant's part in a study ended; nothing is voted on or undone after.",
+    )
 
     epoch = models.ForeignKey(Epoch, models.RESTRICT, null=True, blank=True, related_name="seats")
     plan = models.JSONField(default=dict, blank=True, help_text="The order of things in this epoch; never changed.")

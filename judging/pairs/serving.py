@@ -28,7 +28,7 @@ class Screen:
 
 def screen_of(seat: Seat) -> Screen:
     """What the judge sees now; changes nothing."""
-    return present_screen(seat, waiting_of(seat))
+    return Screen(seat, None, None) if seat.ended_at else present_screen(seat, waiting_of(seat))
 
 
 def present_screen(seat: Seat, waiting: Iterable[Matchup]) -> Screen:
@@ -49,6 +49,8 @@ def _ready(waiting: Iterable[Matchup]) -> list[Matchup]:
 def take_seat(seat_id: int) -> Screen:
     """Make sure that the judge has a pair on the screen and one behind it, where the schedule has any."""
     seat = Seat.objects.select_related("run", "epoch").defer("plan", "run__config", "epoch__table").get(pk=seat_id)
+    if seat.ended_at:
+        return Screen(seat, None, None)
     changes = Changes(seat)
     screen = fill_screen(changes, waiting_of(seat))
     changes.apply()
@@ -100,6 +102,8 @@ def read_line(judge: User, code: str) -> tuple[Matchup, list[Matchup], Epoch | N
     seat = matchup.seat
     for row in (matchup, *waiting):
         row.seat, row.run = seat, seat.run
+    if seat.ended_at:
+        raise RefusedError("ended", "Your part in this study has ended. Your votes so far are safe.")
     newest: int | None = matchup.newest_epoch  # type: ignore[attr-defined]  # annotated by with_seats
     return matchup, waiting, seat.epoch if seat.epoch_id == newest else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from benchsite.lib.access import UserRequest
@@ -20,7 +21,7 @@ from judging.pairs.voting import Undone, cast_vote, report_matchup, undo_vote
 from judging.rules import rules_of
 from judging.seats import RefusedError
 from judging.views.forms import CodeForm, ReportForm, read_ballot
-from judging.views.judges import judge_required, own_seat, page_of_judge, wants_json
+from judging.views.judges import STUDY, judge_required, own_seat, page_of_judge, wants_json
 
 STATUS = {"too_fast": 429}
 
@@ -32,6 +33,9 @@ def judge(request: UserRequest, code: str) -> HttpResponse:
     if NAME not in seat.run.protocols:
         return redirect(page_of_judge(seat.run), code)
     screen = screen_of(seat) if seat.run.judging_state == Run.Judging.OPEN else Screen(seat, None, None)
+    study = request.session.get(STUDY, "")
+    if study and screen.current is None:
+        return redirect("judging:study_step", study)
     last = pages.newest_answer(seat, screen.current)
     context = {
         "seat": seat,
@@ -43,6 +47,8 @@ def judge(request: UserRequest, code: str) -> HttpResponse:
         "last": last,
         "marks": last.marks,
         "report": ReportForm(),
+        "study": study,
+        "end": reverse("judging:study_step", args=[study]) if study else reverse("judging:done", args=[seat.run.code]),
     }
     return render(request, "judging/judge.html", context)
 
@@ -64,7 +70,7 @@ def start(request: UserRequest, code: str) -> HttpResponse:
         body = pages.screen_json(screen, have=request.POST.get("have", ""), undo=last.code)
         return JsonResponse(body | {"said": last.sentence, "marks": last.marks})
     if screen.current is None:
-        if screen.seat.voted:
+        if screen.seat.voted or request.session.get(STUDY):
             return redirect("judging:done", code)
         if plan_of(screen.seat).pairs:
             messages.success(request, "There is nothing left to judge in this run. Thank you for coming back.")

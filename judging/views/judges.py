@@ -24,6 +24,7 @@ from judging.models import Seat
 from judging.views.known_browsers import known_since, remember_browser
 
 LINKS_SHOWN = timedelta(days=30)
+STUDY = "study"  # in the session of a participant: the code of the study that brought them
 
 
 def judge_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

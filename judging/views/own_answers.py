@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.access import UserRequest
@@ -11,7 +11,7 @@ from judging.pairs import pages
 from judging.pairs.own.figures import card, own_figures
 from judging.pairs.own.history import CHOICES, counts_by_choice, page_of_answers
 from judging.rules import rules_of
-from judging.views.judges import judge_required, own_seat
+from judging.views.judges import STUDY, judge_required, own_seat
 
 
 @judge_required
@@ -43,6 +43,8 @@ def history(request: UserRequest, code: str) -> HttpResponse:
 def done(request: UserRequest, code: str) -> HttpResponse:
     """The judge's own figures, and a card to share."""
     seat = own_seat(request, code)
+    if study := request.session.get(STUDY):
+        return redirect("judging:study_step", study)
     context = {"run": seat.run, "seat": seat, "own": own_figures(seat), "names": pages.names_shown(seat.run)}
     return render(request, "judging/done.html", context | {"rules": rules_of(seat.run.code).judging})
 

@@ -211,6 +211,16 @@ ADDRESSES = {
     "judging:weigh": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@seat"), {"weight": "0", "reason": "why"}),
     "judging:reset_link": Row(CURATORS_405, CURATORS, ("@run", "@seat")),
     "judging:vouch": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@seat"), {"reason": "why"}),
+    # studies: a participant is whoever comes by the link
+    "judging:study_door": Row(ALL, ALL.replace("200", "400"), ("@study",)),
+    "judging:study_step": Row(ALL.replace("200", "403"), ALL.replace("200", "403"), ("@study",)),
+    "judging:studies": Row(CURATORS, CURATORS_405, ("@run",)),
+    "judging:new_study": Row(CURATORS, CURATORS, ("@run",)),
+    "judging:study": Row(CURATORS, CURATORS_405, ("@run", "@study")),
+    "judging:edit_study": Row(CURATORS, CURATORS, ("@run", "@study")),
+    "judging:study_returns": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@study")),
+    "judging:preview_study": Row(CURATORS, CURATORS_405, ("@run", "@study", "door")),
+    "judging:set_study_state": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@study", "pause")),
     "judging:decide": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@report")),
 }
 UNNAMED = {"favicon.ico": "/favicon.ico", "admin/(?P<url>.*)$": "/admin/nothing/"}

@@ -16,6 +16,7 @@ from django.db import Error, close_old_connections, connection
 from benchsite.lib.database.errors import is_away, server_words
 from benchsite.lib.progress_bar import Bar, Progress
 from judging.pairs.voting import mark_missed
+from judging.studies.entering import free_places
 from ranking.clock import follow_clock, forget_future
 from ranking.fitting import queue_full_fit, refit_fast, refit_fully, stale_fits
 from ranking.models import Fit
@@ -59,6 +60,7 @@ class Command(BaseCommand):
 def refit_once(progress: Progress) -> int:
     """Make every fit that is stale, the fast ones first; says how many."""
     forget_future()
+    free_places()
     mark_missed()
     fast, full = stale_fits(Fit.Kind.FAST), {run.pk for run, _ in stale_fits(Fit.Kind.FULL)}
     for made, (run, protocol) in enumerate(fast, start=1):
@@ -84,6 +86,7 @@ class Memory:
 def look(memory: Memory) -> None:
     """Make the fast fits here, and enqueue the full ones, each run at most once in a while."""
     memory.latest = follow_clock(memory.latest)
+    free_places()
     mark_missed()
     for run, protocol in stale_fits(Fit.Kind.FAST):
         if memory.failed.get((run.pk, protocol)) == run.scores_changed_at:

@@ -9,12 +9,25 @@ from django.contrib.auth.models import User
 from django.utils.timezone import now
 
 from generation.models import Event, Measurement, Notice, ProviderCall, Reading, ReferencePicture, Run
-from judging.models import Grade, GradeItem, GradeSheet, Invitation, Matchup, PairFocus, PublicState, ResetLink
+from judging.models import (
+    Grade,
+    GradeItem,
+    GradeSheet,
+    Invitation,
+    Matchup,
+    PairFocus,
+    Participation,
+    PublicState,
+    ResetLink,
+    StepRecord,
+    StudyAnswer,
+)
 from judging.pairs.serving import take_seat
 from judging.pairs.voting import Ballot, cast_vote, report_matchup
 from ranking.fitting import fit_run, publish_fit, set_counting
 from ranking.tokens import create_token
 from tests.judging.make import make_run, make_seat
+from tests.judging.studies.make import make_study
 
 
 def make_rows(user: User, *, number: int = 0) -> Run:
@@ -39,7 +52,19 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     Grade.objects.create(run=run, seat=seat, sample=sample, dimension="likeness", value=7)
     PublicState.objects.create(run=run, protocol="pairwise", number=1, standings=[], votes=0, upto=0)
     PairFocus.objects.create(run=run, votes=0, pairs=[], read_at=now())
+    make_participation(run, number=number)
     set_counting(run=run, ties="drop", fails="half", by=user)
     publish_fit(fit=fit_run(run), by=user, title="Midterm")
     create_token(label="A notebook", by=user)
     return run
+
+
+def make_participation(run: Run, *, number: int) -> None:
+    """A study that somebody has begun."""
+    study = make_study(run)
+    guest = User.objects.create(username=f"guest-{run.pk}")
+    mine = Participation.objects.create(
+        study=study, version=study.versions.get(), guest=guest, external_id=f"p{number}"
+    )
+    StepRecord.objects.create(participation=mine, step="profile")
+    StudyAnswer.objects.create(participation=mine, step="profile", question="age", value="18 or older")

@@ -1,0 +1,1 @@
+"""What a study is, and how it is read from YAML."""

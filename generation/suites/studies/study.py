@@ -1,0 +1,148 @@
+"""A study as frozen data: what people who come from a link are told and asked, and what each way to end says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchsite.lib.frozen import from_json, to_json
+
+KINDS = ("choice", "several", "number", "text")
+# Every way to end, or to be turned away at the door, and what a curator's page calls it.
+OUTCOMES = {
+    "done": "done",
+    "refused": "refused consent",
+    "screened_out": "screened out",
+    "failed_gold": "failed the attention checks",
+    "timed_out": "timed out",
+    "returned": "returned",
+    "no_work_left": "no work left",
+    "study_full": "study full",
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """One thing that participants are asked. `answers` are the right ones of a comprehension check."""
+
+    key: str
+    text: str
+    kind: str = "choice"
+    options: tuple[str, ...] = ()
+    required: bool = True
+    low: float | None = None
+    high: float | None = None
+    help: str = ""
+    screen_out: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Consent:
+    """What participants agree to; each statement is a box to tick."""
+
+    version: str
+    text: str
+    statements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """Questions with right answers, and how often they may be tried."""
+
+    questions: tuple[Question, ...]
+    tries: int = 2
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Platform:
+    """Where participants are recruited: the parameters of its links, and the address that they return to."""
+
+    name: str
+    id: str
+    others: tuple[str, ...] = ()
+    return_url: str = ""  # with {code}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What a participant reads at one end of the study, and the code to give the platform; no code where it is empty."""
+
+    text: str = ""
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Study:
+    """All that a participant meets, in order. What is absent is left out.
+
+    `pairs` is the number of pairs for each participant, `places` how many may finish, `minutes` how long each may take.
+    """
+
+    name: str
+    pairs: int = 20
+    title: str = ""
+    welcome: str = ""
+    ask_name: bool = False
+    consent: Consent | None = None
+    profile: tuple[Question, ...] = ()
+    check: Check | None = None
+    instructions: str = ""
+    closing: tuple[Question, ...] = ()
+    places: int | None = None
+    minutes: int | None = None
+    votes_of_dropouts: str = "keep"  # or drop
+    platform: Platform | None = None
+    outcomes: dict[str, Ending] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        document: dict[str, Any] = to_json(self)
+        return document
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Study:
+        study: Study = from_json(cls, data)
+        return study
+
+    def ending(self, outcome: str) -> Ending:
+        return self.outcomes.get(outcome, Ending())
+
+    def reaches(self, outcome: str) -> bool:
+        """Whether anybody can come to this end at all."""
+        needs = {
+            "refused": self.consent is not None,
+            "screened_out": self.check is not None or any(question.screen_out for question in self.profile),
+            "failed_gold": False,
+            "timed_out": self.minutes is not None,
+            "study_full": self.places is not None,
+        }
+        return needs.get(outcome, True)
+
+    def faults(self) -> list[str]:
+        """Why the study cannot be opened yet, a sentence each; none where it can."""
+        faults = [
+            f"The outcome “{name}” has no text: write what participants read then under outcomes: {name}: text."
+            for name in OUTCOMES
+            if not self.ending(name).text.strip()
+        ]
+        success = self.ending("done").code
+        faults += [
+            f"The outcome “{name}” has the code of “done”: only who is done may get it."
+            for name in OUTCOMES
+            if name != "done" and success and self.ending(name).code == success
+        ]
+        if self.platform and self.platform.return_url and not success:
+            faults.append(
+                "Participants return to the platform with a code, and “done” has none: copy the platform's completion "
+                "code to outcomes: done: code."
+            )
+        keys = [
+            question.key for question in (*self.profile, *(self.check.questions if self.check else ()), *self.closing)
+        ]
+        faults += [
+            f"Two questions have the key “{key}”: exports could not tell them apart."
+            for key in sorted({key for key in keys if keys.count(key) > 1})
+        ]
+        return faults

@@ -1,0 +1,38 @@
+"""`manage.py check_study`: everything that keeps a study from opening, at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from generation.suites.studies.study_files import StudyFaultsError, parse_study
+from judging.models import Study
+from judging.studies.writing import study_faults
+
+
+class Command(BaseCommand):
+    """Changes nothing; fails where there is a fault."""
+
+    help = "Name every fault of a study at once: of a YAML file, or of a study on the site by its code."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", help="a file, or the code of a study")
+
+    def handle(self, *args: Any, study: str, **options: Any) -> None:
+        path = Path(study)
+        if path.is_file():
+            try:
+                faults = parse_study(path.read_text(encoding="utf-8")).faults()
+            except StudyFaultsError as error:
+                faults = [str(fault) for fault in error.faults]
+            except (OSError, UnicodeDecodeError) as error:
+                raise CommandError(f"{study} cannot be read: {error}") from None
+        elif stored := Study.objects.select_related("run").filter(code=study).first():
+            faults = study_faults(stored)
+        else:
+            raise CommandError(f"There is no file and no study {study!r}. A study's code is the last part of its link.")
+        if faults:
+            raise CommandError("\n".join([f"{len(faults)} to mend:", *faults]))
+        self.stdout.write("No faults: the study can open.")

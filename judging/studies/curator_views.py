@@ -1,0 +1,164 @@
+"""A curator's pages about studies: write, check, preview, open, and see who came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.reasons import reason_of
+from generation.models import Run
+from generation.runs.errors import RunError
+from generation.suites.studies.study import OUTCOMES
+from generation.suites.studies.study_files import StudyFaultsError
+from judging.models import Study
+from judging.studies.figures import participants, study_figures
+from judging.studies.forms import NameForm, ReturnForm, SourceForm
+from judging.studies.steps import TITLES, steps_of
+from judging.studies.views import end_context, step_context
+from judging.studies.walking import return_participants
+from judging.studies.writing import (
+    STATES,
+    content_of,
+    newest_version,
+    set_study_state,
+    study_faults,
+    suggested_source,
+    write_study,
+)
+
+
+def _run(code: str) -> Run:
+    return get_object_or_404(Run.objects.defer("config"), code=code)
+
+
+def _study(code: str, study: str) -> Study:
+    return get_object_or_404(Study.objects.select_related("run").defer("run__config"), run__code=code, code=study)
+
+
+@curator_required
+@never_cache
+@require_GET
+def studies(request: UserRequest, code: str) -> HttpResponse:
+    run = _run(code)
+    rows = [(study, study_figures(study)) for study in run.studies.all()]
+    return render(request, "studies/studies.html", {"run": run, "rows": rows})
+
+
+@curator_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def write(request: UserRequest, code: str, study: str = "") -> HttpResponse:
+    """A new study, or a new version of one. Every fault is named at once, and what was written stays in the form."""
+    run = _run(code)
+    old = _study(code, study) if study else None
+    source = newest_version(old).source if old else suggested_source(run)
+    form = SourceForm(request.POST if request.method == "POST" else None, initial={"source": source})
+    faults: list[str] = []
+    if request.method == "POST" and form.is_valid():
+        try:
+            written = write_study(run=run, source=form.cleaned_data["source"], by=request.user, study=old)
+        except StudyFaultsError as error:
+            faults = [str(fault) for fault in error.faults]
+        except RunError as error:
+            faults = [str(error)]
+        else:
+            messages.success(request, "Saved. Who began earlier goes on with the version they began with.")
+            return redirect("judging:study", code, written.code)
+    context = {"run": run, "study": old, "form": form, "faults": faults}
+    return render(request, "studies/write.html", context, status=422 if faults else 200)
+
+
+@curator_required
+@never_cache
+@require_GET
+def overview(request: UserRequest, code: str, study: str) -> HttpResponse:
+    shown = _study(code, study)
+    version = newest_version(shown)
+    content = content_of(version)
+    link = request.build_absolute_uri(reverse("judging:study_door", args=[shown.code]))
+    context = {
+        **study_figures(shown),
+        "run": shown.run,
+        "study": shown,
+        "version": version,
+        "faults": study_faults(shown),
+        "link": link + _query(content),
+        "participants": participants(shown),
+        "returns": ReturnForm(),
+    }
+    return render(request, "studies/study.html", context)
+
+
+def _query(content: Any) -> str:
+    """The platform's own placeholders, as its form for a study's address wants them."""
+    platform = content.platform
+    if platform is None:
+        return ""
+    mark = "{{%" + "{}" + "%}}"
+    return "?" + "&".join(f"{name}={mark.replace('{}', name)}" for name in (platform.id, *platform.others))
+
+
+@curator_required
+@require_POST
+def set_state(request: UserRequest, code: str, study: str, verb: str) -> HttpResponse:
+    if verb not in STATES:
+        raise Http404
+    changed = _study(code, study)
+    try:
+        set_study_state(study=changed, verb=verb, by=request.user, reason=reason_of(request))
+    except RunError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"The study is {changed.get_state_display()}.")
+    return redirect("judging:study", code, study)
+
+
+@curator_required
+@never_cache
+@require_GET
+def preview(request: UserRequest, code: str, study: str, place: str) -> HttpResponse:
+    """A page as participants meet it: the door, a step or an end. Nothing is stored."""
+    shown = _study(code, study)
+    content = content_of(newest_version(shown))
+    places = ["door", *steps_of(content), *(name for name in OUTCOMES if content.reaches(name))]
+    if place not in places:
+        raise Http404
+    context: dict[str, Any] = {"study": shown, "content": content, "preview": True, "run": shown.run}
+    context["places"] = [(name, TITLES.get(name) or OUTCOMES.get(name) or "Welcome") for name in places]
+    context["place"] = place
+    context["following"] = next(iter(places[places.index(place) + 1 :]), "")
+    if place in OUTCOMES:
+        template = "studies/end.html"
+        context |= end_context(shown, content, place, own_code="EXAMPLE" if place == "done" else None)
+    elif place == "door":
+        template = "studies/door.html"
+        context |= {"form": NameForm() if content.ask_name else None, "total": len(steps_of(content))}
+    else:
+        template = "studies/step.html"
+        context |= step_context(shown, content, place)
+    return render(request, template, context)
+
+
+@curator_required
+@require_POST
+def mark_returned(request: UserRequest, code: str, study: str) -> HttpResponse:
+    shown = _study(code, study)
+    form = ReturnForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Nothing changed: paste at least one participant id.")
+        return redirect("judging:study", code, study)
+    ended, others = return_participants(
+        study=shown, ids=form.cleaned_data["ids"], by=request.user, reason=reason_of(request)
+    )
+    messages.success(request, f"{ended} place{'' if ended == 1 else 's'} freed.")
+    if others:
+        listed = ", ".join(others[:10]) + (" …" if len(others) > 10 else "")
+        messages.warning(request, f"Unknown, or ended before: {listed}.")
+    return redirect("judging:study", code, study)

@@ -1,0 +1,146 @@
+"""Verbs: who comes by a link, and the place that they take. One place for each id, however often its link is opened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils.timezone import now
+
+from generation.models import Run
+from generation.suites.studies.study import Study as Content
+from judging.models import Participation, Study
+from judging.studies.walking import end_participation
+from judging.studies.writing import content_of, newest_version
+
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@~-]{0,79}")
+NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"  # what Mechanical Turk sends to who only looks
+LONGEST_PARAMETER = 200
+TAKEN = (Participation.Outcome.RUNNING, Participation.Outcome.DONE)
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who a link says has come; nobody in particular where the study has no platform."""
+
+    external_id: str = ""
+    parameters: dict[str, str] = field(default_factory=dict)
+
+
+class EntryError(Exception):
+    """Why somebody cannot come in, as the title and the sentence of a page; or the outcome that they have met."""
+
+    def __init__(self, title: str = "", sentence: str = "", *, status: int = 400, outcome: str = "") -> None:
+        super().__init__(sentence)
+        self.title, self.sentence, self.status, self.outcome = title, sentence, status, outcome
+
+
+def read_visitor(content: Content, query: Mapping[str, str]) -> Visitor:
+    """The platform's parameters in a link; EntryError where its id is no id."""
+    platform = content.platform
+    if platform is None:
+        return Visitor()
+    external = query.get(platform.id, "").strip()
+    others = {name: query[name][:LONGEST_PARAMETER] for name in platform.others if query.get(name)}
+    if NOT_ACCEPTED in others.values():
+        raise EntryError(
+            "Accept the task first",
+            f"This is a preview. Accept the task on {platform.name}; then this link lets you in.",
+        )
+    if external and not ID.fullmatch(external):
+        raise EntryError(
+            "This link is damaged",
+            f"Its participant id ({platform.id}) is not one that {platform.name} gives. Open the study from "
+            f"{platform.name} again; if that does not help, write to the people who run the study.",
+        )
+    return Visitor(external, others)
+
+
+def present(study: Study, visitor: Visitor) -> Participation | None:
+    """The participation of a platform's id, if there is one."""
+    if not visitor.external_id:
+        return None
+    return study.participations.filter(external_id=visitor.external_id).first()
+
+
+def check_door(study: Study, content: Content, visitor: Visitor) -> None:
+    """EntryError where a newcomer cannot come in now."""
+    if content.platform and not visitor.external_id:
+        raise EntryError(
+            "Your participant id is missing",
+            f"Open the study from {content.platform.name}: its link carries your id ({content.platform.id}), "
+            "and without it nobody could tell that you took part.",
+        )
+    if study.state == Study.State.PAUSED or study.run.judging_state == Run.Judging.PAUSED:
+        raise EntryError("This study is paused", "Please come back later; the same link will work.", status=503)
+    if study.state != Study.State.OPEN or study.run.judging_state != Run.Judging.OPEN:
+        raise EntryError(
+            "This study is not open", "It takes no participants now. Thank you for your interest.", status=410
+        )
+    if content.places is not None:
+        free_overdue(study)
+        if places_taken(study) >= content.places:
+            raise EntryError(outcome="study_full", status=410)
+
+
+def places_taken(study: Study) -> int:
+    return study.participations.filter(outcome__in=TAKEN).count()
+
+
+@transaction.atomic
+def enter_study(*, study: Study, visitor: Visitor, code: str, name: str = "") -> Participation:
+    """The visitor's participation, a new one where there is none. `code` is the form's own: sent twice, it counts once.
+
+    The study's row is locked, so that the last place is given once.
+    """
+    study = Study.objects.select_for_update(of=("self",)).select_related("run").get(pk=study.pk)
+    mine = present(study, visitor) or study.participations.filter(code=code).first()
+    if mine:
+        return mine
+    version = newest_version(study)
+    content = content_of(version)
+    check_door(study, content, visitor)
+    guest = User.objects.create(username=f"guest-{code}", password=make_password(None))
+    return Participation.objects.create(
+        code=code,
+        study=study,
+        version=version,
+        guest=guest,
+        external_id=visitor.external_id,
+        parameters=visitor.parameters,
+        name=name if content.ask_name else "",
+    )
+
+
+def is_overdue(participation: Participation, content: Content) -> bool:
+    """Whether the time is up for somebody who has not judged all of their pairs."""
+    if content.minutes is None or participation.outcome != Participation.Outcome.RUNNING:
+        return False
+    seat = participation.seat
+    if seat and seat.quota and seat.voted >= seat.quota:
+        return False
+    return now() - participation.started_at > timedelta(minutes=content.minutes)
+
+
+def free_overdue(study: Study) -> int:
+    """Time out all whose time is up, and so free their places; says how many."""
+    ended = 0
+    for version in study.versions.exclude(content__minutes=None):
+        content = content_of(version)
+        oldest = now() - timedelta(minutes=content.minutes or 0)
+        late = version.participations.filter(outcome=Participation.Outcome.RUNNING, started_at__lt=oldest)
+        for participation in late.select_related("seat").defer("seat__plan"):
+            if is_overdue(participation, content):
+                ended += end_participation(participation, Participation.Outcome.TIMED_OUT)
+    return ended
+
+
+def free_places() -> int:
+    """The same in every study that somebody is in: what the clock does."""
+    studies = Study.objects.filter(participations__outcome=Participation.Outcome.RUNNING).distinct()
+    return sum(free_overdue(study) for study in studies)

@@ -1,0 +1,243 @@
+"""Pages of a participant: the door, one step at a time, and the end. The server knows which step is next; a page does not."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib.auth import login, logout
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from generation.codes import new_code
+from generation.models import Run
+from generation.suites.studies.study import Study as Content
+from judging.models import Participation, Study
+from judging.pairs.serving import screen_of
+from judging.studies import walking
+from judging.studies.entering import EntryError, Visitor, check_door, enter_study, is_overdue, present, read_visitor
+from judging.studies.forms import ConsentForm, NameForm, QuestionsForm
+from judging.studies.steps import CHECK, CONSENT, JUDGE, TITLES, questions_of, steps_of
+from judging.studies.writing import content_of, newest_version
+from judging.views.judges import STUDY
+
+PARTICIPATION = "participation"  # in the session
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+ENTRY = signing.Signer(salt="study-entry")
+
+
+def _study(code: str) -> Study:
+    return get_object_or_404(Study.objects.select_related("run").defer("run__config"), code=code)
+
+
+def _mine(request: HttpRequest, study: Study) -> Participation | None:
+    """Who this browser is in this study, by its session."""
+    code = request.session.get(PARTICIPATION)
+    if not code:
+        return None
+    rows = study.participations.select_related("version", "seat", "guest").defer("seat__plan")
+    return rows.filter(code=code).first()
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def door(request: HttpRequest, code: str) -> HttpResponse:
+    """The welcome. A link's own id wins over whoever used this browser before."""
+    study = _study(code)
+    content = content_of(newest_version(study))
+    try:
+        visitor = read_visitor(content, request.GET)
+        mine = _mine(request, study)
+        if mine and visitor.external_id in ("", mine.external_id):
+            return redirect("judging:study_step", code)
+        if known := present(study, visitor):
+            content = content_of(known.version)
+        else:
+            check_door(study, content, visitor)
+        if request.method == "POST":
+            return _let_in(request, study, visitor)
+    except EntryError as error:
+        return _turned_away(request, study, content, error)
+    context = {
+        "study": study,
+        "content": content,
+        "known": known,
+        "other": mine is not None,
+        "account": "" if mine or not request.user.is_authenticated else request.user.get_username(),
+        "visitor": visitor,
+        "form": NameForm() if content.ask_name and not known else None,
+        "entry": ENTRY.sign(new_code()),
+        "total": len(steps_of(content)),
+    }
+    return render(request, "studies/door.html", context)
+
+
+def _turned_away(request: HttpRequest, study: Study, content: Content, error: EntryError) -> HttpResponse:
+    if error.outcome:
+        return _end_page(request, study, content, error.outcome, status=error.status)
+    context = {"study": study, "title": error.title, "sentence": error.sentence}
+    return render(request, "studies/problem.html", context, status=error.status)
+
+
+def _let_in(request: HttpRequest, study: Study, visitor: Visitor) -> HttpResponse:
+    try:
+        entry = ENTRY.unsign(request.POST.get("entry", ""))
+    except signing.BadSignature:
+        raise EntryError(
+            "This page is out of date", "Open the study's link again; nothing was stored.", status=400
+        ) from None
+    form = NameForm(request.POST)
+    name = form.cleaned_data["name"] if form.is_valid() else ""
+    participation = enter_study(study=study, visitor=visitor, code=entry, name=name)
+    if request.user.is_authenticated and request.user != participation.guest:
+        logout(request)
+    if participation.guest:
+        login(request, participation.guest, backend=BACKEND)
+    request.session[PARTICIPATION], request.session[STUDY] = participation.code, study.code
+    return _go_on(request, study, participation)
+
+
+def _go_on(request: HttpRequest, study: Study, participation: Participation) -> HttpResponse:
+    """After a form: straight to the pairs where they are next, else to the next step's page."""
+    if walking.settle(participation) == JUDGE:
+        screen = walking.begin_judging(participation)
+        if screen and screen.current:
+            return redirect("judging:judge", study.run.code)
+        if screen:
+            _end_without_pairs(participation)
+    return redirect("judging:study_step", study.code)
+
+
+def _end_without_pairs(participation: Participation) -> None:
+    """Nothing is left to show: done if the quota is reached, which `settle` says."""
+    participation.refresh_from_db()
+    if not walking.has_judged(participation):
+        walking.end_participation(participation, Participation.Outcome.NO_WORK_LEFT)
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def step(request: HttpRequest, code: str) -> HttpResponse:
+    """The participant's present step, or the end."""
+    study = _study(code)
+    participation = _mine(request, study)
+    if participation is None:
+        context = {
+            "study": study,
+            "title": "We do not know this browser",
+            "sentence": "It may have deleted its cookies, or you came here in another one. Open the link that you were "
+            "given again: it leads back to where you were.",
+        }
+        return render(request, "studies/problem.html", context, status=403)
+    content = content_of(participation.version)
+    if is_overdue(participation, content):
+        walking.end_participation(participation, Participation.Outcome.TIMED_OUT)
+    here = walking.settle(participation)
+    if here is None:
+        return _end_page(request, study, content, participation.outcome, participation=participation)
+    if request.method == "POST":
+        return _answer(request, study, participation, content, here)
+    walking.note_step(participation, here)
+    if here == JUDGE:
+        return _judge(request, study, participation, content)
+    return _step_page(request, study, content, here)
+
+
+def _judge(request: HttpRequest, study: Study, participation: Participation, content: Content) -> HttpResponse:
+    seat = participation.seat
+    if study.run.judging_state != Run.Judging.OPEN:
+        paused = study.run.judging_state == Run.Judging.PAUSED
+        sentence = "What you did is saved. Please come back later." if paused else "What you did is saved. Thank you."
+        title = "This study is paused" if paused else "This study has ended"
+        return render(request, "studies/problem.html", {"study": study, "title": title, "sentence": sentence})
+    if seat and screen_of(seat).current:
+        return redirect("judging:judge", study.run.code)
+    return _step_page(request, study, content, JUDGE)
+
+
+def _step_page(
+    request: HttpRequest, study: Study, content: Content, here: str, *, form: Any = None, status: int = 200, **more: Any
+) -> HttpResponse:
+    return render(request, "studies/step.html", step_context(study, content, here, form=form) | more, status=status)
+
+
+def step_context(study: Study, content: Content, here: str, *, form: Any = None) -> dict[str, Any]:
+    """What the page of a step shows; the same to a curator who previews it."""
+    steps = steps_of(content)
+    return {
+        "study": study,
+        "content": content,
+        "step": here,
+        "title": TITLES[here],
+        "number": steps.index(here) + 1,
+        "bars": [number <= steps.index(here) for number in range(len(steps))],
+        "total": len(steps),
+        "form": form or _form(content, here),
+    }
+
+
+def _form(content: Content, here: str, *data: Any) -> ConsentForm | QuestionsForm | None:
+    if here == CONSENT and content.consent:
+        return ConsentForm(content.consent, *data)
+    questions = questions_of(content, here)
+    return QuestionsForm(questions, *data) if questions else None
+
+
+def _answer(
+    request: HttpRequest, study: Study, participation: Participation, content: Content, here: str
+) -> HttpResponse:
+    """Take what a form says about the present step; one of another step, from a stale tab, changes nothing."""
+    if request.POST.get("step") != here:
+        return redirect("judging:study_step", study.code)
+    refuses = here == CONSENT and "refuse" in request.POST
+    form = None if refuses else _form(content, here, request.POST)
+    if form is not None and not form.is_valid():
+        return _step_page(request, study, content, here, form=form, status=422)
+    try:
+        if refuses:
+            walking.refuse_consent(participation)
+        elif here == CONSENT:
+            walking.give_consent(participation)
+        elif here == JUDGE:
+            pass
+        elif form is None:
+            walking.read_on(participation, here)
+        else:
+            left = walking.answer_questions(participation, here, cast(QuestionsForm, form).answers())
+            if here == CHECK and left:
+                return _step_page(request, study, content, here, form=form, status=422, tries_left=left)
+    except walking.StaleStepError:
+        return redirect("judging:study_step", study.code)
+    return _go_on(request, study, participation)
+
+
+def _end_page(
+    request: HttpRequest,
+    study: Study,
+    content: Content,
+    outcome: str,
+    *,
+    participation: Participation | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    context = end_context(study, content, outcome, own_code=participation.completion_code if participation else None)
+    context["participation"] = participation
+    return render(request, "studies/end.html", context, status=status)
+
+
+def end_context(study: Study, content: Content, outcome: str, *, own_code: str | None = None) -> dict[str, Any]:
+    """The end of a study: its text, the code to give, and the way back to the platform."""
+    ending = content.ending(outcome)
+    code = ending.code or (own_code or "")
+    platform = content.platform
+    back = platform.return_url.replace("{code}", code) if platform and platform.return_url and code else ""
+    return {
+        "study": study,
+        "content": content,
+        "ending": ending,
+        "outcome": outcome,
+        "code": code,
+        "back": back,
+    }

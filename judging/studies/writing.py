@@ -1,0 +1,106 @@
+"""Verbs of a curator: write a study, and open, pause or close it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from generation.models import Event, Run
+from generation.runs.errors import RunError
+from generation.suites.loading import load_suite
+from generation.suites.studies.study import Study as Content
+from generation.suites.studies.study_files import parse_study
+from generation.suites.yaml_source import SuiteError
+from judging.models import Study, StudyVersion
+from judging.pairs import NAME
+
+EXAMPLE = Path(__file__).with_name("example.yaml")
+STATES = {
+    "open": (Study.State.OPEN, Event.Verb.OPEN_STUDY),
+    "pause": (Study.State.PAUSED, Event.Verb.PAUSE_STUDY),
+    "close": (Study.State.CLOSED, Event.Verb.CLOSE_STUDY),
+}
+
+
+def newest_version(study: Study) -> StudyVersion:
+    return study.versions.latest("number")
+
+
+def content_of(version: StudyVersion) -> Content:
+    return Content.from_dict(version.content)
+
+
+def suggested_source(run: Run) -> str:
+    """Where a new study begins: the one of the run's suite, if its YAML has one, or the example."""
+    try:
+        study = load_suite(settings.SUITES_DIR / run.suite).judging.study
+    except SuiteError:
+        study = None
+    return EXAMPLE.read_text() if study is None else source_of(study)
+
+
+def source_of(content: Content) -> str:
+    """A study as YAML, without what is as by default."""
+    plain = _without_defaults(content.to_dict())
+    return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _without_defaults(value: dict[str, object]) -> dict[str, object]:
+    kept: dict[str, object] = {}
+    for name, child in value.items():
+        if isinstance(child, dict):
+            child = _without_defaults(child)
+        elif isinstance(child, list):
+            child = [_without_defaults(each) if isinstance(each, dict) else each for each in child]
+        is_empty = child is None or child is False or child in ("", [], {})
+        if not is_empty or name == "required":
+            kept[name] = child
+    return kept
+
+
+@transaction.atomic
+def write_study(*, run: Run, source: str, by: User | None, study: Study | None = None) -> Study:
+    """A new study, or a new version of one; StudyFaultsError where the YAML is wrong, and then nothing changes."""
+    content = parse_study(source)
+    if NAME not in run.protocols:
+        raise RunError(f"{run} is not judged by pairs, so it has nothing for a study to show.")
+    namesake = run.studies.filter(name=content.name).first()
+    if namesake is not None and namesake != study:
+        raise RunError(f"This run has a study called “{content.name}” already: choose another name.")
+    if study is None:
+        study = Study.objects.create(run=run, name=content.name, created_by=by)
+    else:
+        study = Study.objects.select_for_update().get(pk=study.pk)
+        if study.state == Study.State.OPEN and (faults := content.faults()):
+            raise RunError(f"The study is open and needs no fault: {faults[0]}")
+        study.name = content.name
+        study.save(update_fields=["name"])
+    number = study.versions.count() + 1
+    StudyVersion.objects.create(study=study, number=number, source=source, content=content.to_dict(), written_by=by)
+    Event.objects.create(run=run, actor=by, verb=Event.Verb.WRITE_STUDY, subject=f"{study}, version {number}")
+    return study
+
+
+def study_faults(study: Study) -> list[str]:
+    """Everything that keeps a study from being opened, a sentence each."""
+    faults = content_of(newest_version(study)).faults()
+    if study.run.judging_state != Run.Judging.OPEN:
+        faults.append(
+            f"Judging of the run is {study.run.get_judging_state_display()}: open it first, or participants find no pair."
+        )
+    return faults
+
+
+@transaction.atomic
+def set_study_state(*, study: Study, verb: str, by: User | None, reason: str = "") -> None:
+    """Open, pause or close a study; one with a fault does not open. Who has begun goes on while it is paused or closed."""
+    state, event = STATES[verb]
+    if verb == "open" and (faults := study_faults(study)):
+        raise RunError(" ".join(["The study cannot open yet.", *faults]))
+    Study.objects.filter(pk=study.pk).update(state=state)
+    study.state = state
+    Event.objects.create(run=study.run, actor=by, verb=event, subject=str(study), reason=reason)
