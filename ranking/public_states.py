@@ -3,6 +3,7 @@
 An attacker votes, looks, and compares: what changed names the models. So a state is taken only after many votes by others,
 shows nothing but a rating by entrant, and each rating is moved by a new random error, larger than its own uncertainty.
 Where pairs are or were adaptive there is none: which two came would tell whoever knows the standings that they are close.
+Once a study was opened no new one is taken: by its link one attacker can be any number of judges.
 """
 
 from __future__ import annotations
@@ -19,20 +20,21 @@ from benchsite.lib.database.errors import is_away
 from generation.models import Run
 from generation.protocols import Protocol, load, protocols_of
 from judging.disclosure import NOT_OVER, is_judged_blind
-from judging.models import PublicState, Seat
+from judging.models import PublicState, Seat, Study
 from judging.provenance import marks_of
 from ranking.fitting import fit_options
 from ranking.statistics.blurring import blurred, bounded_parts, by_others
 from ranking.words import joined, named, number_word
 
 log = structlog.get_logger(__name__)
+OPENED = (Study.State.OPEN, Study.State.PAUSED, Study.State.CLOSED)
 
 
 def take_public_states() -> int:
     """Take every public state that is due; says how many."""
     runs = Run.objects.filter(
         visibility=Run.Visibility.PUBLISHED, judging_state__in=NOT_OVER, frozen_at=None, was_adaptive=False
-    )
+    ).exclude(studies__state__in=OPENED)
     due = [(run, *item) for run in runs.defer("config") if is_judged_blind(run) for item in protocols_of(run).items()]
     taken = 0
     for run, name, entry in due:

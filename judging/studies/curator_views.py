@@ -72,7 +72,7 @@ def write(request: UserRequest, code: str, study: str = "") -> HttpResponse:
             messages.success(request, "Saved. Who began earlier goes on with the version they began with.")
             return redirect("judging:study", code, written.code)
     context = {"run": run, "study": old, "form": form, "faults": faults}
-    return render(request, "studies/write.html", context, status=422 if faults else 200)
+    return render(request, "studies/write.html", context)
 
 
 @curator_required

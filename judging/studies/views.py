@@ -158,9 +158,9 @@ def _judge(request: HttpRequest, study: Study, participation: Participation, con
 
 
 def _step_page(
-    request: HttpRequest, study: Study, content: Content, here: str, *, form: Any = None, status: int = 200, **more: Any
+    request: HttpRequest, study: Study, content: Content, here: str, *, form: Any = None, **more: Any
 ) -> HttpResponse:
-    return render(request, "studies/step.html", step_context(study, content, here, form=form) | more, status=status)
+    return render(request, "studies/step.html", step_context(study, content, here, form=form) | more)
 
 
 def step_context(study: Study, content: Content, here: str, *, form: Any = None) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _answer(
     refuses = here == CONSENT and "refuse" in request.POST
     form = None if refuses else _form(content, here, request.POST)
     if form is not None and not form.is_valid():
-        return _step_page(request, study, content, here, form=form, status=422)
+        return _step_page(request, study, content, here, form=form)
     try:
         if refuses:
             walking.refuse_consent(participation)
@@ -207,7 +207,7 @@ def _answer(
         else:
             left = walking.answer_questions(participation, here, cast(QuestionsForm, form).answers())
             if here == CHECK and left:
-                return _step_page(request, study, content, here, form=form, status=422, tries_left=left)
+                return _step_page(request, study, content, here, form=form, tries_left=left)
     except walking.StaleStepError:
         return redirect("judging:study_step", study.code)
     return _go_on(request, study, participation)

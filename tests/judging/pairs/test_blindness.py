@@ -25,7 +25,7 @@ from tests.site.url_world import address, admin_rows
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 JSON = {"accept": "application/json"}
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="{}" height="9"/></svg>'
-TOKEN = re.compile(r"""name="csrfmiddlewaretoken" value="\w+|X-Request-I[Dd]': '\w+""")
+TOKEN = re.compile(r"""name="csrfmiddlewaretoken" value="\w+|name="entry" value="[^"]+|X-Request-I[Dd]': '\w+""")
 DRAW = {  # a drawing of each format, another for every number
     "ascii_art": lambda number: f"/{number}{number}\\\n\\__/",
     "svg": SVG.format,

@@ -111,6 +111,5 @@ def test_what_cannot_be_read_stays_in_the_form(client, curator):
 
     answer = client.post(f"/runs/{run.code}/studies/new/", {"source": "name: [my words"})
 
-    assert answer.status_code == 422
     assert "my words" in answer.content.decode()
     assert not Study.objects.exists()

@@ -1,0 +1,102 @@
+"""A study in a real browser: on a phone at night as a participant, and as the curator who writes it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.judging.make import make_curator, make_run
+from tests.judging.studies.make import TEXTS, WHOLE, make_study, source
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def shot(page, name):
+    if folder := os.environ.get("SHOTS"):
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+def test_a_participant_goes_from_the_link_to_the_code_on_a_phone(page, live_server, look, no_waiting):
+    texts = TEXTS | {"done": {"text": "Your choices are saved.", "code": "C7QK4M2X"}}
+    study = make_study(
+        make_run(entrants=4),
+        title="Compare drawings made by computers",
+        welcome="You will see two drawings at a time and choose the better one.",
+        minutes=30,
+        platform="prolific",
+        outcomes=texts,
+        **WHOLE,
+    )
+    page.goto(f"{live_server.url}/study/{study.code}/?PROLIFIC_PID=5f1&STUDY_ID=s&SESSION_ID=t")
+    wrong = {"door": look()}
+    page.set_viewport_size({"width": 390, "height": 844})
+    shot(page, "door")
+    page.get_by_role("button", name="Start").click()
+    wrong["consent"] = look()
+    shot(page, "consent")
+    page.get_by_label("I am 18 or older.").check()
+    page.get_by_role("button", name="Agree and continue").click()
+    wrong["profile"] = look()
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("Choose an answer.")).to_be_visible()
+    wrong["profile again"] = look()
+    shot(page, "profile")
+    page.get_by_label("18 or older").check()
+    page.get_by_role("button", name="Continue").click()
+    wrong["instructions"] = look()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("a", exact=True).check()
+    wrong["check"] = look()
+    page.get_by_role("button", name="Continue").click()
+    for number in range(3):
+        expect(page.locator("#count")).to_have_text(f"{number} of 3")
+        expect(page.locator("main.scripted button[value=left]")).to_be_enabled()
+        if number == 0:
+            wrong["judge"] = look()
+            shot(page, "judge")
+        expect(page.locator("button[value=left]")).not_to_have_attribute("aria-disabled", "true")
+        page.locator("button[value=left]").click()
+    expect(page.get_by_label("Anything to say?")).to_be_visible()
+    wrong["closing"] = look()
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("C7QK4M2X")).to_be_visible()
+    page.reload()
+    wrong["end"] = look()
+    shot(page, "end")
+
+    assert page.get_by_role("link", name="Return to Prolific").get_attribute("href").endswith("?cc=C7QK4M2X")
+    assert study.participations.get().outcome == "done"
+    assert {step: faults for step, faults in wrong.items() if faults} == {}
+
+
+def test_a_curator_writes_previews_and_opens_a_study(page, live_server, log_in, look):
+    run = make_run(entrants=4)
+    log_in(make_curator())
+    page.goto(f"{live_server.url}/runs/{run.code}/studies/")
+    wrong = {"list": look()}
+    page.get_by_role("link", name="New study").click()
+    wrong["editor"] = look()
+    shot(page, "editor")
+    page.get_by_label("The study").fill(source(outcomes={}, **WHOLE))
+    page.get_by_role("button", name="Save").click()
+    wrong["faults"] = look()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    shot(page, "faults")
+    expect(page.get_by_role("button", name="Open the study")).to_be_disabled()
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("The study").fill(source(**WHOLE))
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Preview as a participant").click()
+    wrong["preview"] = look()
+    shot(page, "preview")
+    page.get_by_role("link", name="Back to the study").click()
+    page.get_by_role("button", name="Open the study").click()
+    expect(page.get_by_text("The study is open.")).to_be_visible()
+    wrong["study"] = look()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme="light")
+    shot(page, "study")
+
+    assert {step: faults for step, faults in wrong.items() if faults} == {}
