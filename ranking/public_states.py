@@ -9,6 +9,7 @@ Once a study was opened no new one is taken: by its link one attacker can be any
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -87,6 +88,12 @@ def newest_states(runs: Collection[Run]) -> dict[tuple[int, str], PublicState]:
     shown = [run for run in runs if not run.was_adaptive]
     states = PublicState.objects.filter(run__in=shown).order_by("number") if shown else ()
     return {(state.run_id, state.protocol): state for state in states}
+
+
+def standings_of(state: PublicState | None) -> list[Any]:
+    """What is shown of a state: nothing while anybody may be first, as the order would be chance."""
+    rows = state.standings if state else []
+    return rows if any(row["rank_low"] > 1 for row in rows) else []
 
 
 def public_sentence(run: Run, state: PublicState | None, labels: Mapping[str, str], entry: Protocol | None) -> str:

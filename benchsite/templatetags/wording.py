@@ -43,6 +43,12 @@ def score(value: float | None) -> str:
 
 
 @register.filter
+def minus(figure: str) -> str:
+    """A figure with a true minus sign, which is as wide as the digits."""
+    return str(figure).replace("-", "−")
+
+
+@register.filter
 def text_size(drawing: str) -> str:
     """The classes by which a text drawing fills its tile; see static/css/drawings.css."""
     lines = drawing.expandtabs().splitlines() or [""]

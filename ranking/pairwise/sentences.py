@@ -131,7 +131,9 @@ def stability_sentence(result: PairwiseDocument, *, before: str = "") -> str:
     if stability["stable"]:
         return f"The ranking is stable: after {counted(votes, 'vote')} every two neighbours are separated or practically equal, by a bound that stays valid however often it is checked."
     open_pairs = sum(pair["status"] == "open" for pair in stability["pairs"])
-    sentence = f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are open."
+    sentence = (
+        f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are not settled."
+    )
     needed = stability["votes_needed"]
     if needed is None:
         still = [pair for pair in stability["pairs"] if pair["status"] == "open"]

@@ -29,7 +29,9 @@ def blurred(
 ) -> list[dict[str, Any]]:
     """Ranks, score and one margin for all: a margin of each entrant's own would tell how often it was judged.
 
-    The error is most of what orders neighbours, so a rank is a range: from the best to the worst that the margins allow. What lies outside of `bounds` is shown at the bound: moved too far, it would only look absurd.
+    The error is most of what orders neighbours, so a rank is a range: only scores further apart than their two errors
+    together explain have an order. What lies outside of `bounds` is shown at the bound: moved too far, it would only look
+    absurd.
     """
     luck = luck or random.SystemRandom()
     kind = "rating" if any("rating" in row for row in rows) else "score"
@@ -38,6 +40,7 @@ def blurred(
         return []
     step, spread = STEPS[kind], max(spreads)
     margin = step * math.ceil(Z * math.hypot(1, ERROR) * spread / step)
+    apart = math.sqrt(2) * margin
     least, most = bounds or (-math.inf, math.inf)
     blurred = {row["entrant"]: step * round((row[kind] + luck.gauss(0, ERROR * spread)) / step) for row in rows}
     scores = {name: min(max(score, least), most) for name, score in blurred.items()}
@@ -45,8 +48,8 @@ def blurred(
         {
             "entrant": name,
             "rank": 1 + sum(other > score for other in scores.values()),
-            "rank_low": 1 + sum(other - score > 2 * margin for other in scores.values()),
-            "rank_high": len(scores) - sum(score - other > 2 * margin for other in scores.values()),
+            "rank_low": 1 + sum(other - score > apart for other in scores.values()),
+            "rank_high": len(scores) - sum(score - other > apart for other in scores.values()),
             kind: score,
             "low": max(score - margin, least),
             "high": min(score + margin, most),

@@ -17,7 +17,7 @@ from ranking.charts.markers import marker, marker_sign
 from ranking.charts.svg import Svg
 from ranking.models import Fit, Standing
 from ranking.people import hidden_from, is_closed_to
-from ranking.public_states import newest_states, public_sentence
+from ranking.public_states import newest_states, public_sentence, standings_of
 from ranking.words import rank_words
 
 TOP = 3  # rows and drawings on a card
@@ -118,14 +118,8 @@ def _add_top(lines: list[dict[str, Any]]) -> None:
         stored.setdefault(row.fit_id, []).append(bounds | {"entrant": row.entrant.name})
     for line in lines:
         fit = None if line["hidden"] else line["fit"]
-        standings = stored.get(fit.pk, []) if isinstance(fit, Fit) else _separated(fit)
+        standings = stored.get(fit.pk, []) if isinstance(fit, Fit) else standings_of(fit)
         line["top"] = _top(standings[:TOP], line["entrants"])
-
-
-def _separated(state: PublicState | None) -> list[dict[str, Any]]:
-    """A public state's rows; none while anybody may be first, as three of them would be three by chance."""
-    rows = state.standings if state else []
-    return rows if any(row["rank_low"] > 1 for row in rows) else []
 
 
 def _top(standings: Sequence[dict[str, Any]], entrants: dict[str, Entrant]) -> list[TopRow]:

@@ -15,13 +15,12 @@ from benchsite.lib.json_pages import Document, page_or_json
 from generation.models import Entrant, Run
 from generation.protocols import protocol_of, protocols_of
 from judging.disclosure import may_see_drawings
-from judging.models import PublicState
 from ranking.boards.rows import tabs_for
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.charts.markers import marker_sign
 from ranking.models import Fit
 from ranking.people import is_closed_to, is_hidden_from
-from ranking.public_states import newest_state, public_sentence
+from ranking.public_states import newest_state, public_sentence, standings_of
 from ranking.views import page_json
 from ranking.words import labels_of, named, numbers_of, rank_words
 
@@ -106,6 +105,7 @@ def check_open(request: HttpRequest, run: Run, protocol: str) -> None:
 
 def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> HttpResponse:
     state, entrants = newest_state(run, protocol), list(run.entrants.all())
+    standings = standings_of(state)
     entry = protocol_of(run, protocol)
     context = {
         "run": run,
@@ -114,18 +114,19 @@ def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> H
         "protocols": protocols_of(run),
         "state": state,
         "sentence": public_sentence(run, state, labels_of(entrants), entry),
-        **(standings_so_far(state, entrants) if state else {"rows": []}),
+        "standings": standings,
+        **(standings_so_far(standings, entrants) if standings else {"rows": []}),
         **more,
     }
     return show_page(request, "ranking/public_state.html", context, page_json.public_state)
 
 
-def standings_so_far(state: PublicState, entrants: list[Entrant]) -> dict[str, Any]:
+def standings_so_far(standings: list[Any], entrants: list[Entrant]) -> dict[str, Any]:
     """The rows of a public state as its page draws them."""
     labels, numbers = labels_of(entrants), numbers_of(entrants)
     drawn = [
         Interval(named(row, labels), score, row["low"], row["high"], number=numbers.get(row["entrant"], len(numbers)))
-        for row in state.standings
+        for row in standings
         for score in [row.get("rating", row.get("score"))]
     ]
     scale = interval_scale(drawn)
@@ -138,7 +139,7 @@ def standings_so_far(state: PublicState, entrants: list[Entrant]) -> dict[str, A
             "value": one.value,
             "interval": interval_row(one, scale),
         }
-        for row, one in zip(state.standings, drawn, strict=True)
+        for row, one in zip(standings, drawn, strict=True)
     ]
     return {"rows": rows, "axis": interval_axis(scale)}
 

@@ -15,7 +15,7 @@ from generation.protocols import load, protocol_of, protocols_of
 from ranking.charts.share_picture import SharedRow, draw_share_picture
 from ranking.models import Fit, Publication
 from ranking.people import is_closed_to
-from ranking.public_states import newest_state, public_sentence
+from ranking.public_states import newest_state, public_sentence, standings_of
 from ranking.views import page_json
 from ranking.views.overview import overview
 from ranking.views.pages import ranking_page
@@ -66,7 +66,7 @@ def _public_picture(run: Run, protocol: str, title: str) -> HttpResponse:
     state, labels = newest_state(run, protocol), labels_of(run.entrants.all())
     rows = [
         SharedRow(named(row, labels), row.get("rating", row.get("score")), row["low"], row["high"])
-        for row in (state.standings if state else [])
+        for row in standings_of(state)
     ]
     label = _label(run, state.simulated if state else 0)
     return png(

@@ -95,6 +95,16 @@ def test_at_the_end_own_figures_are_shown_and_no_name(client):
     assert "judge it now" in collapsed(page)
 
 
+def test_somebody_who_has_not_voted_is_sent_to_the_first_pair(client):
+    seat = sit(client)
+
+    page = client.get(reverse("judging:done", args=[seat.run.code])).content.decode()
+
+    assert "No votes yet." in page
+    assert f'href="{reverse("judging:judge", args=[seat.run.code])}"' in page
+    assert "favourite" not in page
+
+
 @pytest.mark.parametrize(("reveal", "expected"), [("closed", True), ("never", False)])
 def test_the_favourite_is_told_once_judging_is_closed(client, reveal, expected):
     seat = sit(client, reveal=reveal, entrants=2, prompts=6, overlap=0, repeats=0)

@@ -159,7 +159,8 @@ def test_standings_are_hidden_from_everybody_but_curators_while_pairs_are_adapti
         protocol="pairwise",
         number=1,
         standings=[
-            {"entrant": "acme/alpha-1", "rank_low": 1, "rank_high": 1, "rating": 1234, "low": 1200, "high": 1260}
+            {"entrant": "acme/alpha-1", "rank_low": 1, "rank_high": 1, "rating": 1234, "low": 1200, "high": 1260},
+            {"entrant": "bestco/beta-mini", "rank_low": 2, "rank_high": 2, "rating": 900, "low": 870, "high": 930},
         ],
         votes=40,
         upto=0,
