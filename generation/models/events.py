@@ -65,6 +65,7 @@ class Event(models.Model):
         OPEN_STUDY = "open study"
         PAUSE_STUDY = "pause study"
         CLOSE_STUDY = "close study"
+        ERASE_PARTICIPANT = "erase participant"
         RETURN_PARTICIPANTS = "return participants"
         REVOKE_INVITATION = "revoke invitation"
         MAKE_RESET_LINK = "make reset link"

@@ -97,6 +97,7 @@ class Participation(models.Model):
     completion_code = models.CharField(max_length=16, null=True, blank=True, unique=True)
     started_at = models.DateTimeField(default=now)
     ended_at = models.DateTimeField(null=True, blank=True)
+    erased_at = models.DateTimeField(null=True, blank=True, help_text="When all was deleted that says who it was.")
 
     class Meta:
         ordering = ["id"]

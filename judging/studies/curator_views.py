@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from io import StringIO
 from typing import Any
 
 from django.contrib import messages
@@ -12,14 +14,17 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.files import attachment
 from benchsite.lib.reasons import reason_of
 from generation.models import Run
 from generation.runs.errors import RunError
 from generation.suites.studies.study import OUTCOMES
 from generation.suites.studies.study_files import StudyFaultsError
-from judging.models import Study
+from judging.models import Participation, Study
 from judging.studies.figures import participants, study_figures
 from judging.studies.forms import NameForm, ReturnForm, SourceForm
+from judging.studies.privacy import erase_participant
+from judging.studies.records import write_codebook, write_participants, write_payments
 from judging.studies.steps import TITLES, steps_of
 from judging.studies.views import end_context, step_context
 from judging.studies.walking import return_participants
@@ -144,6 +149,42 @@ def preview(request: UserRequest, code: str, study: str, place: str) -> HttpResp
         template = "studies/step.html"
         context |= step_context(shown, content, place)
     return render(request, template, context)
+
+
+@curator_required
+@never_cache
+@require_GET
+def download(request: UserRequest, code: str, study: str, file: str) -> HttpResponse:
+    """The participants, the codebook, or the list for the platform."""
+    shown = _study(code, study)
+    name, _, ending = file.partition(".")
+    text = StringIO()
+    WRITERS[name](shown, text, ending)
+    kind = "text/csv" if ending == "csv" else "application/x-ndjson"
+    response = HttpResponse(text.getvalue(), content_type=f"{kind}; charset=utf-8")
+    response["Content-Disposition"] = attachment(f"{shown.code}-{file}")
+    return response
+
+
+WRITERS: dict[str, Callable[[Study, StringIO, str], None]] = {
+    "participants": lambda study, out, ending: write_participants(study, out, as_csv=ending == "csv"),
+    "codebook": lambda study, out, _: write_codebook(study, out),
+    "payments": lambda study, out, _: write_payments(study, out),
+}
+
+
+@curator_required
+@require_POST
+def erase(request: UserRequest, code: str, study: str, participant: str) -> HttpResponse:
+    person = get_object_or_404(
+        Participation.objects.select_related("study__run", "seat").defer("study__run__config", "seat__plan"),
+        study__run__code=code,
+        study__code=study,
+        code=participant,
+    )
+    erase_participant(participation=person, by=request.user, reason=reason_of(request))
+    messages.success(request, "Erased. The votes stay, under the pseudonym alone.")
+    return redirect("judging:study", code, study)
 
 
 @curator_required

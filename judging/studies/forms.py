@@ -57,6 +57,13 @@ class NameForm(forms.Form):
     )
 
 
+class ReceiptForm(forms.Form):
+    receipt = forms.CharField(label="Your key", max_length=20, help_text="Twelve letters and digits.")
+
+    def clean_receipt(self) -> str:
+        return "".join(self.cleaned_data["receipt"].split()).upper()
+
+
 class SourceForm(forms.Form):
     """A study as YAML."""
 

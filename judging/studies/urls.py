@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
 
 from judging.studies import curator_views, views
 
 urlpatterns = [
     path("study/<slug:code>/", views.door, name="study_door"),
     path("study/<slug:code>/step/", views.step, name="study_step"),
+    path("study/<slug:code>/data/", views.own_data, name="study_data"),
     path("runs/<slug:code>/studies/", curator_views.studies, name="studies"),
     path("runs/<slug:code>/studies/new/", curator_views.write, name="new_study"),
     path("runs/<slug:code>/studies/<slug:study>/", curator_views.overview, name="study"),
     path("runs/<slug:code>/studies/<slug:study>/edit/", curator_views.write, name="edit_study"),
+    re_path(
+        r"^runs/(?P<code>[-\w]+)/studies/(?P<study>[-\w]+)/(?P<file>participants\.jsonl|(?:participants|codebook|payments)\.csv)$",
+        curator_views.download,
+        name="study_download",
+    ),
+    path(
+        "runs/<slug:code>/studies/<slug:study>/participants/<slug:participant>/erase/",
+        curator_views.erase,
+        name="erase_participant",
+    ),
     path("runs/<slug:code>/studies/<slug:study>/returns/", curator_views.mark_returned, name="study_returns"),
     path("runs/<slug:code>/studies/<slug:study>/preview/<slug:place>/", curator_views.preview, name="preview_study"),
     path("runs/<slug:code>/studies/<slug:study>/<slug:verb>/", curator_views.set_state, name="set_study_state"),

@@ -6,11 +6,12 @@ from typing import Any, cast
 
 from django.contrib.auth import login, logout
 from django.core import signing
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from benchsite.lib.files import attachment
 from generation.codes import new_code
 from generation.models import Run
 from generation.suites.studies.study import Study as Content
@@ -18,7 +19,8 @@ from judging.models import Participation, Study
 from judging.pairs.serving import screen_of
 from judging.studies import walking
 from judging.studies.entering import EntryError, Visitor, check_door, enter_study, is_overdue, present, read_visitor
-from judging.studies.forms import ConsentForm, NameForm, QuestionsForm
+from judging.studies.forms import ConsentForm, NameForm, QuestionsForm, ReceiptForm
+from judging.studies.privacy import stored_data, withdraw_participation
 from judging.studies.steps import CHECK, CONSENT, JUDGE, TITLES, questions_of, steps_of
 from judging.studies.writing import content_of, newest_version
 from judging.views.judges import STUDY
@@ -115,6 +117,35 @@ def _end_without_pairs(participation: Participation) -> None:
     participation.refresh_from_db()
     if not walking.has_judged(participation):
         walking.end_participation(participation, Participation.Outcome.NO_WORK_LEFT)
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def own_data(request: HttpRequest, code: str) -> HttpResponse:
+    """What is stored about a person, by the key that their last page showed: to read, to download, to withdraw."""
+    study = _study(code)
+    form = ReceiptForm(request.POST if request.method == "POST" else None)
+    context: dict[str, Any] = {"study": study, "form": form}
+    if request.method == "POST" and form.is_valid():
+        rows = study.participations.select_related("study", "seat__run").defer("seat__plan", "seat__run__config")
+        mine = rows.filter(receipt=form.cleaned_data["receipt"]).first()
+        if mine is None:
+            form.add_error("receipt", "There is no such key in this study. It stands on the last page that you saw.")
+        elif "withdraw" in request.POST:
+            withdraw_participation(mine)
+            sentence = "Your answers and everything that says who you are were deleted, "
+            frozen = mine.seat is not None and mine.seat.run.frozen_at is not None
+            sentence += "and results that were frozen before keep your choices without a name." if frozen else ""
+            sentence += "" if frozen else "and your choices count nowhere."
+            context = {"study": study, "title": "Your data are withdrawn", "sentence": sentence}
+            return render(request, "studies/problem.html", context)
+        elif "download" in request.POST:
+            response = JsonResponse(stored_data(mine), json_dumps_params={"indent": 2, "ensure_ascii": False})
+            response["Content-Disposition"] = attachment(f"study-{study.code}.json")
+            return response
+        else:
+            context |= {"mine": mine, "data": stored_data(mine)}
+    return render(request, "studies/own_data.html", context)
 
 
 @never_cache

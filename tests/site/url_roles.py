@@ -214,6 +214,9 @@ ADDRESSES = {
     # studies: a participant is whoever comes by the link
     "judging:study_door": Row(ALL, ALL.replace("200", "400"), ("@study",)),
     "judging:study_step": Row(ALL.replace("200", "403"), ALL.replace("200", "403"), ("@study",)),
+    "judging:study_data": Row(ALL, ALL, ("@study",)),
+    "judging:study_download": Row(CURATORS, CURATORS_405, ("@run", "@study", "participants.csv")),
+    "judging:erase_participant": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@study", "@participant")),
     "judging:studies": Row(CURATORS, CURATORS_405, ("@run",)),
     "judging:new_study": Row(CURATORS, CURATORS, ("@run",)),
     "judging:study": Row(CURATORS, CURATORS_405, ("@run", "@study")),

@@ -106,6 +106,7 @@ def make_world() -> dict[str, Any]:
         "voted": Matchup.objects.get(seat=seat, state="voted").code,
         "user": bob.pk,
         "study": run.studies.get().code,
+        "participant": run.studies.get().participations.get().code,
     }
 
 
