@@ -91,7 +91,7 @@ def newest_states(runs: Collection[Run]) -> dict[tuple[int, str], PublicState]:
 
 
 def standings_of(state: PublicState | None) -> list[Any]:
-    """What is shown of a state: nothing while anybody may be first, as the order would be chance."""
+    """The rows that pages show: none while anybody may be first, as their order would be chance; the JSON has them."""
     rows = state.standings if state else []
     return rows if any(row["rank_low"] > 1 for row in rows) else []
 

@@ -87,7 +87,7 @@ def public_state(context: Context) -> dict[str, Any]:
         "simulated_judges": state.simulated if state else 0,
         "imported": state.imported if state else 0,
         "as_of": state.read_at.isoformat() if state else None,
-        "overall": context["standings"],
+        "overall": state.standings if state else [],
     }
 
 

@@ -114,7 +114,6 @@ def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> H
         "protocols": protocols_of(run),
         "state": state,
         "sentence": public_sentence(run, state, labels_of(entrants), entry),
-        "standings": standings,
         **(standings_so_far(standings, entrants) if standings else {"rows": []}),
         **more,
     }
