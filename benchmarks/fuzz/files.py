@@ -16,6 +16,7 @@ import pandas as pd
 from benchmarks.fuzz.readers import ANY, FOLDER, YAML, Reader, corpus, damaged, encoded, pieces
 from benchsite.lib.file_errors import FileError
 from benchsite.lib.text import clean_text
+from generation.files.inspect_logs import read_log
 from generation.files.sample_lines import read_lines as read_sample_lines
 from generation.suites.demo_sizes import load_demo
 from generation.suites.loading import load_suite
@@ -23,7 +24,7 @@ from generation.suites.profiles import load_profiles
 from generation.suites.program_files import read_programs
 from generation.suites.suite import Suite
 from generation.suites.yaml_source import SuiteError
-from judging.files.vote_lines import read_vote_lines
+from judging.files.vote_files import read_vote_lines
 from ranking.automatic.files import read_samples as read_answers
 from ranking.competition.files import read_trials
 from ranking.pairwise.files.samples import read_samples
@@ -105,7 +106,7 @@ def vote_importer() -> Reader:
     def read(raw: bytes) -> Any:
         path.write_bytes(raw)
         try:
-            return read_vote_lines(path)
+            return read_vote_lines(path)[0]
         except FileError as refused:
             assert str(refused)
             return None
@@ -215,7 +216,15 @@ def samples() -> list[bytes]:
     return [encoded("\n".join(json.dumps(row) for row in rows))]
 
 
+def inspect_logs() -> list[bytes]:
+    answer = {"message": {"role": "assistant", "content": "/\\_/\\"}, "stop_reason": "stop"}
+    sample = {"id": 1, "epoch": 1, "input": "Draw a cat", "output": {"choices": [answer]}}
+    asked = {**sample, "epoch": 2, "input": [{"role": "user", "content": [{"type": "text", "text": "Draw a cat"}]}]}
+    return [encoded(json.dumps({"eval": {"model": "a/b"}, "samples": [sample, asked]}))]
+
+
 IMPORTERS = (
+    refuses("log.json", FileError, read_log, inspect_logs()),
     sample_lines(),
     vote_importer(),
     vote_files(),

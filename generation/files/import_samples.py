@@ -1,4 +1,4 @@
-"""Drawings made outside come in: the seed's `database.jsonl`, or a folder or zip of files named by model and subject.
+"""Drawings made outside come in: the seed's `database.jsonl`, a log of inspect_ai, or files named by model and subject.
 
 All or nothing, unless the caller chooses to leave bad lines out; importing the same file again changes nothing.
 """
@@ -18,6 +18,7 @@ from benchsite.lib.file_errors import BadLine, BadLines
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from generation.files.drawing_files import read_folder, read_zip
+from generation.files.inspect_logs import is_log, read_log
 from generation.files.sample_lines import Line, read_lines
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.reading.answers import Read, read_answer
@@ -81,7 +82,10 @@ def import_folder(
 def import_file(
     path: Path, *, run: Run, by: Any = None, skip_bad: bool = False, progress: Progress = unwatched
 ) -> Imported:
-    """One file: JSON Lines, or a zip of what `import_folder` takes."""
+    """One file: JSON Lines, a log of inspect_ai, or a zip of what `import_folder` takes."""
+    if is_log(path):
+        lines, bad = read_log(path)
+        return _import(lines, bad, run=run, source=path.name, by=by, skip_bad=skip_bad, progress=progress)
     if zipfile.is_zipfile(path) or path.suffix.lower() == ".zip":
         lines, bad = read_zip(path, run)
         return _import(lines, bad, run=run, source=path.name, by=by, skip_bad=skip_bad, progress=progress)

@@ -206,9 +206,9 @@ class ImportForm(forms.Form):
     """Drawings made outside."""
 
     file = forms.FileField(
-        help_text="JSON Lines, one object per line with model_id, prompt_text, attempt_number and raw_output; or a zip of "
-        "SVG files named MODEL/SUBJECT-1.svg, the number being the attempt.",
-        widget=forms.FileInput(attrs={"accept": ".jsonl,.zip"}),
+        help_text="JSON Lines, one object per line with model_id, prompt_text, attempt_number and raw_output; a log of "
+        "inspect_ai (.eval or .json); or a zip of SVG files named MODEL/SUBJECT-1.svg, the number being the attempt.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.zip,.eval,.json"}),
     )
 
 

@@ -18,7 +18,8 @@ from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.runs.errors import refuse_frozen
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Category, Generation, ModelEntry, PromptEntry, Suite
-from judging.files.vote_lines import VoteLine, read_vote_lines
+from judging.files.vote_files import Mapped, read_vote_lines
+from judging.files.vote_lines import VoteLine
 from judging.models import Matchup, Seat, Vote
 from judging.pairs import NAME
 from judging.pairs.tallies import rebuild_tallies
@@ -38,6 +39,7 @@ def import_votes(
     reason: str,
     run: Run | None = None,
     title: str = "",
+    mapped: Mapped | None = None,
     by: User | None = None,
     progress: Progress = unwatched,
 ) -> tuple[Run, int]:
@@ -46,14 +48,14 @@ def import_votes(
         refuse_frozen(run)
         refuse_judged(run)
     reason = import_reason(reason)
-    lines = read_vote_lines(path, progress=progress)
+    lines, convention = read_vote_lines(path, mapped=mapped, progress=progress)
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     run = run or _make_run(lines, clean_text(title or path.stem)[0])
     if Event.objects.filter(run=run, verb=Event.Verb.IMPORT_VOTES, facts__digest=digest).exists():
         raise BadLine(path.name, 0, "", "it has already been imported into this run")
     _store(run, lines, progress)
-    facts = {"digest": digest, "votes": len(lines)}
+    facts = {"digest": digest, "votes": len(lines), "columns": convention.name}
     file = clean_text(path.name)[0][:200]
     Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_VOTES, subject=file, reason=reason, facts=facts)
     rebuild_tallies(run)

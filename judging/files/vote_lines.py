@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from benchsite.lib.file_errors import BadField, BadLine, FileError
-from benchsite.lib.json_lines import LONGEST_LINE, json_chunks, json_type, text_file
-from benchsite.lib.progress_bar import Progress, unwatched
+from benchsite.lib.json_lines import json_type
 from benchsite.lib.text import clean_text
 from benchsite.lib.times import EXPECTED as A_TIME
 from benchsite.lib.times import parse_stored_time, parse_time
 
+Words = Callable[[BadField, Any], BadField]
 REQUIRED = ("left_model", "right_model", "outcome")
 OPTIONAL = (
     *("judge", "prompt_text", "category", "left_attempt", "right_attempt"),
@@ -121,37 +120,11 @@ class VoteLine:
         return BadLine(self.file, self.number, "", problem)
 
 
-def read_vote_lines(path: Path, *, progress: Progress = unwatched) -> list[VoteLine]:
-    """Every vote of a JSONL file; the first bad line refuses the file, by number.
-
-    One judge's vote on the same drawings at the same moment is one vote: the second line with it refuses the file too.
-    """
-    lines: list[VoteLine] = []
-    seen: dict[VoteLine, str] = {}
-    size = path.stat().st_size
-    with text_file(path) as stream:
-        for numbers, rows in json_chunks(_bounded(stream), path.name):
-            progress(stream.buffer.tell(), size)
-            for number, row in zip(numbers, rows, strict=True):
-                line = _vote_line(row, path.name, number)
-                if line.judge and line.voted_at and (first := seen.setdefault(line, line.where)) != line.where:
-                    raise line.bad(f"this repeats the vote of {first}")
-                lines.append(line)
-    if not lines:
-        raise BadLine(path.name, 0, "", "it contains no votes")
-    return lines
-
-
-def _bounded(stream: TextIO) -> Iterator[str]:
-    """Lines, of which none can fill the memory: what is cut off is refused as too long."""
-    while line := stream.readline(LONGEST_LINE + 1):
-        yield line
-
-
-def _vote_line(row: Any, file: str, number: int) -> VoteLine:
+def vote_line(row: Any, file: str, number: int, *, words: Words = lambda fault, row: fault) -> VoteLine:
+    """One vote; raises BadLine, with the fault in the file's own words."""
     try:
         if fault := row if isinstance(row, FileError) else vote_fault(row):
-            raise BadField(fault.field, fault.message)
+            raise words(BadField(fault.field, fault.message), row)
         return VoteLine(**_stored(row), file=file, number=number)
     except BadField as bad:
         raise BadLine(file, number, bad.field or "the line", bad.message) from None

@@ -100,11 +100,23 @@ class VotesForm(forms.Form):
     """Votes that were cast elsewhere."""
 
     file = forms.FileField(
-        help_text="JSON Lines, one object per line with at least left_model, right_model and outcome; "
-        "all that it may hold is what votes.jsonl of a download holds.",
-        widget=forms.FileInput(attrs={"accept": ".jsonl"}),
+        help_text="JSON Lines, CSV, Parquet, or Label Studio's JSON, with left_model, right_model and outcome, or with an "
+        "arena's or comparIA's columns.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.csv,.parquet,.json"}),
     )
     reason = import_reason_field()
+    columns = forms.CharField(
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "left_model=first"}),
+        help_text="Only for other columns: our field and the file's, one pair a line.",
+    )
+    outcomes = forms.CharField(
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "left=1"}),
+        help_text="Only for other words: left, right, tie or fail and the file's word for it, one pair a line.",
+    )
 
 
 class VotesRunForm(VotesForm):

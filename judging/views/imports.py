@@ -8,12 +8,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from benchsite.lib.access import UserRequest, curator_required
-from benchsite.lib.file_errors import FileError
 from benchsite.lib.files import kept
 from benchsite.lib.text import visible
 from generation.models import Run
 from generation.runs.errors import RunError
 from judging.files.import_votes import import_votes
+from judging.files.vote_files import Mapped
 from judging.views.forms import VotesForm, VotesRunForm
 
 
@@ -34,11 +34,17 @@ def _import(request: UserRequest, form: VotesForm, run: Run | None) -> HttpRespo
     if request.method == "POST" and form.is_valid():
         fields = form.cleaned_data
         try:
+            mapped = Mapped.parse(fields["columns"].split("\n"), fields["outcomes"].split("\n"))
             with kept(fields["file"]) as path:
                 into, count = import_votes(
-                    path=path, run=run, title=fields.get("title", ""), reason=fields["reason"], by=request.user
+                    path=path,
+                    run=run,
+                    title=fields.get("title", ""),
+                    reason=fields["reason"],
+                    mapped=mapped,
+                    by=request.user,
                 )
-        except (FileError, RunError) as refused:
+        except (ValueError, RunError) as refused:
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
         else:
             votes = f"{count} vote{'' if count == 1 else 's'}"

@@ -40,7 +40,7 @@ from generation.suites.suite import Suite, without_pictures
 from judging.models import Seat
 from judging.provenance import import_reason
 from ranking.archive.members import members_of
-from ranking.archive.reading import Archive, open_archive
+from ranking.archive.reading import Opened, open_archive
 from ranking.archive.storing import ImportState, Where, fitting, made, store, time_of
 from ranking.models import Counting
 
@@ -49,12 +49,18 @@ PROVIDER = "import"
 
 def import_run(path: Path, *, reason: str, copy: bool = False, by: Any = None, progress: Progress = unwatched) -> Run:
     """A new run with the archive's leaderboard; with `copy` also where this site has that run already."""
+    return import_archive(open_archive(path), reason=reason, copy=copy, by=by, progress=progress)
+
+
+def import_archive(
+    archive: Opened, *, reason: str, copy: bool = False, by: Any = None, progress: Progress = unwatched
+) -> Run:
+    """The same of an archive that is open, or of what shows itself as one."""
     reason = import_reason(reason)
-    archive = open_archive(path)
     taken = Run.objects.filter(code=archive.run["code"]).exists()
     if taken and not copy:
         raise BadLine(
-            path.name,
+            archive.path.name,
             0,
             "",
             f"is run {archive.run['code']}, which is here already; a second one is imported as a copy (--copy)",
@@ -71,7 +77,7 @@ def import_run(path: Path, *, reason: str, copy: bool = False, by: Any = None, p
         facts = {
             "run": archive.run["code"],
             "made_at": archive.manifest.get("made_at"),
-            "file": clean_text(path.name)[0],
+            "file": clean_text(archive.path.name)[0],
             "reread": True,
             "differ": state.differ,
             "recounted": recounted,
@@ -80,7 +86,7 @@ def import_run(path: Path, *, reason: str, copy: bool = False, by: Any = None, p
     return run
 
 
-def _make_run(archive: Archive, *, keep_code: bool) -> Run:
+def _make_run(archive: Opened, *, keep_code: bool) -> Run:
     about = archive.run
     try:
         Suite.from_dict(archive.suite)

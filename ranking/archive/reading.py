@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from benchsite.lib.file_errors import BadLine
 from benchsite.lib.files import BROKEN_ZIP
@@ -24,6 +24,20 @@ LARGEST_DOCUMENT = 32 << 20
 # An honest archive of little text is small, and a large one does not shrink 200 times; a bomb does both.
 LARGEST_SMALL = 1 << 30
 LARGEST_RATIO = 200
+
+
+class Opened(Protocol):
+    """What an import reads: an archive, or something else told as one."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def manifest(self) -> dict[str, Any]: ...
+    @property
+    def run(self) -> dict[str, Any]: ...
+    @property
+    def suite(self) -> dict[str, Any]: ...
+    def rows(self, member: str) -> Iterator[tuple[int, dict[str, Any]]]: ...
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from benchsite.lib.file_errors import BadLine
 from benchsite.lib.progress_bar import Progress
 from generation.codes import ALPHABET
 from generation.models import Run, Sample
-from ranking.archive.reading import Archive
+from ranking.archive.reading import Opened
 
 BATCH = 500
 # What a database says when a row breaks a rule, and Python when a number is too large for it.
@@ -103,7 +103,7 @@ def guarded(act: Callable[[], Any], member: str, line: int) -> None:
 class ImportState:
     """A running import: the new run, and its rows' keys by the names in the archive."""
 
-    archive: Archive
+    archive: Opened
     run: Run
     renames: bool
     progress: Progress

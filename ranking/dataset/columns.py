@@ -37,6 +37,8 @@ class Column:
         return json.dumps(value, sort_keys=True) if self.type == "json" and value is not None else value
 
     def in_json(self, value: Any) -> Any:
+        if self.type == "json" and value is not None:  # keys in one order, whatever database they come from
+            return json.loads(self.in_parquet(value))
         return value.isoformat() if isinstance(value, datetime) else value
 
 

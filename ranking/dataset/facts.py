@@ -128,8 +128,12 @@ def _scored(rests_on: str, board: dict[str, Any]) -> str:
 
 
 def _first_and_last(run: Run) -> list[Any]:
-    spans = [run.votes.aggregate(a=Min("voted_at"), b=Max("voted_at"))]
-    spans.append(run.grades.aggregate(a=Min("graded_at"), b=Max("graded_at")))
+    """When the first and the last judgement was made; of a run that nobody judged, when it was started."""
+    tables = [
+        getattr(run, entry.judgements.partition("__")[0]) for entry in protocols_of(run).values() if entry.judgements
+    ]
+    timed = [(rows, rows.model.MOMENT) for rows in tables if getattr(rows.model, "MOMENT", "")]
+    spans = [rows.aggregate(first=Min(moment), last=Max(moment)) for rows, moment in timed]
     moments = [moment for span in spans for moment in span.values() if moment]
     return [min(moments), max(moments)] if moments else [run.created_at]
 

@@ -7,11 +7,12 @@ from typing import Any
 from django.db.models import Count, Q, Sum
 
 from generation.models import OFFENSIVE, UNFINISHED, ProviderCall, Run, Sample
-from generation.protocols import PROTOCOLS, module_in, protocols_of
+from generation.protocols import PROTOCOLS, Protocol, load, module_in, protocols_of
 from ranking.archive.lines import entrant_rows, measure_rows, model_rows, prompt_rows, sample_rows, undrawn_rows
-from ranking.archive.writing import leaderboard_result
 from ranking.dataset.columns import Published, Rows, Table, columns_of
-from ranking.fitting import standing_rows
+from ranking.fitting import fit_options, standing_rows
+from ranking.models import Fit
+from ranking.statistics.rounding import rounded
 
 UNENDED = "unfinished"
 
@@ -167,17 +168,12 @@ SAMPLES = Table(
 
 
 def _judge_table(source: Published) -> Rows:
-    counts = {}
-    for rows in ("votes", "grades"):
-        records = getattr(source.run, rows).filter(withdrawn_at=None, kept_out=False).order_by()
-        counts[rows] = dict(records.values_list("seat_id").annotate(Count("id")))
     for n, seat in enumerate(source.run.seats.order_by("id"), start=1):
         yield {
             "judge": f"judge-{n}",
             "unknown": seat.is_unknown,
             "simulated": seat.is_simulated,
             "weight": seat.weight,
-            **{rows: counted.get(seat.pk, 0) for rows, counted in counts.items()},
         }
 
 
@@ -189,8 +185,6 @@ JUDGES = Table(
         unknown=("flag", "stands for votes of a file that names no judge; their `judge` is empty"),
         simulated=("flag", "a program, not a person"),
         weight=("number", "how much a vote counts in the ratings, 0 to 1; 0 where a curator set this judge aside"),
-        votes=("whole", "votes not taken back"),
-        grades=("whole", "grades not taken back"),
     ),
     _judge_table,
 )
@@ -228,8 +222,16 @@ def published(run: Run) -> Published:
     """Judges are numbered in the order in which they joined, as on public pages."""
     seats = list(run.seats.order_by("id").values_list("id", "is_unknown", "weight"))
     names = {seat: None if unknown else f"judge-{n}" for n, (seat, unknown, _) in enumerate(seats, start=1)}
-    results = {name: leaderboard_result(run, name, entry) for name, entry in protocols_of(run).items()}
+    results = {name: full_result(run, name, entry) for name, entry in protocols_of(run).items()}
     return Published(run, names, {seat: weight for seat, _, weight in seats}, results)
+
+
+def full_result(run: Run, protocol: str, entry: Protocol) -> Any:
+    """The newest full fit if nothing changed since; else the whole analysis of every vote, for nobody cites half of it."""
+    fit = Fit.objects.newest(run, protocol, kind=Fit.Kind.FULL)
+    if fit and (run.scores_changed_at is None or fit.read_at >= run.scores_changed_at):
+        return rounded(fit.result)
+    return rounded(load(entry.analyse)(run, options=fit_options(run), full=True))
 
 
 def protocol_modules(protocols: list[str]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from judging.models import Grade
@@ -57,6 +57,19 @@ GRADES = Table(
     splits=(("train", "the grades that count"), ("uncounted", "grades that count in no score")),
 )
 TABLES = (GRADES,)
+
+
+def grade_lines(told: Any) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Grades of a published dataset, told as an archive's."""
+    for file, number, row in told.table("grades"):
+        yield (
+            file,
+            number,
+            {**row, "stage": row["category"], "subject": row["prompt_id"], "graded_at": row["timestamp"]},
+        )
+
+
+READERS = {"grades.jsonl": grade_lines}
 
 
 def methods(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:

@@ -22,7 +22,9 @@ from ranking.archive.members import counts_of, listed_members
 from ranking.archive.writing import archive_chunks
 from ranking.dataset.about import AboutError
 from ranking.dataset.files import chunks_of
+from ranking.dataset.importing import import_dataset
 from ranking.dataset.publishing import zipped_dataset
+from ranking.dataset.reading import is_dataset
 from ranking.dataset.tables import tables_of
 from ranking.rubric.import_grades import import_grades
 from ranking.views.forms import ArchiveForm, DatasetForm, GradesForm
@@ -83,7 +85,7 @@ def import_archive(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             with kept(form.cleaned_data["file"]) as path:
-                run = import_run(
+                run = (import_dataset if is_dataset(path) else import_run)(
                     path, copy=form.cleaned_data["copy"], reason=form.cleaned_data["reason"], by=request.user
                 )
         except FileError as error:

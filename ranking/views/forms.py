@@ -31,7 +31,7 @@ class ArchiveForm(forms.Form):
     """A whole run from this site or another."""
 
     file = forms.FileField(
-        help_text="The archive, as it was downloaded.", widget=forms.FileInput(attrs={"accept": ".zip"})
+        help_text="The archive or dataset, as it was downloaded.", widget=forms.FileInput(attrs={"accept": ".zip"})
     )
     copy = forms.BooleanField(
         required=False, label="As a copy", help_text="Import a second copy where this site already has that run."

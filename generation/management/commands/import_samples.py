@@ -21,7 +21,7 @@ from generation.runs.lifecycle import start_run
 class Command(BaseCommand):
     """Imports a file or a folder into a run."""
 
-    help = "Import answers from a .jsonl file with the fields of database.jsonl, or a folder or .zip of .svg (MODEL/SUBJECT-1.svg)."
+    help = "Import answers from a .jsonl file with the fields of database.jsonl, an inspect_ai log (.eval, .json), or a folder or .zip of .svg (MODEL/SUBJECT-1.svg)."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)

@@ -1,4 +1,4 @@
-"""`manage.py import_votes FILE`: votes from a votes.jsonl become votes of a run."""
+"""`manage.py import_votes FILE`: votes of a file of any maker become votes of a run."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchsite.lib.file_errors import FileError
 from benchsite.lib.progress_bar import Bar
 from benchsite.lib.text import visible
 from generation.management.run_commands import find_run
 from generation.runs.errors import RunError
 from judging.files.import_votes import import_votes
+from judging.files.vote_files import Mapped, add_mapping
 from judging.provenance import REASON
 
 
 class Command(BaseCommand):
     """Imports votes into a run, or into a new one."""
 
-    help = "Import votes: one JSON object per line, with at least left_model, right_model and outcome."
+    help = (
+        "Import votes from JSON Lines, CSV, Parquet or Label Studio's JSON, in our columns, an arena's or comparIA's."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--run", help="the code of the run that these entrants belong to (default: a new run)")
         parser.add_argument("--reason", required=True, help=REASON)
         parser.add_argument("--title", default="", help="the title of the new run")
+        add_mapping(parser)
 
     def handle(self, *args: Any, file: Path, run: str | None, title: str, reason: str, **options: Any) -> None:
         if not file.is_file():
@@ -33,7 +36,10 @@ class Command(BaseCommand):
         try:
             with Bar(self.stderr, "Importing") as bar:
                 given = find_run(run) if run else None
-                into, count = import_votes(path=file, run=given, title=title, reason=reason, progress=bar.to)
-        except (FileError, RunError) as refused:
+                mapped = Mapped.parse(options["column"], options["outcome"])
+                into, count = import_votes(
+                    path=file, run=given, title=title, reason=reason, mapped=mapped, progress=bar.to
+                )
+        except (ValueError, RunError) as refused:
             raise CommandError(visible(f"Nothing was imported. {refused}")) from None
         self.stdout.write(f"{count} votes imported into run {into.code}.")

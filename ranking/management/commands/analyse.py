@@ -1,9 +1,10 @@
-"""`manage.py analyse votes.jsonl`: a file in, a leaderboard out; no database is touched."""
+"""`manage.py analyse FILE`: votes of any maker in, a leaderboard out; no database is touched."""
 
 from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,14 @@ from benchsite.lib.progress_bar import Bar
 from benchsite.lib.times import parse_time
 from benchsite.version import signed, stamped
 from generation.protocols import load, protocols_of
+from judging.files.vote_files import Mapped, add_mapping
+from ranking.dataset.reading import dataset_rates, is_dataset, open_dataset
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.files.samples import read_samples
-from ranking.pairwise.files.votes import read_votes
+from ranking.pairwise.files.votes import ReadVotes, read_votes
 from ranking.statistics.leaderboard import Leaderboard, Settings, analyse_votes
+from ranking.statistics.samples import SampleRate
 from ranking.statistics.votes import standing_votes
 
 LONG_NAMES = {"json": "json", "md": "markdown", "csv": "csv"}
@@ -27,19 +31,25 @@ BAD_INPUT = 2
 
 
 class Command(BaseCommand):
-    help = "Rank the votes of a votes.jsonl or votes.csv file, without a database."
+    help = "Rank the votes of a file or a published dataset, without a database."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="votes.jsonl or votes.csv (with --suite: that suite's own file)")
+        parser.add_argument(
+            "file",
+            type=Path,
+            help="votes as JSON Lines, CSV, Parquet or Label Studio's JSON; a published dataset (folder or zip); with --suite that suite's own file",
+        )
         parser.add_argument("--samples", type=Path, help="database.jsonl, for valid rates and visual robustness")
-        parser.add_argument("--ties", choices=("half", "drop"), default="half")
-        parser.add_argument("--fails", choices=("half", "drop"), default="half")
+        share = "half a win each (default), or not counted; a dataset has its own default"
+        parser.add_argument("--ties", choices=("half", "drop"), help=share)
+        parser.add_argument("--fails", choices=("half", "drop"), help=share)
         parser.add_argument("--exclude-judge", action="append", default=[], metavar="JUDGE")
         parser.add_argument("--until", help="count the votes that stood at this time, such as 2026-05-01T12:00Z")
         parser.add_argument("--format", choices=("json", "md", "csv"), default="json")
         parser.add_argument("--out", type=Path, help="write here instead of to the screen")
         parser.add_argument("--skip-bad", action="store_true", help="skip bad lines and count them")
+        add_mapping(parser)
         parser.add_argument("--suite", help="read the file by this suite's protocol (rubric, automatic)")
         parser.add_argument("--trials", type=int, help="trials a letter was given, where a suite counts them")
 
@@ -58,7 +68,8 @@ class Command(BaseCommand):
 
 def analyse_vote_file(options: dict[str, Any], bar: Bar) -> str:
     until = read_until(options["until"])
-    read = read_votes(options["file"], skip_bad=options["skip_bad"], progress=bar.to)
+    mapped = Mapped.parse(options["column"], options["outcome"])
+    read, published = read_file(options, mapped, bar)
     for fault in read.skipped[:10]:
         bar.say(str(fault))
     votes = standing_votes(read.votes, until=until)
@@ -69,16 +80,42 @@ def analyse_vote_file(options: dict[str, Any], bar: Bar) -> str:
     if unknown:
         raise ValueError(f"No vote in {options['file']} is by the judge {unknown[0]!r}.")
     settings = Settings(
-        ties=options["ties"],
-        fails=options["fails"],
-        weights=dict.fromkeys(options["exclude_judge"], 0.0),
+        ties=options["ties"] or published.ties,
+        fails=options["fails"] or published.fails,
+        weights={**published.weights, **dict.fromkeys(options["exclude_judge"], 0.0)},
         until=options["until"],
     )
-    samples = read_samples(options["samples"]) if options["samples"] else None
+    samples = read_samples(options["samples"]) if options["samples"] else published.samples
     bar.begin("Fitting")
     return written(
         analyse_votes(votes, settings=settings, samples=samples, skipped=len(read.skipped)), options["format"]
     )
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a dataset says of how its votes count; a bare file says nothing."""
+
+    ties: str = "half"
+    fails: str = "half"
+    weights: dict[str, float] = field(default_factory=dict)
+    samples: dict[str, SampleRate] | None = None
+
+
+def read_file(options: dict[str, Any], mapped: Mapped, bar: Bar) -> tuple[ReadVotes, Choices]:
+    """A file of votes, or all the votes of a published dataset, in order of time."""
+    path, how = options["file"], {"skip_bad": options["skip_bad"], "mapped": mapped, "progress": bar.to}
+    if not is_dataset(path):
+        return read_votes(path, **how), Choices()
+    with open_dataset(path) as dataset:
+        files = dataset.files("votes")
+        if not files:
+            raise ValueError(f"{path} has no votes; leaderboard-*.json in it has its scores.")
+        read = read_votes(*files, **how)
+        votes = read.votes.take(np.argsort(read.votes.time, kind="stable"))
+        run = dataset.run
+        choices = Choices(run["ties"], run["fails"], dataset.weights, dataset_rates(dataset))
+    return replace(read, votes=votes), choices
 
 
 def written(board: Leaderboard, form: str) -> str:

@@ -12,12 +12,14 @@ from benchsite.lib.progress_bar import Bar
 from generation.runs.errors import RunError
 from judging.provenance import REASON
 from ranking.archive.importing import import_run
+from ranking.dataset.importing import import_dataset
+from ranking.dataset.reading import is_dataset
 
 
 class Command(BaseCommand):
     """Whole or not at all."""
 
-    help = "Import the zip that `export all RUN` wrote. The run is private, does not draw, and its judging is closed."
+    help = "Import the zip that `export all RUN` wrote, or a published dataset (folder or zip). The run is private, does not draw, and its judging is closed."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
@@ -29,7 +31,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, file: Path, copy: bool, reason: str, **options: Any) -> None:
         try:
             with Bar(self.stderr, "Importing") as bar:
-                run = import_run(file, copy=copy, reason=reason, progress=bar.to)
+                run = (import_dataset if is_dataset(file) else import_run)(
+                    file, copy=copy, reason=reason, progress=bar.to
+                )
         except (FileError, RunError) as error:
             raise CommandError(f"Nothing was imported. {error}") from None
         counts = f"{run.samples.count()} samples, {run.votes.count()} votes"

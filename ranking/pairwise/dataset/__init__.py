@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ranking.pairwise.as_markdown import method_paragraph
+from ranking.pairwise.dataset.importing import matchup_lines, vote_lines
 from ranking.pairwise.dataset.preference_pairs import PAIRS
 from ranking.pairwise.dataset.votes import VOTES
 from ranking.pairwise.result import PairwiseDocument
 from ranking.pairwise.sentences import agreement_sentence, leading_sentence
 
 TABLES = (VOTES, PAIRS)
+READERS = {"matchups.jsonl": matchup_lines, "votes.jsonl": vote_lines}
 
 
 def methods(result: PairwiseDocument, labels: Mapping[str, str]) -> str:

@@ -1,20 +1,19 @@
-"""Reading votes.jsonl and votes.csv into columns: fast on good lines, exact about bad ones."""
+"""Reading files of votes into columns: fast on good rows, exact about bad ones."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchsite.lib.file_errors import FileError, unreadable
-from benchsite.lib.json_lines import CHUNK, JsonError, json_chunks, read_json, text_file
+from benchsite.lib.file_errors import FileError
 from benchsite.lib.progress_bar import Progress, unwatched
-from benchsite.lib.text import csv_uncell
-from judging.files.vote_lines import REQUIRED, vote_fault
+from judging.files.conventions import OURS, Convention
+from judging.files.vote_files import Mapped, VoteFile, open_votes
+from judging.files.vote_lines import vote_fault
+from ranking.pairwise.files.parquet_columns import batch_columns, batch_fields
 from ranking.pairwise.files.vote_columns import NameNumbers, columns_of
 from ranking.statistics.votes import Votes, make_votes
 
@@ -27,89 +26,81 @@ class ReadVotes:
     skipped: tuple[FileError, ...] = ()
 
 
-def read_votes(path: Path, *, skip_bad: bool = False, progress: Progress = unwatched) -> ReadVotes:
-    """Votes of a .jsonl or .csv file; raises FileError at the first bad line, or counts them with `skip_bad`."""
-    try:
-        with text_file(path) as file:
-            chunks = csv_chunks(file, path) if path.suffix.lower() == ".csv" else json_chunks(file, str(path))
-            size = path.stat().st_size
-            return _collect(chunks, path, skip_bad=skip_bad, chunk_read=lambda: progress(file.buffer.tell(), size))
-    except OSError as error:
-        raise unreadable(path, error) from error
+NOT_COLUMNS = (TypeError, ValueError, KeyError, AttributeError, OverflowError)
 
 
-def csv_chunks(file: Any, path: Path) -> Iterator[tuple[list[int], list[Any]]]:
-    """The same from CSV: cells as JSON values, formula guards taken off, empty cells as unknown."""
-    reader = csv.DictReader(file, strict=True)
-    try:
-        header = reader.fieldnames or []
-    except csv.Error as error:
-        raise FileError(str(path), 1, "", str(error)) from error
-    missing = [name for name in REQUIRED if name not in header]
-    if header and missing:
-        raise FileError(str(path), 1, missing[0], "is missing from the header")
-    numbers: list[int] = []
-    rows: list[Any] = []
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            break
-        except csv.Error as error:
-            numbers.append(reader.line_num)
-            rows.append(FileError(str(path), reader.line_num, "", str(error)))
-            continue
-        numbers.append(reader.line_num)
-        rows.append({key: _csv_value(key, cell) for key, cell in cells.items() if key and isinstance(cell, str)})
-        if len(rows) == CHUNK:
-            yield numbers, rows
-            numbers, rows = [], []
-    yield numbers, rows
+class _Held:
+    """Columns and names so far."""
+
+    def __init__(self) -> None:
+        self.tables = {
+            "left_model": NameNumbers(optional=False),
+            "judge": NameNumbers(optional=True),
+            "prompt_text": NameNumbers(optional=True),
+            "category": NameNumbers(optional=True),
+        }
+        self.parts: list[dict[str, Any]] = []
+        self.skipped: list[FileError] = []
+
+    def known(self) -> dict[str, int]:
+        return {name: len(table.names) for name, table in self.tables.items()}
+
+    def forget(self, known: dict[str, int]) -> None:
+        for name, table in self.tables.items():
+            table.forget(known[name])
 
 
-def _csv_value(key: str, cell: str) -> Any:
-    if key in ("left_attempt", "right_attempt", "response_ms"):
-        try:
-            return read_json(cell) if cell else None
-        except JsonError:
-            return cell
-    return csv_uncell(cell)
-
-
-def _collect(
-    chunks: Iterator[tuple[list[int], list[Any]]], path: Path, *, skip_bad: bool, chunk_read: Callable[[], None]
+def read_votes(
+    path: Path, *more: Path, skip_bad: bool = False, mapped: Mapped | None = None, progress: Progress = unwatched
 ) -> ReadVotes:
-    tables = {
-        "left_model": NameNumbers(optional=False),
-        "judge": NameNumbers(optional=True),
-        "prompt_text": NameNumbers(optional=True),
-        "category": NameNumbers(optional=True),
-    }
-    parts: list[dict[str, Any]] = []
-    skipped: list[FileError] = []
-    for numbers, rows in chunks:
-        chunk_read()
-        known = {name: len(table.names) for name, table in tables.items()}
-        try:
-            parts.append(columns_of(rows, tables))
-        except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
-            for name, table in tables.items():
-                table.forget(known[name])
-            faults = [row_fault(row, line, path) for line, row in zip(numbers, rows, strict=True)]
-            bad = [fault for fault in faults if fault]
-            if not skip_bad or not bad:
-                raise bad[0] if bad else AssertionError("a chunk failed with no bad line") from None
-            skipped += bad
-            parts.append(columns_of([row for row, fault in zip(rows, faults, strict=True) if not fault], tables))
-    return ReadVotes(_join(parts, tables), tuple(skipped))
+    """Votes of files of any maker; raises FileError at the first bad line, or counts them with `skip_bad`."""
+    held = _Held()
+    for each in (path, *more):
+        with open_votes(each, mapped=mapped, progress=progress) as file:
+            _collect(file, each, held, skip_bad=skip_bad)
+    return ReadVotes(_join(held.parts, held.tables), tuple(held.skipped))
 
 
-def row_fault(row: Any, line: int, path: Path) -> FileError | None:
-    """The first thing wrong with one row, in words; None for a good row."""
+def _collect(file: VoteFile, path: Path, held: _Held, *, skip_bad: bool) -> None:
+    for numbers, rows, group in file.chunks:
+        if group is None:
+            _add(file, numbers, rows, path, held, skip_bad=skip_bad)
+            continue
+        first = numbers[0] + 1
+        for batch in group.batches(file.convention.read or batch_fields(group)):
+            known = held.known()
+            try:
+                held.parts.append(batch_columns(batch, file.convention, held.tables))
+            except NOT_COLUMNS:
+                held.forget(known)
+                _add(file, list(range(first, first + len(batch))), batch.to_pylist(), path, held, skip_bad=skip_bad)
+            first += len(batch)
+
+
+def _add(file: VoteFile, numbers: list[int], raw: list[Any], path: Path, held: _Held, *, skip_bad: bool) -> None:
+    rows = raw if file.convention.is_ours else [file.convention.converted(row) for row in raw]
+    known = held.known()
+    try:
+        held.parts.append(columns_of(rows, held.tables))
+    except NOT_COLUMNS:
+        held.forget(known)
+        faults = [row_fault(row, n, path, file.convention) for n, row in zip(numbers, rows, strict=True)]
+        bad = [fault for fault in faults if fault]
+        if not skip_bad or not bad:
+            raise bad[0] if bad else AssertionError("a chunk failed with no bad line") from None
+        held.skipped += bad
+        held.parts.append(columns_of([row for row, fault in zip(rows, faults, strict=True) if not fault], held.tables))
+
+
+def row_fault(row: Any, line: int, path: Path, convention: Convention = OURS) -> FileError | None:
+    """The first thing wrong with one row, in the file's own words; None for a good row."""
     if isinstance(row, FileError):
         return row
     fault = vote_fault(row)
-    return FileError(str(path), line, fault.field, fault.message) if fault else None
+    if not fault:
+        return None
+    fault = convention.fault(fault, row)
+    return FileError(str(path), line, fault.field, fault.message)
 
 
 def _join(parts: list[dict[str, Any]], tables: dict[str, NameNumbers]) -> Votes:

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from benchsite.lib.file_errors import BadLine
-from judging.files.vote_lines import KINDS, OPTIONAL, OUTCOMES, REQUIRED, read_vote_lines, vote_fault
+from judging.files.vote_files import read_vote_lines
+from judging.files.vote_lines import KINDS, OPTIONAL, OUTCOMES, REQUIRED, vote_fault
 from judging.models import Kind, Outcome
 from ranking.pairwise.files.vote_columns import NameNumbers, columns_of
 from ranking.statistics import votes as statistics
@@ -35,7 +36,7 @@ ROWS = some.fixed_dictionaries(
 def read_line(tmp_path, **fields):
     path = tmp_path / "votes.jsonl"
     path.write_text(json.dumps(GOOD | fields))
-    return read_vote_lines(path)[0]
+    return read_vote_lines(path)[0][0]
 
 
 def test_outcomes_and_kinds_are_the_same_everywhere():

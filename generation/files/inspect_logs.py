@@ -1,0 +1,139 @@
+"""Logs of inspect_ai as answers: an `.eval` file, or its JSON form. Each sample of each epoch is one answer."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchsite.lib.file_errors import BadLine, unreadable
+from benchsite.lib.files import BROKEN_ZIP
+from benchsite.lib.json_lines import JsonError, json_type, read_json
+from generation.files.sample_lines import MOST_ATTEMPTS, NO_MODEL_NAME, Line, is_model_name
+
+SUFFIXES = (".eval", ".json")
+LARGEST = 1 << 30
+SAMPLE = re.compile(r"samples/.+\.json")
+STOPS = {"max_tokens": "length", "model_length": "length"}
+
+
+def is_log(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES
+
+
+def read_log(path: Path) -> tuple[list[Line], list[BadLine]]:
+    """Every sample that can be imported, and every one that cannot; a log that is none raises BadLine."""
+    model, samples = _zipped(path) if path.suffix.lower() == ".eval" else _plain(path)
+    if not isinstance(model, str) or not is_model_name(model):
+        raise BadLine(path.name, 0, "eval.model", NO_MODEL_NAME)
+    lines: list[Line] = []
+    bad: list[BadLine] = []
+    for number, sample in enumerate(samples, start=1):
+        try:
+            lines.append(_line(sample, model, path.name, number))
+        except BadLine as error:
+            bad.append(error)
+    if not lines and not bad:
+        bad.append(BadLine(path.name, 0, "samples", "is empty"))
+    return lines, bad
+
+
+def _plain(path: Path) -> tuple[Any, list[Any]]:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise BadLine(path.name, 0, "", f"is over {LARGEST} bytes")
+        log = _object(path.read_bytes(), path.name, "")
+    except OSError as error:
+        raise unreadable(path.name, error) from None
+    about, samples = log.get("eval"), log.get("samples")
+    if not isinstance(about, dict):
+        raise BadLine(path.name, 0, "eval", "is missing, so this is no log of inspect_ai")
+    return about.get("model"), samples if isinstance(samples, list) else []
+
+
+def _zipped(path: Path) -> tuple[Any, list[Any]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            whole = sum(info.file_size for info in archive.infolist())
+            if whole > LARGEST:
+                raise BadLine(path.name, 0, "", f"would unpack to {whole} bytes")
+            names = archive.namelist()
+            if "header.json" not in names:
+                raise BadLine(path.name, 0, "header.json", "is missing, so this is no finished log of inspect_ai")
+            about = _object(archive.read("header.json"), path.name, "header.json").get("eval")
+            samples = [_object(archive.read(name), path.name, name) for name in sorted(names) if SAMPLE.fullmatch(name)]
+    except BadLine:
+        raise
+    except BROKEN_ZIP as error:
+        way = "; convert it by `inspect log convert --to json`" if isinstance(error, NotImplementedError) else ""
+        raise BadLine(path.name, 0, "", f"is not a zip that can be read{way}") from None
+    return about.get("model") if isinstance(about, dict) else None, samples
+
+
+def _object(data: bytes, file: str, name: str) -> dict[str, Any]:
+    try:
+        value = read_json(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise BadLine(file, 0, name, "is not UTF-8") from None
+    except JsonError as error:
+        raise BadLine(file, 0, name, str(error)) from None
+    if not isinstance(value, dict):
+        raise BadLine(file, 0, name, f"is {json_type(value)}, not a JSON object")
+    return value
+
+
+def _line(sample: Any, model: str, file: str, number: int) -> Line:
+    def bad(field: str, problem: str) -> BadLine:
+        return BadLine(file, number, field, problem)
+
+    if not isinstance(sample, dict):
+        raise bad("the sample", f"is {json_type(sample)}, not a JSON object")
+    prompt, epoch = _words(sample.get("input")), sample.get("epoch")
+    if prompt is None:
+        raise bad("input", "is neither text nor a list of messages with one of the user's")
+    if not isinstance(epoch, int) or isinstance(epoch, bool) or not 1 <= epoch <= MOST_ATTEMPTS:
+        raise bad("epoch", f"is not a whole number from 1 to {MOST_ATTEMPTS}")
+    output = sample.get("output")
+    choices = output.get("choices") if isinstance(output, dict) else None
+    if not isinstance(output, dict) or not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise bad("output", "has no answer; the sample may have failed")
+    message, stop = choices[0].get("message"), choices[0].get("stop_reason")
+    text = _content(message.get("content")) if isinstance(message, dict) else None
+    if text is None:
+        raise bad("output", "has an answer that is no text")
+    usage = output.get("usage")
+    tokens = usage.get("output_tokens") if isinstance(usage, dict) else None
+    known = isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= 10**9
+    return Line(
+        number=number,
+        model_id=model,
+        prompt_text=prompt,
+        attempt=epoch,
+        text=text,
+        finish_reason=STOPS.get(stop, stop)[:40] if isinstance(stop, str) else "",
+        completion_tokens=tokens if known else None,
+        source=file,
+        made="drawn by inspect_ai",
+    )
+
+
+def _words(given: Any) -> str | None:
+    """What was asked: text, or the last message of the user."""
+    if isinstance(given, str):
+        return given
+    asked: Iterator[Any] = (
+        (m for m in given if isinstance(m, dict) and m.get("role") == "user") if isinstance(given, list) else iter(())
+    )
+    last = next(reversed(list(asked)), None)
+    return _content(last.get("content")) if last else None
+
+
+def _content(content: Any) -> str | None:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    return "\n".join(part for part in parts if isinstance(part, str)) if parts else None

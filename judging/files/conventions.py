@@ -1,0 +1,175 @@
+"""Whose columns a file of votes has: ours, an arena's, comparIA's, or names that the caller maps. Each becomes our own fields."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from benchsite.lib.file_errors import BadField
+from judging.files.vote_lines import OPTIONAL, OUTCOMES, REQUIRED
+
+FIELDS = (*REQUIRED, *OPTIONAL)
+LONGEST_PROMPT = 9000  # characters: a longer one is cut, and told from others by its checksum
+NOT_TAKEN_BACK = "judge_set_aside"  # the reason of an uncounted vote that its judge's weight keeps out
+
+
+@dataclass(frozen=True)
+class Convention:
+    """What a file's columns mean. `columns` has the file's name of each of our fields that it has."""
+
+    name: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    outcome_of: Callable[[Mapping[str, Any]], Any] | None = None
+    needed: tuple[str, ...] = ()  # columns besides, that `outcome_of` reads
+
+    @property
+    def is_ours(self) -> bool:
+        return not self.columns
+
+    @property
+    def read(self) -> list[str]:
+        """The columns that are read."""
+        return list(dict.fromkeys([*self.columns.values(), *self.needed]))
+
+    def converted(self, row: Any) -> Any:
+        """A row in our fields; what is no row stays as it is."""
+        if self.is_ours or not isinstance(row, dict):
+            return row
+        fields = {ours: _value(ours, row.get(theirs)) for ours, theirs in self.columns.items() if theirs in row}
+        if self.outcome_of:
+            return fields | {"outcome": self.outcome_of(row)}
+        outcome = fields.get("outcome")
+        return fields | {"outcome": self.outcomes.get(str(outcome), outcome)} if "outcome" in fields else fields
+
+    def fault(self, fault: BadField, row: Any) -> BadField:
+        """The same fault in the file's own words."""
+        if self.is_ours or not fault.field:
+            return fault
+        name = self.columns.get(fault.field, fault.field)
+        if fault.field == "outcome" and isinstance(row, dict) and "outcome" in row and self.outcomes:
+            return BadField(name, f"must be one of {', '.join(self.outcomes)}, not {str(row['outcome'])[:40]!r}")
+        return BadField(name, fault.message.replace("left_model", self.columns.get("left_model", "left_model")))
+
+
+OURS = Convention("votes.jsonl")
+# Where a file has several of these, the first is taken.
+ARENA = {
+    "left_model": ("model_a",),
+    "right_model": ("model_b",),
+    "outcome": ("winner",),
+    "judge": ("judge", "judge_hash", "evaluation_session_id", "user_id"),
+    "prompt_text": ("prompt", "conversation_a"),
+    "category": ("category",),
+    "left_attempt": ("attempt_a",),
+    "right_attempt": ("attempt_b",),
+    "voted_at": ("timestamp", "tstamp"),
+    "response_ms": ("response_ms",),
+    "kind": ("kind",),
+    "withdrawn": ("uncounted_reason",),
+}
+ARENA_OUTCOMES = {
+    "model_a": "left",
+    "model_b": "right",
+    "tie": "tie",
+    "both_bad": "fail",
+    "tie (bothbad)": "fail",
+    "bothbad": "fail",
+}
+COMPARIA = {
+    "left_model": ("model_a_name",),
+    "right_model": ("model_b_name",),
+    "judge": ("visitor_id", "session_hash"),
+    "prompt_text": ("opening_msg",),
+    "category": ("selected_category",),
+    "voted_at": ("timestamp",),
+}
+LABEL_STUDIO_OUTCOMES = {name: name for name in OUTCOMES}
+
+
+def convention_of(names: Collection[str], columns: Mapping[str, str], outcomes: Mapping[str, str]) -> Convention:
+    """By the columns that a file has, and those that the caller names; raises BadField with the way out."""
+    if columns or outcomes:
+        return _mapped(names, columns, outcomes)
+    if {"model_a", "model_b", "winner"} <= set(names):
+        return Convention("arena", _present(ARENA, names), ARENA_OUTCOMES)
+    if {"model_a_name", "model_b_name", "chosen_model_name"} <= set(names):
+        needed = ("chosen_model_name", *({"both_equal"} & set(names)))
+        return Convention("comparIA", _present(COMPARIA, names), outcome_of=_comparia_outcome, needed=needed)
+    if names and not {*REQUIRED} & set(names):
+        listed = ", ".join(sorted(names)[:12])
+        raise BadField(
+            "",
+            f"has the columns {listed}, which are not those of votes. Expected left_model, right_model and outcome, or an arena's "
+            "model_a, model_b and winner; name others by --column left_model=NAME, and so on",
+        )
+    return OURS
+
+
+def _present(fields: Mapping[str, tuple[str, ...]], names: Collection[str]) -> dict[str, str]:
+    pairs = ((ours, next((name for name in theirs if name in names), "")) for ours, theirs in fields.items())
+    return {ours: name for ours, name in pairs if name}
+
+
+def _mapped(names: Collection[str], columns: Mapping[str, str], outcomes: Mapping[str, str]) -> Convention:
+    known = {name: name for name in FIELDS if name in names} | _present(ARENA, names) | dict(columns)
+    if wrong := sorted(set(columns) - set(FIELDS)):
+        raise BadField(wrong[0], f"is not a field of votes; the fields are {', '.join(FIELDS)}")
+    for ours in REQUIRED:
+        if known.get(ours) not in names:
+            raise BadField(known.get(ours, ours), f"is not a column; map it by --column {ours}=NAME")
+    if wrong := sorted(set(outcomes.values()) - set(OUTCOMES)):
+        raise BadField("outcome", f"{wrong[0]!r} is not one of {', '.join(OUTCOMES)}")
+    present = {ours: theirs for ours, theirs in known.items() if theirs in names}
+    return Convention("mapped", present, {**ARENA_OUTCOMES, **LABEL_STUDIO_OUTCOMES, **outcomes})
+
+
+def _comparia_outcome(row: Mapping[str, Any]) -> str | None:
+    """comparIA names the model that was chosen, or says that both were equal."""
+    if row.get("both_equal") in (True, "True", "true", 1):
+        return "tie"
+    sides = {row.get("model_a_name"): "left", row.get("model_b_name"): "right"}
+    return sides.get(row.get("chosen_model_name"), row.get("chosen_model_name"))
+
+
+def _value(field: str, value: Any) -> Any:
+    if value is None or value == "":
+        return None
+    if field == "voted_at":
+        return moment_of(value)
+    if field == "prompt_text":
+        return prompt_of(value)
+    if field == "withdrawn":
+        return isinstance(value, bool | str) and value not in (False, NOT_TAKEN_BACK)
+    if field == "judge" and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if field == "category" and not isinstance(value, str):
+        return None
+    return value
+
+
+def moment_of(value: Any) -> Any:
+    """A time as our lines write it; seconds since 1970 and a database's own times are converted."""
+    try:
+        if isinstance(value, datetime):
+            return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
+        if isinstance(value, str):
+            value = float(value)
+        return datetime.fromtimestamp(value, UTC).isoformat()
+    except (TypeError, ValueError, OverflowError, OSError):
+        return value
+
+
+def prompt_of(value: Any) -> Any:
+    """The words of a prompt: text, or the first message of a conversation."""
+    if isinstance(value, list):
+        first = next((turn for turn in value if isinstance(turn, dict) and turn.get("role") == "user"), None)
+        value = first.get("content") if first else None
+        if isinstance(value, list):
+            value = "\n".join(str(part.get("text") or "") for part in value if isinstance(part, dict))
+    if isinstance(value, str) and len(value) > LONGEST_PROMPT:
+        return f"{value[:LONGEST_PROMPT]} … {hashlib.sha256(value.encode('utf-8', 'replace')).hexdigest()[:16]}"
+    return value or None

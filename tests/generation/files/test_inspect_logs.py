@@ -1,0 +1,82 @@
+"""Logs of inspect_ai become samples of a run."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import pytest
+
+from benchsite.lib.file_errors import BadLine, BadLines
+from generation.files.import_samples import import_file
+from generation.files.inspect_logs import read_log
+from tests.judging.make import make_run
+
+
+def sample(prompt, epoch, text, **more):
+    message = {"role": "assistant", "content": text}
+    output = {"choices": [{"message": message, "stop_reason": "max_tokens"}], "usage": {"output_tokens": 12}}
+    return {"id": 1, "epoch": epoch, "input": prompt, "output": output, **more}
+
+
+def write_json(path, *samples):
+    path.write_text(json.dumps({"version": 2, "eval": {"model": "acme/new"}, "samples": list(samples)}))
+    return path
+
+
+def write_eval(path, *samples):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"version": 2, "eval": {"model": "acme/new"}}))
+        for number, each in enumerate(samples, start=1):
+            archive.writestr(f"samples/{number}_epoch_{each['epoch']}.json", json.dumps(each))
+    return path
+
+
+@pytest.mark.parametrize(("write", "name"), [(write_json, "log.json"), (write_eval, "log.eval")])
+def test_each_epoch_is_an_attempt(tmp_path, write, name):
+    asked = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Draw a cat"}]
+    parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "/\\_/\\"}]
+
+    lines, bad = read_log(write(tmp_path / name, sample("Draw a cat", 1, "=^.^="), sample(asked, 2, parts)))
+
+    assert bad == []
+    assert [(line.model_id, line.prompt_text, line.attempt, line.text) for line in lines] == [
+        ("acme/new", "Draw a cat", 1, "=^.^="),
+        ("acme/new", "Draw a cat", 2, "/\\_/\\"),
+    ]
+    assert (lines[0].finish_reason, lines[0].completion_tokens) == ("length", 12)
+
+
+@pytest.mark.django_db
+def test_a_log_is_imported_once(tmp_path):
+    run = make_run(entrants=1, prompts=2, attempts=1)
+    path = write_json(tmp_path / "log.json", *(sample(f"Draw thing {n}", 1, "```\n/\\_/\\\n```") for n in range(2)))
+
+    first, again = import_file(path, run=run), import_file(path, run=run)
+
+    assert (first.added, first.joined, again.added, again.same) == (2, ["acme/new"], 0, 2)
+    assert "inspect_ai" in run.models.get(model_id="acme/new").note
+
+
+@pytest.mark.django_db
+def test_nothing_is_imported_from_a_log_with_a_bad_sample(tmp_path):
+    run = make_run(entrants=1, prompts=1, attempts=1)
+    failed = {**sample("Draw thing 0", 1, ""), "output": {"choices": []}}
+    path = write_json(tmp_path / "log.json", sample("Draw thing 0", 2, "x"), failed, sample("Another", 1, "x"))
+
+    with pytest.raises(BadLines) as refused:
+        import_file(path, run=run)
+
+    assert "log.json:2: output has no answer" in str(refused.value) and "log.json:3: prompt_text" in str(refused.value)
+    assert run.models.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [(b"[]", "is a list"), (b"{}", "no log of inspect_ai"), (b'{"eval": {"model": ""}}', "eval.model is not a model")],
+)
+def test_what_is_no_log_is_refused_in_words(tmp_path, data, words):
+    (tmp_path / "log.json").write_bytes(data)
+
+    with pytest.raises(BadLine, match=words):
+        read_log(tmp_path / "log.json")

@@ -1,0 +1,175 @@
+"""Files of votes as others write them: arenas of today and before, comparIA, Label Studio, and columns named by flags."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchsite.lib.file_errors import FileError
+from judging.files.import_votes import import_votes
+from judging.files.vote_files import Mapped, read_vote_lines
+from ranking.pairwise.files.votes import read_votes
+
+TALK = [{"role": "user", "content": [{"type": "text", "text": "Draw a cat"}]}, {"role": "assistant", "content": []}]
+ARENA = [
+    {"id": "1", "model_a": "a", "model_b": "b", "winner": "model_a", "evaluation_session_id": "s1", "evaluation_order": 1,
+     "conversation_a": TALK, "conversation_b": TALK, "category_tag": {"math": True}, "language": "en",
+     "timestamp": datetime(2025, 6, 1, 12, tzinfo=UTC)},
+    {"id": "2", "model_a": "b", "model_b": "c", "winner": "both_bad", "evaluation_session_id": "s2", "evaluation_order": 1,
+     "conversation_a": TALK, "conversation_b": TALK, "category_tag": {"math": False}, "language": "en",
+     "timestamp": datetime(2025, 6, 1, 13, tzinfo=UTC)},
+]  # fmt: skip
+OLDER = [
+    {"question_id": "q1", "model_a": "a", "model_b": "b", "winner": "model_b", "judge": "arena_user_1", "turn": 1,
+     "anony": True, "language": "English", "tstamp": 1682351654.5},
+    {"question_id": "q2", "model_a": "c", "model_b": "a", "winner": "tie (bothbad)", "judge": "arena_user_2", "turn": 1,
+     "anony": True, "language": "English", "tstamp": 1682351700.0},
+]  # fmt: skip
+COMPARIA = [
+    {"model_a_name": "a", "model_b_name": "b", "chosen_model_name": "b", "both_equal": False, "visitor_id": "v1",
+     "opening_msg": "Dessine un chat", "timestamp": "2025-01-02T03:04:05", "selected_category": "ideas"},
+    {"model_a_name": "a", "model_b_name": "b", "chosen_model_name": None, "both_equal": True, "visitor_id": "v2",
+     "opening_msg": "Dessine un chat", "timestamp": "2025-01-02T03:05:05", "selected_category": "ideas"},
+]  # fmt: skip
+
+
+def written(path, rows):
+    frame = pd.DataFrame(rows)
+    if path.suffix == ".parquet":
+        frame.to_parquet(path, index=False)
+    elif path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        path.write_text("".join(json.dumps(row, default=datetime.isoformat) + "\n" for row in rows))
+    return path
+
+
+def facts(votes):
+    names = [(votes.entrants[a], votes.entrants[b]) for a, b in zip(votes.left, votes.right, strict=True)]
+    judges = [votes.judges[j] if j >= 0 else None for j in votes.judge]
+    return names, votes.outcome.tolist(), judges, votes.time.tolist(), votes.prompts
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_an_arenas_file_is_read_as_it_is(tmp_path, kind):
+    votes = read_votes(written(tmp_path / f"votes.{kind}", ARENA)).votes
+
+    times = [row["timestamp"].timestamp() for row in ARENA]
+    assert facts(votes) == ([("a", "b"), ("b", "c")], [0, 3], ["s1", "s2"], times, ("Draw a cat",))
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_the_older_dumps_names_are_read(tmp_path, kind):
+    votes = read_votes(written(tmp_path / f"votes.{kind}", OLDER)).votes
+
+    judges = ["arena_user_1", "arena_user_2"]
+    assert facts(votes) == ([("a", "b"), ("c", "a")], [1, 3], judges, [1682351654.5, 1682351700.0], ())
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_comparia_names_the_chosen_model(tmp_path, kind):
+    votes = read_votes(written(tmp_path / f"votes.{kind}", COMPARIA)).votes
+
+    names, outcomes, judges, _, prompts = facts(votes)
+    assert (names, outcomes) == ([("a", "b"), ("a", "b")], [1, 2])
+    assert (judges, prompts, votes.categories) == (["v1", "v2"], ("Dessine un chat",), ("ideas",))
+
+
+def task(selected, **annotation):
+    result = [{"type": "pairwise", "from_name": "pw", "to_name": "x", "value": {"selected": selected}}]
+    made = {"completed_by": 7, "lead_time": 4.25, "created_at": "2025-03-01T10:00:00.000000Z", "result": result}
+    return {"id": 1, "data": {"model_a": "a", "model_b": "b", "prompt": "cat"}, "annotations": [{**made, **annotation}]}
+
+
+def test_label_studio_annotations_are_votes(tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([task("left"), task("right"), task("left", was_cancelled=True)]))
+
+    lines, convention = read_vote_lines(path)
+
+    assert [(line.left_model, line.outcome, line.judge, line.response_ms) for line in lines] == [
+        ("a", "left", "7", 4250),
+        ("a", "right", "7", 4250),
+    ]
+    assert convention.name == "arena" and lines[0].prompt_text == "cat"
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_other_columns_are_named_by_the_caller(tmp_path, kind):
+    path = written(tmp_path / f"votes.{kind}", [{"first": "x", "second": "y", "better": "2", "who": "me"}])
+    mapped = Mapped.parse(
+        ["left_model=first", "right_model=second", "outcome=better", "judge=who"], ["left=1", "right=2"]
+    )
+
+    assert facts(read_votes(path, mapped=mapped).votes)[:3] == ([("x", "y")], [1], ["me"])
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"winner": "nobody"}, "winner: must be one of model_a, model_b, tie, both_bad"),
+        ({"model_b": "c"}, "model_b: 'c' cannot be compared with itself"),
+        ({"model_a": None}, "model_a: "),
+        ({"tstamp": -1e30}, "tstamp: must be a time"),
+    ],
+)
+def test_a_bad_row_is_named_by_file_row_and_its_own_column(tmp_path, kind, change, words):
+    path = written(tmp_path / f"votes.{kind}", [OLDER[0], {**OLDER[1], **change}])
+
+    with pytest.raises(FileError) as refused:
+        read_votes(path)
+
+    assert refused.value.line == (3 if kind == "csv" else 2)  # a CSV's first line is its header
+    assert words in str(refused.value) and str(path) in str(refused.value)
+
+
+def test_unknown_columns_are_refused_with_the_way_out(tmp_path):
+    path = written(tmp_path / "votes.csv", [{"first": "x", "second": "y", "better": "2"}])
+
+    with pytest.raises(FileError, match="--column left_model=NAME"):
+        read_votes(path)
+    with pytest.raises(FileError, match="is not a column; map it by --column right_model=NAME"):
+        read_votes(path, mapped=Mapped({"left_model": "first", "outcome": "better"}))
+    with pytest.raises(ValueError, match="such as left_model=first"):
+        Mapped.parse(["left_model"], [])
+
+
+def test_a_damaged_parquet_file_is_refused_in_words(tmp_path):
+    path = written(tmp_path / "votes.parquet", OLDER)
+    path.write_bytes(path.read_bytes()[:-20])
+
+    with pytest.raises(FileError, match="is not a whole Parquet file"):
+        read_votes(path)
+
+
+def test_parquet_and_json_lines_of_the_same_votes_read_alike(tmp_path):
+    rng = np.random.default_rng(1)
+    rows = [
+        {"model_a": f"m{a}", "model_b": f"m{b}", "winner": str(rng.choice(["model_a", "model_b", "tie", "both_bad"])),
+         "judge": f"j{rng.integers(9)}" if rng.random() < 0.9 else None, "prompt": f"p{rng.integers(30)}",
+         "category": f"c{rng.integers(3)}", "attempt_a": int(rng.integers(4)), "attempt_b": int(rng.integers(4)),
+         "tstamp": float(rng.integers(10**9)), "response_ms": int(rng.integers(9000)), "kind": "regular"}
+        for a, b in (rng.choice(12, 2, replace=False) for _ in range(600))
+    ]  # fmt: skip
+
+    one, two = (read_votes(written(tmp_path / f"votes.{kind}", rows)).votes for kind in ("jsonl", "parquet"))
+
+    assert repr(one) == repr(two) and len(one) == 600
+
+
+@pytest.mark.django_db
+def test_an_arenas_file_becomes_a_run_with_its_provenance(tmp_path):
+    run, count = import_votes(
+        path=written(tmp_path / "arena.parquet", ARENA), reason="public arena dump", title="Arena"
+    )
+
+    event = run.events.get()
+    assert (count, run.title, run.judging_state) == (2, "Arena", "closed")
+    assert event.facts["columns"] == "arena" and event.reason == "public arena dump"
+    assert {seat.pseudonym for seat in run.seats.all()} == {"s1", "s2"}
+    assert run.votes.filter(imported=True).count() == 2
