@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -36,14 +34,7 @@ BROWSED, TILES = 12, 12  # runs on the page of drawings, and drawings of each
 
 
 def good_suites() -> list[Suite]:
-    """The suites that load, read again only when a file of theirs changed."""
-    files = ((path, path.stat()) for path in sorted(settings.SUITES_DIR.rglob("*.yaml")))
-    return _read_suites(settings.SUITES_DIR, tuple((str(path), at.st_mtime_ns, at.st_size) for path, at in files))
-
-
-@lru_cache(maxsize=1)
-def _read_suites(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> list[Suite]:
-    return [suite for suite in load_suites(folder) if isinstance(suite, Suite)]
+    return [suite for suite in load_suites(settings.SUITES_DIR) if isinstance(suite, Suite)]
 
 
 @require_safe

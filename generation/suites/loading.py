@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,17 @@ class BrokenSuite:
 
 
 def load_suites(root: Path) -> list[Suite | BrokenSuite]:
-    """Every folder under `root`, in order of name; a broken one never hides the others."""
+    """Every folder under `root`, in order of name; a broken one never hides the others. Read again when a file changed."""
+    files = [(str(path), path.lstat()) for path in sorted(root.rglob("*"))]
+    return list(
+        _read_suites(root, tuple((name, at.st_mtime_ns, at.st_size) for name, at in files), tuple(format_names()))
+    )
+
+
+@lru_cache(maxsize=1)
+def _read_suites(
+    root: Path, stamps: tuple[tuple[str, int, int], ...], formats: tuple[str, ...]
+) -> list[Suite | BrokenSuite]:
     suites: list[Suite | BrokenSuite] = []
     for folder in sorted(path for path in root.iterdir() if path.is_dir() and path.name[0] not in "._"):
         try:

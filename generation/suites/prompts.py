@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
-from math import prod
+from math import inf, prod
 
 SLOT = re.compile(r"\[([^\[\]\n]*)\]")
 PLACEHOLDER = re.compile(r"\{\{([^{}\n]*)\}\}")
@@ -46,6 +46,15 @@ def expand_template(
       neither the order of the words nor the version of Python matters.
     - Slots that share a list, such as [OBJECT_A] and [OBJECT_B], never get the same word.
     """
+    return list(_expanded(template, tuple((name, tuple(each)) for name, each in words.items()), count, seed, taken))
+
+
+@lru_cache(maxsize=64)
+def _expanded(
+    template: str, lists_of_words: tuple[tuple[str, tuple[str, ...]], ...], count: int, seed: int, taken: frozenset[str]
+) -> list[Filled]:
+    """Kept, as pages read the same suites again and again."""
+    words = dict(lists_of_words)
     if re.search(r"[\[\]]", SLOT.sub("", template)):
         raise TemplateError("unknown_slot", f"a square bracket in {template[:80]!r} has no partner", "write [SLOT]")
     slots = list(dict.fromkeys(SLOT.findall(template)))
@@ -87,14 +96,20 @@ def _fill_slots(template: str, values: Mapping[str, str]) -> Filled:
 
 def _pick(options: list[Filled], count: int, seed: int) -> list[Filled]:
     rank = {item.text: hashlib.sha256(f"{seed}\n{item.text}".encode()).digest() for item in options}
-    rest = sorted(options, key=lambda item: rank[item.text])
-    used: Counter[str] = Counter()
+    options = sorted(options, key=lambda item: rank[item.text])
+    places: dict[str, list[int]] = {}
+    for place, item in enumerate(options):
+        for word in item.words.values():
+            places.setdefault(word, []).append(place)
+    uses: list[float] = [0] * len(options)  # of an option's words, in what was picked so far
     picked: list[Filled] = []
     for _ in range(count):
-        best = min(rest, key=lambda item: sum(used[word] for word in item.words.values()))
-        rest.remove(best)
-        used.update(best.words.values())
-        picked.append(best)
+        best = uses.index(min(uses))
+        picked.append(options[best])
+        for word in options[best].words.values():
+            for place in places[word]:
+                uses[place] += 1
+        uses[best] = inf
     return picked
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import yaml
 MAX_BYTES = 512 * 1024
 MAX_DEPTH = 16
 MAX_VALUES = 20_000
+KEPT = 16 * 1024  # characters of a file that is remembered
 
 # A file can break several rules at once; what would silently run code or lose data is named first.
 PROBLEM_ORDER = ("unsafe_tag", "duplicate_key", "merge_key", "aliases_forbidden", "wrong_type")
@@ -74,7 +76,14 @@ def short_name(path: Path) -> str:
 def load_yaml(path: Path) -> Node:
     """The one document of a file as nodes; raises SuiteError and nothing else."""
     name = short_name(path)
-    return parse_yaml(_read(path, name), name)
+    text = _read(path, name)
+    return _kept(text, name) if len(text) < KEPT else parse_yaml(text, name)
+
+
+@lru_cache(maxsize=64)
+def _kept(text: str, name: str) -> Node:
+    """Pages read the same files again and again; what was read is kept while the text is the same."""
+    return parse_yaml(text, name)
 
 
 def parse_yaml(text: str, name: str) -> Node:
