@@ -15,15 +15,20 @@ from tests.ranking.voted_run import make_voted_run
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
-@pytest.fixture
-def run():
+@pytest.fixture(scope="module", autouse=True)
+def voted(module_rows):
     run = make_voted_run(votes=60)
     Run.objects.filter(pk=run.pk).update(
         visibility=Run.Visibility.PUBLISHED, judging_state=Run.Judging.CLOSED, finished_at=now()
     )
     run.refresh_from_db()
     fit_run(run)
-    return run
+    return run.pk
+
+
+@pytest.fixture
+def run(voted):
+    return Run.objects.get(pk=voted)
 
 
 def ask(client, run, tag="", **query):

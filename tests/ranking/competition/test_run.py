@@ -32,9 +32,14 @@ from tests.ranking.answered_run import make_answered_run
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module", autouse=True)
+def answered(module_rows):
+    return make_answered_run("science-birds").pk
+
+
 @pytest.fixture
-def run():
-    return make_answered_run("science-birds")
+def run(answered):
+    return Run.objects.get(pk=answered)
 
 
 def programs(fit):

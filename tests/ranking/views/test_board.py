@@ -24,8 +24,8 @@ FACTS = [
 ]
 
 
-@pytest.fixture
-def run():
+@pytest.fixture(scope="module", autouse=True)
+def judged(module_rows):
     run = make_voted_run(votes=200, judges=4)
     for model, facts, price in zip(run.models.all(), FACTS, (15, 2, 0.4, None), strict=True):
         nano = None if price is None else int(price * 1e9)
@@ -36,7 +36,12 @@ def run():
     run.visibility, run.judging_state = Run.Visibility.PUBLISHED, Run.Judging.CLOSED
     run.save()
     fit_run(run)
-    return run
+    return run.pk
+
+
+@pytest.fixture
+def run(judged):
+    return Run.objects.get(pk=judged)
 
 
 def names(client, run, **query):

@@ -25,12 +25,18 @@ from tests.ranking.voted_run import make_voted_run
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
-@pytest.fixture
-def run():
+@pytest.fixture(scope="module", autouse=True)
+def voted(module_rows):
     run = make_voted_run(votes=306)
     publish(run)
     fit_run(run)
-    return run
+    return run.pk
+
+
+@pytest.fixture
+def run(voted):
+    """Voted on, closed, published, ranked."""
+    return Run.objects.get(pk=voted)
 
 
 def publish(run):

@@ -18,12 +18,17 @@ from tests.ranking.voted_run import make_voted_run
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def run():
+@pytest.fixture(scope="module", autouse=True)
+def voted(module_rows):
     run = make_voted_run()
     fit_run(run, protocol="pairwise")
     Run.objects.filter(pk=run.pk).update(visibility="published", judging_state="closed")
-    return Run.objects.get(pk=run.pk)
+    return run.pk
+
+
+@pytest.fixture
+def run(voted):
+    return Run.objects.get(pk=voted)
 
 
 def shared(client, path: str) -> dict[str, str]:
