@@ -21,12 +21,19 @@ WORKERS, BROWSERS = 3, 2
 TEMPLATE = "migrated"
 
 # Where SQLite has nothing of its own to fail: rooms without a database, what is refused before a row is written, and pages,
-# as tests/site/test_security_urls.py opens each of them. `once` marks the same in other files.
+# as tests/site/test_security_urls.py opens each of them. Every protocol is fitted by tests/ranking/archive/test_round_trip.py.
+# `once` marks the same in other files.
 NOT_ON_SQLITE = (
     *("tests/browser", "tests/benchmarks", "tests/script", "tests/best_of_four", "tests/generation/formats"),
     *("tests/generation/suites", "tests/generation/providers", "tests/generation/demo", "tests/ranking/statistics"),
     *("tests/ranking/charts", "tests/generation/views", "tests/judging/views", "tests/ranking/views"),
-    *("tests/judging/grades/test_views.py", "tests/benchsite/front", "tests/seeds"),
+    *(
+        "tests/judging/grades/test_views.py",
+        "tests/judging/pairs/test_views.py",
+        "tests/judging/pairs/test_blindness.py",
+    ),
+    *("tests/benchsite/front", "tests/seeds"),
+    *("tests/ranking/pairwise", "tests/ranking/rubric", "tests/ranking/automatic", "tests/ranking/competition"),
     *("tests/site/admin", "tests/site/test_security_hostile.py", "tests/ranking/archive/test_damage.py"),
     *("tests/generation/drawing/test_hostile_http.py", "tests/site/test_documented_commands.py"),
 )

@@ -344,7 +344,7 @@ def test_curators_grades_are_kept_out():
 @pytest.mark.once
 def test_no_page_lets_an_attacker_follow_votes():
     """The short form of `script/bench attacker_http`: what a curator's pages tell is the control."""
-    outside = attacker_http.attack(1, votes=72)
+    outside = attacker_http.attack(1, votes=48)
     inside = attacker_http.attack(2, votes=48, as_curator=True)
 
     assert (outside["named"], outside["changes"] <= 1, outside["read"] > 0) == (0, True, True)

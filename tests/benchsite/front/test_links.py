@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from functools import cache
 from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
@@ -63,6 +64,7 @@ def world():
     seat_with_list(grading, "bob")
 
 
+@cache
 def kind_of(address: str) -> str:
     return resolve(urlsplit(address).path).view_name
 
