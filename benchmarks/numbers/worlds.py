@@ -55,6 +55,9 @@ class Drawn:
     votes: Votes
     by_judge: Array  # [J, K]
     by_category: Array  # [C, K]
+    untasted: (
+        Array  # [n]: the outcome had the judge no taste and no habit of side, by the same luck; never a tie or a fail
+    )
 
 
 def simulate_field(world: FieldWorld, *, seed: int) -> Drawn:
@@ -82,12 +85,16 @@ def simulate_field(world: FieldWorld, *, seed: int) -> Drawn:
         for e, a in zip((left, right), attempts, strict=True)
     )
     side = world.side + rng.normal(0, world.side_sd, world.judges)[judge]
+    taste = side + by_judge[judge, left] - by_judge[judge, right]
     gap = first - second + side + world.cycle * cycle_sign(left, right, size)
     if world.pair_sd:
         effects = np.triu(rng.normal(0, world.pair_sd, (size, size)), 1)
         gap += (effects - effects.T)[left, right]
-    outcome = _outcomes(world, gap, first + second, judge, rng)
-    return Drawn(_as_votes(world, left, right, outcome, judge, prompt, category, attempts), by_judge, by_category)
+    chance = rng.random(n)
+    untasted = (chance >= expit(gap - taste)).astype(np.int8)
+    outcome = _outcomes(world, chance < expit(gap), first + second, judge, rng)
+    votes = _as_votes(world, left, right, outcome, judge, prompt, category, attempts)
+    return Drawn(votes, by_judge, by_category, untasted)
 
 
 def activity_shares(world: FieldWorld) -> Array:
@@ -134,8 +141,8 @@ def _pairs(world: FieldWorld, judge: Array, rng: np.random.Generator) -> tuple[A
     return left, right
 
 
-def _outcomes(world: FieldWorld, gap: Array, level: Array, judge: Array, rng: np.random.Generator) -> Array:
-    wins, luck = rng.random(len(gap)) < expit(gap), rng.random(len(gap))
+def _outcomes(world: FieldWorld, wins: Array, level: Array, judge: Array, rng: np.random.Generator) -> Array:
+    luck = rng.random(len(wins))
     threshold = logit(world.fails) if world.fails else -np.inf
     own = rng.normal(0, world.fail_sd, world.judges)[judge] if world.fail_sd else 0.0
     fails = expit(threshold + own - world.fail_by_rating * level)

@@ -55,7 +55,10 @@ def _faults(row: Any) -> Iterator[tuple[str, str]]:
     if row["left_model"] == row["right_model"]:
         yield "right_model", f"{row['left_model']!r} cannot be compared with itself"
     if "outcome" not in row:
-        yield "outcome", "is missing"
+        yield (
+            "outcome",
+            "is missing" + (": this is a model judge's answer, not a person's vote" if "answer" in row else ""),
+        )
     for name in ("judge", "prompt_text", "category"):
         yield name, name_fault(row[name]) if row.get(name) not in (None, "") else ""
     for name, (holds, expected) in CHECKS.items():

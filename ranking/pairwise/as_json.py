@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchsite.lib.text import csv_text
+from ranking.pairwise.model_judges.document import models_dict
 from ranking.pairwise.result import PairwiseDocument
 from ranking.statistics.agreement.shared_items import Agreement
 from ranking.statistics.judges.reports import JudgeReport
@@ -60,6 +61,8 @@ def leaderboard_dict(board: Leaderboard) -> PairwiseDocument:
         },
         "answer_ratings": _answer_ratings(board),
     }
+    if board.models is not None:
+        document["model_judges"] = models_dict(board.models)
     return rounded(document)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from benchsite.lib.text import markdown_cell
 from benchsite.templatetags.wording import chance, percent
+from ranking.pairwise.model_judges.sentences import models_markdown
 from ranking.pairwise.result import AnswerRow, PairwiseDocument, SampleRateResult, StandingRow
 from ranking.pairwise.sentences import (
     CLUSTERED,
@@ -46,6 +47,8 @@ def leaderboard_markdown(board: PairwiseDocument, *, title: str = "Leaderboard")
     parts += ["## Consistency score", CONSISTENCY_WORDS, _consistency(board)]
     if ratings := board.get("answer_ratings"):
         parts += ["## Elo of the answers", ANSWERS_WORDS, _answers(ratings["overall"])]
+    if models := board.get("model_judges"):
+        parts += models_markdown(models)
     parts += [
         "## How far to trust this",
         _trust(board),

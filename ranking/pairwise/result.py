@@ -8,6 +8,7 @@ import numpy as np
 
 from judging.rules import rules_of
 from ranking.models import Fit
+from ranking.pairwise.model_judges.document import ModelJudgesResult
 from ranking.results import (
     AnswersResult,
     ConsistencyResult,
@@ -353,6 +354,7 @@ class PairwiseDocument(TypedDict):
     category_samples: NotRequired[dict[str, dict[str, SampleRateResult]]]
     answer_ratings: NotRequired[AnswerRatingsResult | None]  # null without samples, or where entrants never met
     answers: NotRequired[AnswersResult]  # of a run; a file of votes does not know
+    model_judges: NotRequired[ModelJudgesResult]  # where models judged, too; in a full fit
 
 
 class PairwiseResult(PairwiseDocument):

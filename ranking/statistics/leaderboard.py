@@ -17,6 +17,7 @@ from ranking.statistics.judges.behaviour import Behaviour, judge_behaviour
 from ranking.statistics.judges.fits import JudgeFits, fit_judges
 from ranking.statistics.judges.reports import JudgeReport, report_judge, usual_pace
 from ranking.statistics.judges.side_bias import SideBias, side_bias
+from ranking.statistics.model_judges.report import Ballots, ModelStudy, study_models
 from ranking.statistics.ratings.answers import AnswerRatings, rate_answers
 from ranking.statistics.ratings.bradley_terry import Davidson, fit_davidson
 from ranking.statistics.ratings.categories import fit_categories
@@ -155,12 +156,13 @@ def study_rows(votes: Votes, fit: CountsFit) -> RowsStudy:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """The answer: the counts' part always, the rows' part and the samples where they were given."""
+    """The answer: the counts' part always; the rows' part, the samples and the model judges where they were given."""
 
     fit: CountsFit
     rows: RowsStudy | None = None
     samples: Mapping[str, SampleRate] = field(default_factory=dict)
     skipped: int = 0
+    models: ModelStudy | None = None
 
     @cached_property
     def judge_reports(self) -> dict[str, JudgeReport]:
@@ -206,12 +208,17 @@ def analyse_votes(
     settings: Settings | None = None,
     samples: Mapping[str, SampleRate] | None = None,
     skipped: int = 0,
+    ballots: Ballots | None = None,
 ) -> Leaderboard:
-    """Standing votes (see `standing_votes`) to a leaderboard; judges of weight 0 are left out of every part."""
+    """Standing votes (see `standing_votes`) to a leaderboard; judges of weight 0 are left out of every part.
+
+    `ballots` of model judges are held against the votes; nothing else changes by them.
+    """
     settings = settings or Settings()
     excluded = [j for j, name in enumerate(votes.judges) if settings.weights.get(name, 1.0) == 0]
     if excluded:
         votes = votes.take(~np.isin(votes.judge, excluded))
     votes = without_unseen(votes)
     fit = fit_counts(tally_votes(votes, weights=settings.weights), settings=settings)
-    return Leaderboard(fit, study_rows(votes, fit), dict(samples or {}), skipped)
+    models = study_models(votes, ballots, fit=fit.overall_fit, settings=settings) if ballots and len(votes) else None
+    return Leaderboard(fit, study_rows(votes, fit), dict(samples or {}), skipped, models)

@@ -16,12 +16,14 @@ from benchsite.lib.progress_bar import Bar
 from benchsite.lib.times import parse_time
 from benchsite.version import signed, stamped
 from generation.protocols import load, protocols_of
+from judging.files.model_vote_lines import read_model_votes
 from judging.files.vote_files import Mapped, add_mapping
 from ranking.dataset.reading import dataset_rates, is_dataset, open_dataset
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.files.samples import read_samples
 from ranking.pairwise.files.votes import ReadVotes, read_votes
+from ranking.pairwise.model_judges.ballots import ballots_of
 from ranking.statistics.leaderboard import Leaderboard, Settings, analyse_votes
 from ranking.statistics.samples import SampleRate
 from ranking.statistics.votes import standing_votes
@@ -41,6 +43,7 @@ class Command(BaseCommand):
             help="votes as JSON Lines, CSV, Parquet or Label Studio's JSON; a published dataset (folder or zip); with --suite that suite's own file",
         )
         parser.add_argument("--samples", type=Path, help="database.jsonl, for valid rates and visual robustness")
+        parser.add_argument("--model-votes", type=Path, help="model_votes.jsonl: model judges, held against people")
         share = "half a win each (default), or not counted; a dataset has its own default"
         parser.add_argument("--ties", choices=("half", "drop"), help=share)
         parser.add_argument("--fails", choices=("half", "drop"), help=share)
@@ -86,10 +89,11 @@ def analyse_vote_file(options: dict[str, Any], bar: Bar) -> str:
         until=options["until"],
     )
     samples = read_samples(options["samples"]) if options["samples"] else published.samples
+    model_votes = options["model_votes"]
+    ballots = ballots_of(read_model_votes(model_votes, progress=bar.to)) if model_votes else None
     bar.begin("Fitting")
-    return written(
-        analyse_votes(votes, settings=settings, samples=samples, skipped=len(read.skipped)), options["format"]
-    )
+    board = analyse_votes(votes, settings=settings, samples=samples, skipped=len(read.skipped), ballots=ballots)
+    return written(board, options["format"])
 
 
 @dataclass(frozen=True)
@@ -158,6 +162,8 @@ def analyse_suite(options: dict[str, Any], bar: Bar) -> str:
         return analyse_vote_file(options | {"suite": None}, bar)
     if target is None:
         raise ValueError(f"The suite {options['suite']!r} has no analysis of files.")
+    if options["model_votes"]:
+        raise ValueError(f"--model-votes has no meaning for the suite {options['suite']!r}: models judge pairs.")
     analyse_file = load(target)
     accepted = signature(analyse_file).parameters
     if options["trials"] is not None and ("trials" not in accepted or options["trials"] < 1):

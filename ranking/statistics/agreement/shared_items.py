@@ -52,17 +52,35 @@ def unit_of_votes(votes: Votes) -> tuple[Array, Array, Array]:
     rows = np.flatnonzero((votes.judge >= 0) & (votes.prompt >= 0))
     if not len(rows):
         return rows, np.zeros(0, np.int64), np.zeros(0, np.int8)
-    attempts = int(max(votes.left_attempt.max(), votes.right_attempt.max())) + 2
+    key, swapped = drawing_pairs(votes, rows)
+    return rows, np.unique(key, return_inverse=True)[1].ravel(), oriented(votes.outcome[rows], swapped)
+
+
+def drawing_pairs(votes: Votes, rows: Array, *, attempts: int | None = None) -> tuple[Array, Array]:
+    """A number for the prompt and the two drawings of each of these votes, and whether its right drawing comes first.
+
+    Numbers of two sets of votes can be compared if these have the same name tables and `attempts`, more than any attempt.
+    """
+    attempts = attempts or attempt_numbers(votes)
     left = votes.left[rows].astype(np.int64) * attempts + votes.left_attempt[rows] + 1
     right = votes.right[rows].astype(np.int64) * attempts + votes.right_attempt[rows] + 1
     drawings = len(votes.entrants) * attempts
-    swapped = left > right
     key = (votes.prompt[rows].astype(np.int64) * drawings + np.minimum(left, right)) * drawings
     key += np.maximum(left, right)
-    label = votes.outcome[rows].copy()
-    label[swapped & (votes.outcome[rows] == LEFT)] = RIGHT
-    label[swapped & (votes.outcome[rows] == RIGHT)] = LEFT
-    return rows, np.unique(key, return_inverse=True)[1].ravel(), label
+    return key, left > right
+
+
+def attempt_numbers(*sets: Votes) -> int:
+    highest = (column.max(initial=-1) for votes in sets for column in (votes.left_attempt, votes.right_attempt))
+    return int(max(highest)) + 2
+
+
+def oriented(outcome: Array, swapped: Array) -> Array:
+    """Outcomes as they are with the sides of the `swapped` ones exchanged."""
+    label = outcome.copy()
+    label[swapped & (outcome == LEFT)] = RIGHT
+    label[swapped & (outcome == RIGHT)] = LEFT
+    return label
 
 
 def measure_agreement(votes: Votes) -> Agreement:

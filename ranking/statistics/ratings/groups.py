@@ -5,7 +5,7 @@ A *way* of grouping is by judge or by prompt. Its cost grows with groups and ent
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -214,12 +214,28 @@ def loner_noise(tables: Tables, theta: Array) -> Array:
 
 def summarise_way(tables: Tables, theta: Array, inverse: Array) -> Way:
     """The sums of one way at ratings theta [K]; `inverse` is B, the inverse information of all votes."""
-    size = len(theta)
+    sums = (group_sums(tables, theta, here) for here in batches(tables.wins))
+    alone = None if tables.loners is None else loner_noise(tables, theta)
+    return gather_way(sums, inverse, groups=len(tables.labels), alone=alone, loners=tables.loner_votes)
+
+
+def gather_way(
+    sums: Iterable[tuple[Array, Array, Array]],
+    inverse: Array,
+    *,
+    groups: int,
+    alone: Array | None = None,
+    loners: float = 0.0,
+) -> Way:
+    """A way from batches of its groups' scores s, information H and vote noise I (`group_sums`).
+
+    `alone` [K, K] is the noise of votes whose group is unknown, and `loners` how many they are.
+    """
+    size = len(inverse)
     taste, noise, outer = (np.zeros((size, size)) for _ in range(3))
     squares = np.zeros((3, size * (size + 1) // 2))
     kept = []  # P = H B (M' of the recipe) and E of each batch
-    for here in batches(tables.wins):
-        scores, information, own_noise = group_sums(tables, theta, here)
+    for scores, information, own_noise in sums:
         pull = information @ inverse
         by_taste, by_noise = np.swapaxes(pull, 1, 2) @ pull, inverse @ (own_noise @ inverse)
         kept.append((pull, by_noise))
@@ -228,13 +244,13 @@ def summarise_way(tables: Tables, theta: Array, inverse: Array) -> Way:
         taste += by_taste.sum(0)
         noise += by_noise.sum(0)
         squares += _square_sums(by_taste, by_noise)
-    if tables.loners is not None:
-        alone = inverse @ loner_noise(tables, theta) @ inverse
+    if alone is not None:
+        alone = inverse @ alone @ inverse
         outer, noise = outer + alone, noise + alone
-        squares[2] += contrasts(alone) ** 2 / tables.loner_votes
+        squares[2] += contrasts(alone) ** 2 / loners
     taste_seen, noise_seen = _as_seen(kept, taste, noise)
     return Way(
-        groups=tables.groups,
+        groups=groups + loners,
         scores=contrasts(outer),
         taste=contrasts(taste),
         noise=contrasts(noise),

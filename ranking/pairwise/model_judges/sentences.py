@@ -1,0 +1,84 @@
+"""Model judges in words, for pages and files alike."""
+
+from __future__ import annotations
+
+from benchsite.lib.text import markdown_cell
+from benchsite.templatetags.wording import percent
+from ranking.pairwise.model_judges.document import CorrectedResult, ModelJudgeResult, ModelJudgesResult
+from ranking.results import EstimateResult
+from ranking.words import counted
+
+SIMULATED = "simulated"
+HUMAN = "Ratings on this board come from people alone. Model judges are compared with them here, and never counted as people."
+
+
+def share(estimate: EstimateResult) -> str:
+    """72% (68%–76%)."""
+    limits = "" if estimate["low"] is None else f" ({percent(estimate['low'])}–{percent(estimate['high'])})"
+    return f"{percent(estimate['value'])}{limits}"
+
+
+def coefficient(estimate: EstimateResult) -> str:
+    """0.41 (0.33–0.49)."""
+    if estimate["value"] is None:
+        return "–"
+    limits = "" if estimate["low"] is None else f" ({estimate['low']:.2f}–{estimate['high']:.2f})"
+    return f"{estimate['value']:.2f}{limits}"
+
+
+def corrected_sentence(corrected: CorrectedResult) -> str:
+    if corrected["reason"]:
+        return f"There is no corrected rating: {corrected['reason'][0].lower()}{corrected['reason'][1:]}"
+    return (
+        f"Beside {counted(corrected['votes'], 'human vote')}, the model judges are worth "
+        f"{counted(round(corrected['worth']), 'more vote')}: people alone would need so many more for intervals as narrow "
+        f"({percent(corrected['saved'])} of the votes saved). The ratings stay people's: only what a judge says about a pair "
+        "beyond its mean for the two models is used."
+    )
+
+
+def position_sentence(judge: ModelJudgeResult) -> str:
+    habits = judge["habits"]
+    if not habits["both_orders"]:
+        return "No pair was judged in both orders."
+    return (
+        f"Prefers the drawing shown first in {share(habits['first'])} of decided answers; the two orders contradict each "
+        f"other on {share(habits['contradicts'])} of {counted(habits['both_orders'], 'pair')}."
+    )
+
+
+def family_sentence(judge: ModelJudgeResult) -> str:
+    habits = judge["habits"]
+    gap = habits["own_family"]
+    if not habits["own_votes"] or gap["value"] is None:
+        return "It was not asked about drawings of its own family."
+    limits = (
+        "" if gap["low"] is None or gap["high"] is None else f" ({100 * gap['low']:+.0f} to {100 * gap['high']:+.0f})"
+    )
+    return (
+        f"Scores drawings of its own family {100 * gap['value']:+.0f} points of 100{limits} beside people, "
+        f"from {counted(habits['own_votes'], 'vote')} on pairs with one of them."
+    )
+
+
+def models_markdown(models: ModelJudgesResult) -> list[str]:
+    """The section of LEADERBOARD.md."""
+    head = "| Judge | Agrees with people | People with each other | κ | α | AC1 | First shown | Ties | Both bad | Unreadable |"
+    lines = [head, "| :-- |" + " --: |" * 9]
+    for judge in models["judges"]:
+        agreement, habits = judge["agreement"], judge["habits"]
+        name = markdown_cell(judge["judge"]) + (f" ({SIMULATED})" if judge["simulated"] else "")
+        cells = [
+            *(name, share(agreement["raw"]), share(agreement["among_people"]["raw"])),
+            *(coefficient(agreement[key]) for key in ("kappa", "alpha", "ac1")),
+            *(share(habits["first"]), share(habits["ties"]), share(habits["fails"]), str(judge["unreadable"])),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    parts = ["## Model judges", HUMAN, "\n".join(lines), corrected_sentence(models["corrected"])]
+    if models["corrected"]["overall"]:
+        rows = ["| Rank | Entrant | Corrected Elo | 95% interval |", "| --: | :-- | --: | --: |"]
+        for row in models["corrected"]["overall"]:
+            low, high = ("…" if bound is None else f"{bound:.0f}" for bound in (row["low"], row["high"]))
+            rows.append(f"| {row['rank']} | {markdown_cell(row['entrant'])} | {row['rating']:.0f} | {low} – {high} |")
+        parts.append("\n".join(rows))
+    return parts
