@@ -37,6 +37,7 @@ judging.disclosure
 judging.provenance
 judging.pairs judging.grades
 judging.curating judging.files
+judging.model_judges
 judging.views
 judging.studies
 judging.urls judging.account_urls judging.admin judging.management

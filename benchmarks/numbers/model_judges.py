@@ -52,17 +52,17 @@ SAVINGS: tuple[tuple[str, Models], ...] = (
 
 def main() -> None:
     parser = make_parser(
-        __doc__, "30 studies of each world and kind of judge instead of 3, and 80 of each saving instead of 8"
+        __doc__, "20 studies of each world and kind of judge instead of 3, and 60 of each saving instead of 8"
     )
     parser.add_argument("--write", action="store_true", help="put the tables into docs/model-judges.md")
     options = parser.parse_args()
-    runs = 30 if options.full else 3
+    runs = 20 if options.full else 3
     figures: dict[str, list[Row]] = {}
     figures["kinds"], figures["worlds"] = coverage_tables(runs=runs)
     show("Coverage of nominal 95% intervals, by kind of model judge", figures["kinds"])
     show("The same by world", figures["worlds"])
-    figures["saved"] = saving_table("varied prompts", VARIED, runs=80 if options.full else 8)
-    figures["saved"] += saving_table("baseline", STUDY, runs=80 if options.full else 8)
+    figures["saved"] = saving_table("varied prompts", VARIED, runs=60 if options.full else 8)
+    figures["saved"] += saving_table("baseline", STUDY, runs=60 if options.full else 8)
     show("Human votes saved", figures["saved"])
     figures["agreement"] = [agreement_row(0.7, runs=10 * runs)]
     show("Coverage of the agreement of a model judge with people", figures["agreement"])

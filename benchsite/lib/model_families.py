@@ -22,7 +22,12 @@ _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
 def family_of(model_id: str) -> str:
-    """The maker of a model by its id: `openai/gpt-5`, `gpt-5-mini` and `o3` are one family; an unknown name is its own."""
+    """The maker of a model by its id: `openai/gpt-5`, `gpt-5-mini` and `o3` are one family; an unknown name is its own.
+
+    Demo players share a provider but nothing else: each is a family of its own.
+    """
+    if model_id.startswith("demo/"):
+        return model_id
     maker, _, name = model_id.lower().rpartition("/")
     for part in (maker.rpartition("/")[2], name):
         word = _FIRST_WORD.match(part)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from generation.demo.judges import HABITS, judge_pictures
 from generation.demo.players import Player
-from generation.formats import format_names, get_format
+from generation.formats import INTERNAL, format_names, get_format
 from generation.formats.base import Format
 
 REFUSALS = (
@@ -30,11 +31,12 @@ class Asked:
     temperature: float
     max_tokens: int | None
     seed: int | None
+    pictures: tuple[str, ...] = ()  # data addresses, in order
     format: str = ""  # named by the site alone, and to demo players only
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(json.dumps([self.model, *self.texts]).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps([self.model, *self.texts, *self.pictures]).encode()).hexdigest()[:16]
 
     def random(self, player: Player) -> Random:
         """At temperature 0, or with a seed, the same question always gets the same answer."""
@@ -57,18 +59,28 @@ def read_question(body: dict[str, Any]) -> Asked:
         temperature=float(body.get("temperature", 1.0)),
         max_tokens=int(limit) if limit is not None else None,
         seed=int(seed) if seed is not None else None,
+        pictures=tuple(picture for message in messages for picture in _pictures_of(message["content"])),
         format=str(body.get("format", "")),
     )
 
 
 def _text_of(content: Any) -> str:
-    """The words of a message; a demo player takes pictures, and does not look at them."""
+    """The words of a message; a demo player takes pictures, and does not look at them. A demo judge does."""
     if isinstance(content, list):
         return "\n".join(str(part["text"]) for part in content if part["type"] == "text")
     return str(content)
 
 
+def _pictures_of(content: Any) -> list[str]:
+    if not isinstance(content, list):
+        return []
+    return [str(part["image_url"]["url"]) for part in content if part["type"] == "image_url"]
+
+
 def answer_to(player: Player, asked: Asked, random: Random) -> str:
+    habits = HABITS.get(player.name)
+    if habits is not None and len(asked.pictures) == 2:
+        return judge_pictures(habits, asked.pictures, random)
     if random.random() < player.refusal:
         return random.choice(REFUSALS)
     answer = format_of(asked).demo_answer(asked.users or ("",), skill=player.skill, random=random)
@@ -80,7 +92,9 @@ def answer_to(player: Player, asked: Asked, random: Random) -> str:
 
 def format_of(asked: Asked) -> Format:
     """What the request names; a request that names nothing, such as one by hand, is guessed at from its words."""
-    return get_format(asked.format if asked.format in format_names() else guess_format("\n".join(asked.texts).lower()))
+    return get_format(
+        asked.format if asked.format in (*format_names(), *INTERNAL) else guess_format("\n".join(asked.texts).lower())
+    )
 
 
 def guess_format(words: str) -> str:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from generation.demo.answers import Asked, answer_to, read_question
 from generation.demo.bill import Bill, Line
+from generation.demo.judges import JUDGES
 from generation.demo.players import PLAYERS, Player
 
 LARGEST_BODY = 2**20
@@ -110,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
         query = parse_qs(where.query)
         page = where.path.removeprefix("/v1").rstrip("/")
         if page == "/models":
-            self._send(200, {"object": "list", "data": [_listed(player) for player in PLAYERS.values()]})
+            self._send(200, {"object": "list", "data": [_listed(player) for player in (PLAYERS | JUDGES).values()]})
         elif page == "/bill":
             self._send(200, self.server.knobs.bill.to_dict(log=query.get("log") != ["0"]))
         elif page == "/generation":
@@ -154,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(400, _error(400, "The body must be a chat request in JSON."))
             return
         given = self.headers.get("Authorization", "")
-        player = PLAYERS.get(asked.model)
+        player = (PLAYERS | JUDGES).get(asked.model)
         scripted = _planned(knobs.plan, number, body)
         if knobs.api_key and given != f"Bearer {knobs.api_key}":
             scripted = Scripted(401, _error(401, "No such key."))

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from generation.drawing.pictures import Shown
 from generation.formats.silence import FINISH_OF, PROGRAM_ERROR
 from generation.models import Entrant, LanguageModel, Prompt
 from generation.providers.errors import ProviderError
@@ -45,6 +46,7 @@ class Question:
     step: Step | None = (
         None  # a Python program is run for its next question; no model is asked, and `request` has no words
     )
+    shown: Shown | None = None  # drawings that the model is to judge, as pictures
     asked: tuple[dict[str, Any], ...] = ()  # what a Python program asked so far, this question with it
 
     @property
@@ -127,13 +129,12 @@ def messages_of(
     entrant: Entrant,
     prompt: Prompt,
     earlier: Sequence[str],
-    image: str = "",
+    images: Sequence[str] = (),
     asked: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[dict[str, Any], ...]:
     """The conversation up to the next turn: a model gets the prompt, a program gets its own turns about the target.
 
-    What a Python program asked last is a conversation by itself. The prompt's reference picture goes with the user's first
-    words.
+    What a Python program asked last is a conversation by itself. The prompt's pictures go with the user's first words.
     """
     messages: list[dict[str, Any]] = []
     if suite.generation.system_prompt:
@@ -148,8 +149,8 @@ def messages_of(
     first = next(message for message in messages if message["role"] == "user")
     if model.extra_prompt:
         first["content"] = f"{first['content']}\n\n{model.extra_prompt}"
-    if image:
-        first["images"] = (image,)
+    if images:
+        first["images"] = tuple(images)
     return tuple(messages)
 
 
@@ -166,19 +167,21 @@ def request_of(
     attempt: int,
     earlier: Sequence[str],
     asked: Sequence[Mapping[str, Any]] = (),
+    claims: int = 0,
 ) -> Request:
     model, generation, prompt = loaded.models[model_pk], loaded.suite.generation, loaded.prompts[prompt_pk]
-    image, entrant, price = loaded.images.get(prompt.key, ""), loaded.entrants[entrant_pk], loaded.price_of(model_pk)
+    images, entrant, price = loaded.images_of(prompt), loaded.entrants[entrant_pk], loaded.price_of(model_pk)
+    again = claims if loaded.format.asks_again else 0  # the same seed would give the same answer again
     waits = entrant.python and len(asked) == len(earlier)  # for its program: there is nothing to ask yet
     return Request(
         model_id=model.model_id,
-        messages=() if waits else messages_of(loaded.suite, model, entrant, prompt, earlier, image, asked),
+        messages=() if waits else messages_of(loaded.suite, model, entrant, prompt, earlier, images, asked),
         temperature=generation.temperature,
         max_tokens=generation.max_tokens,
         parameters={**generation.parameters, **model.parameters},
         provider_order=loaded.suite.provider_order,
-        price=price and price.with_images(bool(image)),
-        seed=seed_of(loaded.suite.seed, prompt.key, attempt, len(earlier)),
+        price=price and price.with_images(len(images)),
+        seed=seed_of(loaded.suite.seed, prompt.key, attempt, len(earlier), *([again] if again else ())),
         format=loaded.run.format,
     )
 

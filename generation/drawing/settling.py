@@ -70,7 +70,8 @@ def read_all(loaded: LoadedRun, ended: Sequence[Ended]) -> dict[Any, Read]:
     }
 
 
-def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
+def save_all(ended: Sequence[Ended], read: Mapping[Any, Read], *, asks_again: int = 0) -> Settled:
+    """Books every call, and stores what came back; where nothing could be read, the model is asked again up to `asks_again` times."""
     settled = Settled()
     for item in ended:
         if item.question.step is not None:
@@ -84,7 +85,10 @@ def save_all(ended: Sequence[Ended], read: Mapping[Any, Read]) -> Settled:
         else:
             continue  # settled before: a repeat after a commit whose fate was unknown
         if (answer := item.answer) is not None:
-            if _save_answer(item.question, answer, _explained(item, read[item.question.token])):
+            unreadable = read[item.question.token].verdict == Sample.Verdict.INVALID
+            if unreadable and item.question.claims <= asks_again:
+                _ask_again(item.question, read[item.question.token])
+            elif _save_answer(item.question, answer, _explained(item, read[item.question.token])):
                 settled.drawn += 1
                 settled.measured.append((item.question.sample_id, read[item.question.token].values))
         elif item.outcome is not None:
@@ -180,6 +184,12 @@ def _save_answer(question: Question, reply: Reply, read: Read) -> bool:
 
 def _mine(question: Question) -> Any:
     return Sample.objects.filter(pk=question.sample_id, state=Sample.State.ASKING, token=question.token)
+
+
+def _ask_again(question: Question, read: Read) -> None:
+    """Nothing is stored: an answer is stored once and for good."""
+    failure = {"failure": read.reason, "failure_detail": read.detail}
+    _mine(question).update(**FREE, **failure, state=Sample.State.PENDING, next_at=now())
 
 
 def _save_turn(question: Question, reply: Reply) -> None:

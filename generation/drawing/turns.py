@@ -23,6 +23,7 @@ from django.utils.timezone import now
 from benchsite.lib.database.updates import update_rows
 from generation.drawing import settling
 from generation.drawing.active import ActiveRun
+from generation.drawing.pictures import drawings_shown, with_pictures
 from generation.drawing.pricing import reservation_nano
 from generation.drawing.questions import Ended, Question, deadline_of, request_of
 from generation.drawing.settling import Money
@@ -32,6 +33,7 @@ from generation.money import NANO
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.reading.measuring import save_measurements
+from generation.runs.staleness import mark_stale
 
 SPARE = 32  # due samples looked up ahead, so that a claim of one costs no search of its own
 SPARE_SECONDS = 1.0
@@ -51,7 +53,10 @@ async def ask(client: Client, question: Question) -> Ended:
     if question.step is not None:
         return await run_program(question)
     try:
-        reply = await client.ask(question.profile, question.request, deadline=question.deadline)
+        request = question.request
+        if question.shown is not None:
+            request = await with_pictures(request, question.shown)
+        reply = await client.ask(question.profile, request, deadline=question.deadline)
     except ProviderError as error:
         return Ended(question, error=error)
     return Ended(question, reply=reply)
@@ -74,7 +79,7 @@ def take_turn(
     """
     read = settling.read_all(active.loaded, ended)
     with transaction.atomic():
-        settled = settling.save_all(ended, read)
+        settled = settling.save_all(ended, read, asks_again=active.loaded.format.asks_again)
         picks = _pick(active, wanted, room) if wanted else []
         questions = _take(active, _book(active, settled.money, picks))
         save_measurements(active.loaded, settled.measured)
@@ -134,7 +139,8 @@ def _question(active: ActiveRun, row: dict[str, Any], *, probe: bool) -> Questio
     entrant = active.loaded.entrants[row["entrant_id"]]
     about = {"entrant_pk": entrant.pk, "prompt_pk": row["prompt_id"], "attempt": row["attempt"]}
     about |= {"earlier": earlier, "asked": row["questions"]}
-    request, step = request_of(active.loaded, model_pk=row["model_id"], **about), step_of(active.loaded, **about)
+    request = request_of(active.loaded, model_pk=row["model_id"], claims=row["claims"], **about)
+    step = step_of(active.loaded, **about)
     return Question(
         token=uuid4(),
         sample_id=row["id"],
@@ -150,6 +156,7 @@ def _question(active: ActiveRun, row: dict[str, Any], *, probe: bool) -> Questio
         probe=probe and step is None,
         step=step,
         asked=tuple(row["questions"]),
+        shown=drawings_shown(active.loaded, row["prompt_id"]),
     )
 
 
@@ -306,4 +313,6 @@ def _finish(run_id: int) -> int:
         Event.objects.create(
             run_id=run_id, verb=Event.Verb.FINISH_RUN, facts=Sample.objects.filter(run_id=run_id).progress()
         )
+        if judged := Run.objects.values_list("judged_run_id", flat=True).get(pk=run_id):
+            mark_stale(judged)  # its board says how far this judge agrees with people
     return 1

@@ -15,6 +15,8 @@ BUILT_IN = {
     "pixel_art": "generation.formats.pixel_art",
     "science_birds": "generation.formats.science_birds",
 }
+# Of runs that the site makes itself; no suite can name them.
+INTERNAL = {"ballot": "generation.formats.ballot"}
 GROUP = "benchsite.formats"
 # Of a run that holds votes alone, and of a file of drawings that names no format.
 DEFAULT_FORMAT = "ascii_art"
@@ -28,8 +30,8 @@ def format_names() -> list[str]:
 
 def get_format(name: str) -> Format:
     """The format of this name; raises FormatError with the way out."""
-    if name in BUILT_IN:
-        return _load_built_in(name, BUILT_IN[name])
+    if path := (BUILT_IN | INTERNAL).get(name):
+        return _load_built_in(name, path)
     if entry := _installed().get(name):
         return _load_installed(entry)
     raise FormatError(

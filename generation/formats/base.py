@@ -142,6 +142,7 @@ class Format(ABC):
     variants: Mapping[str, str] = NOTHING  # still pictures besides the first, and words for each
     score_parts: tuple[ScorePart, ...] = ()
     stages: Mapping[str, str] = NOTHING  # the measure `stage`: its values in order, and words for each
+    asks_again: int = 0  # times that a model is asked again whose answer has no drawing in it
     scoring: str = ""  # a way of scoring of its own under the automatic protocol, such as `competition`
 
     @abstractmethod

@@ -20,10 +20,11 @@ from generation.suites.yaml_source import SuiteError
 def find_run(name: str) -> Run:
     """A run by its code, or by suite or suite/label: then the newest."""
     suite, _, label = name.partition("/")
-    runs = Run.objects.filter(Q(code=name) | (Q(suite=suite, label=label) if label else Q(suite=suite)))
+    of_suite = Q(suite=suite, label=label) if label else Q(suite=suite)
+    runs = Run.objects.filter(Q(code=name) | (of_suite & Q(judged_run=None)))
     run = runs.order_by("-created_at").first()
     if run is None:
-        recent = ", ".join(f"{run.code} ({run.suite})" for run in Run.objects.all()[:5])
+        recent = ", ".join(f"{run.code} ({run.suite})" for run in Run.objects.of_drawings()[:5])
         raise CommandError(
             f"There is no run {visible(name)!r}. {f'The newest are {recent}.' if recent else ''}".strip()
         )

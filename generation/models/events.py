@@ -55,6 +55,8 @@ class Event(models.Model):
         IMPORT_VOTES = "import votes"
         IMPORT_GRADES = "import grades"
 
+        ADD_MODEL_JUDGE = "add model judge"
+
         OPEN_JUDGING = "open judging"
         PAUSE_JUDGING = "pause judging"
         CLOSE_JUDGING = "close judging"

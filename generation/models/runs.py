@@ -14,10 +14,14 @@ from generation.protocols import Protocol, is_measured, judged_by
 
 
 class RunQuerySet(models.QuerySet["Run"]):
+    def of_drawings(self) -> RunQuerySet:
+        """Without model judges, which are no runs to the reader of a list."""
+        return self.filter(judged_run=None)
+
     def visible_to(self, user: object) -> RunQuerySet:
         """Curators see every run; everybody sees the published ones."""
         if getattr(user, "is_staff", False):
-            return self
+            return self.of_drawings()
         return self.filter(visibility=Run.Visibility.PUBLISHED)
 
     def listed_for(self, user: object) -> RunQuerySet:
@@ -77,6 +81,14 @@ class Run(models.Model):
     )
     spent_nano = models.BigIntegerField(default=0)
     reserved_nano = models.BigIntegerField(default=0)
+    judged_run = models.ForeignKey(
+        "self",
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="model_judges",
+        help_text="Its one model judges the drawings of that run: its samples are answers about pairs, and no drawings.",
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(default=now)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -99,6 +111,14 @@ class Run(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(uploaded=False) | Q(budget_nano__isnull=False), name="generation_run_uploaded_has_budget"
+            ),
+            # No board, page or list that shows runs can come upon what a model judge said, and it has a hard budget.
+            models.CheckConstraint(
+                condition=Q(judged_run=None)
+                | (
+                    Q(format="ballot", judging_state="not_open", budget_nano__isnull=False) & ~Q(visibility="published")
+                ),
+                name="generation_run_model_judge_has_no_board",
             ),
             models.CheckConstraint(
                 condition=Q(adaptive_pairs=False) | Q(was_adaptive=True), name="generation_run_adaptive_is_remembered"

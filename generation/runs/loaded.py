@@ -26,6 +26,7 @@ class LoadedRun:
     entrants: dict[int, Entrant]
     prompts: dict[int, Prompt]
     more_names: tuple[str, ...] = ()  # of models that are about to join
+    judged: Run | None = None  # whose drawings the models of this run judge
 
     @cached_property
     def format(self) -> Format:
@@ -47,6 +48,13 @@ class LoadedRun:
         """Reference pictures by the key of their prompt."""
         return pictures_of(self.run)
 
+    def images_of(self, prompt: Prompt) -> tuple[str, ...]:
+        """What a prompt shows: its reference picture, or the addresses of two drawings to be judged."""
+        if self.judged is not None:
+            return tuple(drawing_address(prompt.facts[side]) for side in ("left", "right"))
+        image = self.images.get(prompt.key)
+        return (image,) if image else ()
+
     @cached_property
     def has_programs(self) -> bool:
         """Then a sample is claimed once a turn."""
@@ -61,14 +69,20 @@ class LoadedRun:
         )
 
 
+def drawing_address(sample_pk: int) -> str:
+    """Stands for a drawing in a request until it is sent."""
+    return f"drawing:{sample_pk}"
+
+
 def load_run(run_id: int) -> LoadedRun:
-    run = Run.objects.get(pk=run_id)
+    run = Run.objects.select_related("judged_run").get(pk=run_id)
     return LoadedRun(
         run=run,
         suite=Suite.from_dict(run.config),
         models={row.pk: row for row in run.models.all()},
         entrants={row.pk: row for row in run.entrants.all()},
         prompts={row.pk: row for row in run.prompts.all()},
+        judged=run.judged_run,
     )
 
 

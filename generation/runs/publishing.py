@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.utils.timezone import now
 
 from generation.models import Event, Run
+from generation.runs.errors import RunError
 from generation.runs.staleness import has_new_answers, mark_stale
 
 
@@ -36,6 +37,8 @@ def coming_demo_runs() -> QuerySet[Run]:
 @transaction.atomic
 def _show(runs: Iterable[Run], visibility: str, verb: Event.Verb, by: User | None, reason: str) -> int:
     changed = [run for run in runs if run.visibility != visibility]
+    if visibility == Run.Visibility.PUBLISHED and any(run.judged_run_id for run in changed):
+        raise RunError("A model judge is not published: its figures are on the board of the run that it judges.")
     for run in changed:
         if visibility == Run.Visibility.ARCHIVED:
             _stop(run, f"Archived: {reason}")

@@ -43,11 +43,15 @@ def _run(code: str) -> Run:
 def runs(request: HttpRequest) -> HttpResponse:
     loaded = load_suites(settings.SUITES_DIR)
     # SQLite groups by every column that is read, once a sample; a whole suite must not be one of them.
-    counted = Run.objects.defer("config").annotate(
-        total=Count("samples"),
-        drawn=Count("samples", filter=Q(samples__state=Sample.State.DRAWN)),
-        failed=Count("samples", filter=Q(samples__state=Sample.State.FAILED)),
-        held=Count("samples", filter=Q(samples__held=True)),
+    counted = (
+        Run.objects.of_drawings()
+        .defer("config")
+        .annotate(
+            total=Count("samples"),
+            drawn=Count("samples", filter=Q(samples__state=Sample.State.DRAWN)),
+            failed=Count("samples", filter=Q(samples__state=Sample.State.FAILED)),
+            held=Count("samples", filter=Q(samples__held=True)),
+        )
     )
     context = {
         "runs": counted,

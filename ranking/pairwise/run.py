@@ -8,6 +8,7 @@ import numpy as np
 
 from benchsite.lib.times import parse_time
 from generation.models import Run
+from judging.model_judges.answers import model_vote_lines
 from judging.models import Seat
 from ranking.answers import count_answers, notes_markdown
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
@@ -15,6 +16,7 @@ from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.columns.answers import Cost, costs_of, sample_rates
 from ranking.pairwise.columns.tallies import tallies_of
 from ranking.pairwise.columns.votes import font_marks, votes_of
+from ranking.pairwise.model_judges.ballots import ballots_of
 from ranking.pairwise.result import (
     CostResult,
     CovarianceResult,
@@ -47,7 +49,9 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> PairwiseRes
         return analysed(run, board, None)
     until = parse_time(settings.until) if settings.until else None
     votes = standing_votes(votes_of(run, until=until), until=until.timestamp() if until else None)
-    board = analyse_votes(votes, settings=settings, samples=sample_rates(run))
+    lines = [] if until else list(model_vote_lines(run))
+    ballots = ballots_of(lines) if lines else None
+    board = analyse_votes(votes, settings=settings, samples=sample_rates(run), ballots=ballots)
     return analysed(run, board, votes)
 
 

@@ -70,7 +70,7 @@ def endpoint(view: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
 
 
 def _run(code: str) -> Run:
-    run = Run.objects.filter(code=code).first()
+    run = Run.objects.of_drawings().filter(code=code).first()
     if run is None:
         raise ApiError(404, "not_found", "There is no run with this code.")
     return run
@@ -118,7 +118,7 @@ def index(request: HttpRequest) -> dict[str, Any]:
 
 @endpoint
 def runs(request: HttpRequest) -> dict[str, Any]:
-    return _page(request, Run.objects.all(), lambda page: (run_document(run) for run in page))
+    return _page(request, Run.objects.of_drawings(), lambda page: (run_document(run) for run in page))
 
 
 @endpoint

@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, run: str | None, all: bool, dry_run: bool, reason: str, **options: Any) -> None:
         if (run is None) != all:
             raise CommandError("Name a run, or give --all for every run.")
-        for one in Run.objects.order_by("pk") if run is None else [find_run(run)]:
+        for one in Run.objects.of_drawings().order_by("pk") if run is None else [find_run(run)]:
             try:
                 with Bar(self.stderr, "Counting again") as bar:
                     result = recount_run(one, reason=reason, dry_run=dry_run, progress=bar.to)

@@ -24,7 +24,7 @@ def clustered_estimate(
     """`statistic` of the sums of columns [n, S], with a 95% interval; each of `ways` [n] names the rows' clusters.
 
     Variances of leaving out one cluster at a time are added over the ways, less that of single rows (Cameron, Gelbach and
-    Miller 2011), and never below the largest of them; Student's t with the fewest clusters. A way with one cluster is left out.
+    Miller 2011), and never below the latter; Student's t with the fewest clusters. A way with one cluster is left out.
     """
     if not len(columns):
         return Estimate(None)
@@ -41,7 +41,7 @@ def clustered_estimate(
     if not variances:
         return Estimate(value)
     rows = _left_out(statistic(total - columns)) if len(columns) > 1 else 0.0
-    variance = max([*variances, rows, sum(variances) - (len(variances) - 1) * rows])
+    variance = max(rows, sum(variances) - (len(variances) - 1) * rows)
     if variance <= 1e-12:
         return Estimate(value)
     half = float(stdtrit(fewest - 1, 0.975) * np.sqrt(variance))

@@ -35,7 +35,7 @@ class Corrected:
 
     - `trust` [M]: how far a vote is moved by each model judge's score; `explained`: the share of people's noise that it takes away.
     - `shared`: people's votes on pairs that a model judged; `pairs`: pairs of drawings that some model judged.
-    - `saved`: share of human votes that could be spared at the same width, were there as many votes for each person and prompt.
+    - `saved`: share of human votes that could be spared at the same mean squared width, were there as many votes for each person and prompt.
     """
 
     fit: ScopeFit
@@ -87,7 +87,9 @@ def correct_votes(paired: Paired, fit: ScopeFit, settings: Settings) -> Correcte
     moved = _refit(paired, rows, fit, trust) if trust.any() else None
     if moved is None:
         return replace(people_alone, reason=NO_USE)
-    saved = 1 - float(moved.spread.variance.sum() / fit.spread.variance.sum())
+    saved = 1 - float(
+        np.square(moved.spread.reach(settings.level)).sum() / np.square(fit.spread.reach(settings.level)).sum()
+    )
     if saved <= 0:
         return replace(people_alone, reason=NO_USE)
     return replace(people_alone, fit=moved, trust=trust, explained=explained, saved=saved)

@@ -128,7 +128,12 @@ def test_the_worst_disagreement_is_the_one_most_people_are_sure_of():
     [
         *(("openai/gpt-5", "openai"), ("gpt-5-mini-2025-08-07", "openai"), ("o3", "openai"), ("o4-mini", "openai")),
         *(("claude-opus-4-1", "anthropic"), ("anthropic/claude-haiku", "anthropic"), ("gemma-3", "google")),
-        *(("openrouter/mistralai/pixtral", "mistral"), ("demo/otter", "demo"), ("x-ai/grok-4", "xai"), ("7b", "7b")),
+        *(
+            ("openrouter/mistralai/pixtral", "mistral"),
+            ("demo/otter", "demo/otter"),
+            ("x-ai/grok-4", "xai"),
+            ("7b", "7b"),
+        ),
     ],
 )
 def test_a_family_is_a_models_maker(model_id, family):

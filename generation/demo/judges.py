@@ -1,0 +1,57 @@
+"""Simulated model judges: they look at nothing but how rich a picture is, with a known skill and known habits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from random import Random
+
+from generation.demo.players import Player
+
+
+@dataclass(frozen=True)
+class Habits:
+    """`skill`: how often it prefers the richer picture, else the other; `first`: how often it takes the first one unseen.
+
+    `alike`: pictures whose sizes differ by less than this share are both good to it; `garbled`: how often it chats instead.
+    """
+
+    skill: float
+    first: float = 0.0
+    alike: float = 0.02
+    garbled: float = 0.0
+
+
+def _judge(name: str) -> Player:
+    return Player(f"demo/{name}", 1.0, Decimal("0.5"), Decimal(2), (0.05, 0.15), 0.0, 0.0, 0.0)
+
+
+HABITS = {
+    "demo/critic": Habits(skill=0.95, garbled=0.02),
+    "demo/flatterer": Habits(skill=0.7, first=0.4, garbled=0.05),
+}
+JUDGES = {name: _judge(name.partition("/")[2]) for name in HABITS}
+
+
+def judge_pictures(habits: Habits, pictures: Sequence[str], random: Random) -> str:
+    """What the judge says about two pictures (data addresses). Its opinion of them does not hang on their order."""
+    if random.random() < habits.garbled:
+        return "What lovely drawings! It is hard to choose."
+    if random.random() < habits.first:
+        return _ballot("A", "It caught the eye first.")
+    first, second = (len(picture) for picture in pictures)
+    if abs(math.log(first / second)) < habits.alike:
+        return _ballot("both good", "The two are equally rich.")
+    opinion = Random(hashlib.sha256("|".join(sorted(pictures)).encode()).hexdigest() + str(habits.skill))
+    richer = "A" if first > second else "B"
+    if opinion.random() < habits.skill:
+        return _ballot(richer, "It has more detail.")
+    return _ballot("B" if richer == "A" else "A", "It is the simpler one.")
+
+
+def _ballot(answer: str, reason: str) -> str:
+    return json.dumps({"answer": answer, "reason": reason})

@@ -1,0 +1,51 @@
+"""`manage.py model_judge RUN --model ID --provider NAME --pairs 500 --budget 2`: a model judges pairs of a run's drawings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from benchsite.templatetags.wording import dollars
+from generation.management.run_commands import RunCommand
+from generation.models import Run
+from generation.suites.suite import ModelEntry
+from judging.model_judges.asking import Plan, add_model_judge, ask_for_more, cost_bound_nano
+from judging.model_judges.instructions import versioned
+
+
+class Command(RunCommand):
+    help = "Let a model judge pairs of a run's drawings, beside people and never among them."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--model", required=True, help="the model's id at its provider; it must take images")
+        parser.add_argument("--provider", required=True, help="a name in config/providers.yaml")
+        parser.add_argument("--pairs", type=int, default=200, help="pairs of drawings, each asked in both orders")
+        parser.add_argument("--budget", type=float, help="US dollars that may be spent; needed for a new judge")
+        parser.add_argument("--price-in", type=float, help="US$ per million tokens, where the provider lists no price")
+        parser.add_argument("--price-out", type=float)
+        parser.add_argument("--own-family", action="store_true", help="ask about drawings of its own family, too")
+        parser.add_argument("--more", action="store_true", help="ask the newest judge of this model for more pairs")
+
+    def act(self, run: Run, **options: Any) -> str:
+        if options["more"]:
+            judge = run.model_judges.filter(models__model_id=options["model"]).order_by("-pk").first()
+            if judge is None:
+                raise CommandError(f"{options['model']} does not judge {run}; leave --more out to add it.")
+            return f"{options['model']} is asked about {ask_for_more(judge, options['pairs'])} more pairs."
+        if options["budget"] is None:
+            raise CommandError("A model judge needs a budget: give --budget in US dollars.")
+        entry = ModelEntry(
+            options["model"],
+            options["model"],
+            provider=options["provider"],
+            price_in=options["price_in"],
+            price_out=options["price_out"],
+        )
+        plan = Plan(entry, versioned(run, ""), options["pairs"], options["budget"], options["own_family"])
+        judge = add_model_judge(run, plan)
+        bound = cost_bound_nano(plan)
+        asked = judge.samples.count()
+        most = f" It can cost at most {dollars(bound)}." if bound is not None else ""
+        return f"{entry.id} is asked {asked} questions about {asked // 2} pairs (judge {judge.code}).{most}"

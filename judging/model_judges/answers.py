@@ -1,0 +1,64 @@
+"""What the model judges of a run answered, line by line as files hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Sum
+
+from generation.models import ProviderCall, Run, Sample
+from judging.files.model_vote_lines import MAX_REASON, ModelVoteLine
+from judging.model_judges.instructions import about_judge
+
+
+def judge_name(judge: Run, model_id: str) -> str:
+    """A model with its first instructions goes by its id; other versions are named."""
+    version = about_judge(judge)["version"]
+    return model_id if version == 1 else f"{model_id} (instructions {version})"
+
+
+def model_vote_lines(run: Run) -> Iterator[ModelVoteLine]:
+    """Every answer that came, also unreadable ones, in order; not those about drawings that a curator excluded."""
+    judges = list(run.model_judges.order_by("pk"))
+    if not judges:
+        return
+    fields = ("pk", "entrant__name", "attempt", "prompt__text", "prompt__category")
+    drawings = {pk: rest for pk, *rest in run.samples.filter(excluded_reason="").values_list(*fields)}
+    for judge in judges:
+        model = judge.models.get()
+        costs = dict(
+            ProviderCall.objects.filter(run=judge).order_by().values_list("sample_id").annotate(Sum("cost_nano"))
+        )
+        head = {
+            "judge": judge_name(judge, model.model_id),
+            "model": model.model_id,
+            "version": about_judge(judge)["version"],
+            "simulated": model.profile.get("kind") == "demo",
+        }
+        columns = ("pk", "prompt__facts", "verdict", "facts", "reason", "detail", "drawn_at")
+        answered = judge.samples.filter(state=Sample.State.DRAWN).order_by("pk").values_list(*columns)
+        for pk, shown, verdict, facts, reason, detail, drawn_at in answered.iterator(chunk_size=2000):
+            left, right = drawings.get(shown["left"]), drawings.get(shown["right"])
+            if left and right:
+                said = _said(verdict, facts, reason, detail)
+                yield ModelVoteLine(
+                    **head, **_shown(left, right), **said, cost_nano=costs.get(pk), answered_at=drawn_at
+                )
+
+
+def _shown(left: list[Any], right: list[Any]) -> dict[str, Any]:
+    return {
+        "left_model": left[0],
+        "left_attempt": left[1],
+        "right_model": right[0],
+        "right_attempt": right[1],
+        "prompt_text": left[2],
+        "category": left[3],
+    }
+
+
+def _said(verdict: str, facts: dict[str, Any], reason: str, detail: str) -> dict[str, Any]:
+    if verdict == Sample.Verdict.VALID:
+        return {"answer": facts["answer"], "reason": facts.get("reason", "")}
+    return {"answer": None, "unreadable": f"{reason}: {detail}"[:MAX_REASON]}
