@@ -206,14 +206,20 @@ def tabs_for(fit: Fit, *, here: str, drawings_open: bool) -> list[Tab]:
         pages += [(label, name, reverse(name, args=[run.code])) for label, name in DRAWING_TABS]
     if len(fit.result.get("run", {}).get("effort", {})) > 1:
         pages.append(("Cost and speed", "frontier", reverse("ranking:frontier", args=[run.code, fit.protocol])))
-    own = _own_pages(entry)
+    own = {name: label for name, label in _own_pages(entry).items() if name not in EMPTY_UNLESS or _has(fit, name)}
     if not own and fit.result.get("verdicts", {}).get("pairs"):
         pages.append(("Head to head", "differences", reverse("ranking:differences", args=[run.code, fit.protocol])))
     pages += [(label, name, reverse(name, args=[run.code])) for name, label in own.items()]
     return [Tab(label, address, name == here) for label, name, address in pages]
 
 
+# Pages that most boards have nothing for, and the fact of a fit that says otherwise.
+EMPTY_UNLESS = {"ranking:model_judges": "model_judges"}
 DRAWING_TABS = (("Drawings", "gallery:gallery"), ("Prompts", "gallery:prompts"))
+
+
+def _has(fit: Fit, name: str) -> bool:
+    return bool(fit.result.get("run", {}).get(EMPTY_UNLESS[name]))
 
 
 def _own_pages(entry: Protocol | None) -> Mapping[str, str]:

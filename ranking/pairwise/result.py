@@ -320,6 +320,7 @@ class PairwiseFacts(RunFacts):
     costs: dict[str, CostResult]
     covariance: NotRequired[CovarianceResult]  # fits of earlier releases lack it
     simulated: int
+    model_judges: NotRequired[int]  # how many there are
     everyone: NotRequired[EveryoneResult]
     font_marks: NotRequired[dict[str, list[int]]]
     history: NotRequired[list[HistoryPoint]]

@@ -74,6 +74,7 @@ def run_facts(run: Run, board: Leaderboard, document: PairwiseDocument, votes: V
         "md": "\n".join([leaderboard_markdown(document, title=str(run)), *notes_markdown(run)]),
         "csv": leaderboard_csv(board),
         "simulated": Seat.objects.filter(run=run, is_simulated=True, voted__gt=0).count(),
+        "model_judges": run.model_judges.count(),
     }
     weights = board.fit.settings.weights
     if weights and not board.fit.settings.until:

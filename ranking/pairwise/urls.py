@@ -8,6 +8,7 @@ from ranking.pairwise import views
 
 urlpatterns = [
     path("runs/<slug:code>/leaderboard/judges/", views.judges, name="judges"),
+    path("runs/<slug:code>/leaderboard/model-judges/", views.model_judges, name="model_judges"),
     path("runs/<slug:code>/leaderboard/history/", views.history, name="history"),
     path("runs/<slug:code>/leaderboard/votes/", views.votes, name="votes"),
     path("runs/<slug:code>/leaderboard/versus/", views.versus, name="versus"),

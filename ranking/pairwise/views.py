@@ -19,6 +19,7 @@ from ranking.models import Fit, Publication
 from ranking.pairwise.chart_files import chart_file, history_of, history_svg
 from ranking.pairwise.entrant_pages import versus_context
 from ranking.pairwise.judges_page import judges_context
+from ranking.pairwise.model_judges.page import model_judges_context, model_judges_document
 from ranking.pairwise.prompt_page import votes_context
 from ranking.pairwise.result import category_tabs, result_of
 from ranking.pairwise.sentences import stability_sentence
@@ -53,6 +54,17 @@ def judges(request: HttpRequest, run: Run) -> HttpResponse:
         return nothing_yet(request, run)
     context = judges_context(fit, labels=judge_labels(run, curator=request.user.is_staff))
     return show_page(request, "ranking/judges.html", {**_tabs(request, fit, "judges"), **context}, page_json.judges)
+
+
+@require_GET
+@ranking_page
+def model_judges(request: HttpRequest, run: Run) -> HttpResponse:
+    fit = newest_fit(request, run, NAME)
+    if fit is None:
+        return nothing_yet(request, run)
+    context = _tabs(request, fit, "model_judges")
+    context |= model_judges_context(fit, drawings_open=context["drawings_open"])
+    return show_page(request, "ranking/model_judges.html", context, model_judges_document)
 
 
 BANDS = 4  # intervals drawn at once; more would hide each other

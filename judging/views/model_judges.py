@@ -1,0 +1,139 @@
+"""The curators' page about a run's model judges: what they answered and cost so far, and adding one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchsite.lib.access import UserRequest, curator_required
+from benchsite.templatetags.wording import dollars
+from generation.models import Run, Sample
+from generation.runs.errors import RunError
+from generation.suites.profiles import load_profiles
+from generation.suites.suite import ModelEntry
+from generation.suites.yaml_source import SuiteError
+from judging.model_judges.answers import judge_name
+from judging.model_judges.asking import (
+    MOST_PAIRS,
+    Plan,
+    add_model_judge,
+    ask_for_more,
+    cost_bound_nano,
+    is_judged_in_pairs,
+)
+from judging.model_judges.instructions import LONGEST, standard_instructions, versioned
+
+
+class ModelJudgeForm(forms.Form):
+    provider = forms.ChoiceField(help_text="Of providers.yaml; the model must take images.")
+    model = forms.CharField(label="Model", max_length=200, help_text="Its id at the provider.")
+    pairs = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_PAIRS,
+        initial=200,
+        help_text="Pairs that people judged come first; then others of the same lottery. Each is asked in both orders.",
+    )
+    budget = forms.DecimalField(label="Budget (US$)", min_value=0, max_value=100_000, max_digits=12, decimal_places=6)
+    price_in = forms.FloatField(
+        label="Price in (US$ per million tokens)",
+        min_value=0,
+        required=False,
+        help_text="Only where the provider lists no price. Without a price nothing is asked.",
+    )
+    price_out = forms.FloatField(label="Price out (US$ per million tokens)", min_value=0, required=False)
+    own_family = forms.BooleanField(
+        label="Ask about drawings of its own family too",
+        required=False,
+        help_text="To measure whether it favours them.",
+    )
+    instructions = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 9}),
+        max_length=LONGEST,
+        help_text="Other words than the site's become a version of their own for this run.",
+    )
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        try:
+            names = sorted(load_profiles(settings.SUITES_DIR / "providers.yaml"))
+        except SuiteError:
+            names = []
+        self.fields["provider"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+
+    def plan(self, run: Run) -> Plan:
+        given = self.cleaned_data
+        prices = {"price_in": given["price_in"], "price_out": given["price_out"]}
+        entry = ModelEntry(given["model"].strip(), given["model"].strip(), provider=given["provider"], **prices)
+        words = versioned(run, given["instructions"].replace("\r\n", "\n"))
+        return Plan(entry, words, given["pairs"], given["budget"], given["own_family"])
+
+
+def _run(code: str) -> Run:
+    run = get_object_or_404(Run.objects.of_drawings(), code=code)
+    if not is_judged_in_pairs(run):
+        raise Http404
+    return run
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def model_judges(request: UserRequest, code: str) -> HttpResponse:
+    run = _run(code)
+    form = ModelJudgeForm(request.POST or None, initial={"instructions": standard_instructions().text})
+    bound = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            plan = form.plan(run)
+            bound = cost_bound_nano(plan)
+            if "bound" not in request.POST:
+                judge = add_model_judge(run, plan, by=request.user)
+                most = f" They can cost at most {dollars(bound)}." if bound is not None else ""
+                messages.success(request, f"{plan.model.id} is asked {judge.samples.count()} questions.{most}")
+                return redirect("judging:model_judges", run.code)
+        except RunError as refused:
+            form.add_error(None, str(refused))
+    context = {"run": run, "form": form, "judges": _judges(run), "bound": bound, "asked_bound": "bound" in request.POST}
+    return render(request, "judging/model_judges.html", context)
+
+
+def _judges(run: Run) -> list[dict[str, Any]]:
+    judges = []
+    for judge in run.model_judges.order_by("pk"):
+        model, progress = judge.models.get(), judge.samples.progress()
+        unreadable = judge.samples.filter(verdict=Sample.Verdict.INVALID).count()
+        judges.append(
+            {
+                "run": judge,
+                "name": judge_name(judge, model.model_id),
+                "simulated": model.profile.get("kind") == "demo",
+                "asked": sum(progress.values()),
+                "answered": progress["drawn"],
+                "failed": progress["failed"],
+                "unreadable": unreadable,
+            }
+        )
+    return judges
+
+
+@curator_required
+@require_POST
+def ask_more(request: UserRequest, code: str, judge: str) -> HttpResponse:
+    run = _run(code)
+    chosen = get_object_or_404(run.model_judges, code=judge)
+    pairs = request.POST.get("pairs", "")
+    if not (pairs.isascii() and pairs.isdigit() and 1 <= int(pairs[:9]) <= MOST_PAIRS):
+        messages.error(request, f"Ask about 1 to {MOST_PAIRS} more pairs.")
+        return redirect("judging:model_judges", run.code)
+    try:
+        added = ask_for_more(chosen, int(pairs), by=request.user)
+    except RunError as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, f"{added} more pair{'' if added == 1 else 's'} will be asked about.")
+    return redirect("judging:model_judges", run.code)

@@ -1,0 +1,120 @@
+"""The tab of a board with model judges, and the curators' page: figures beside people's, and no names while people judge."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from generation.models import Run
+from judging.model_judges.asking import Plan, add_model_judge
+from judging.model_judges.instructions import versioned
+from judging.models import Vote
+from ranking.fitting import fit_run
+from ranking.models import Fit
+from tests.judging.make import close_judging
+from tests.judging.model_judges.test_asking import CRITIC, draw_all
+from tests.ranking.voted_run import make_voted_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(demo):
+    demo()
+    run = make_voted_run(votes=60, judges=4)
+    draw_all(add_model_judge(run, Plan(CRITIC, versioned(run, ""), 40, 5.0)))
+    Run.objects.filter(pk=run.pk).update(visibility=Run.Visibility.PUBLISHED)
+    run.refresh_from_db()
+    fit_run(run)
+    return run
+
+
+def page(client, run, **headers):
+    return client.get(reverse("ranking:model_judges", args=[run.code]), **headers)
+
+
+def test_the_tab_shows_each_judge_beside_people_once_judging_is_closed(client, run):
+    close_judging(run)
+
+    shown = page(client, run)
+
+    assert shown.status_code == 200
+    assert "demo/critic" in shown.text and "simulated" in shown.text
+    for words in (
+        "Raw agreement",
+        "Cohen&#x27;s κ",
+        "Krippendorff&#x27;s α",
+        "AC1",
+        "People with each other",
+        "shown first",
+    ):
+        assert words in shown.text
+    assert "never counted as people" in shown.text
+    board = client.get(reverse("ranking:leaderboard", args=[run.code])).text
+    assert reverse("ranking:model_judges", args=[run.code]) in board
+
+
+def test_while_people_judge_nobody_else_sees_what_models_said(client, run, curator):
+    seen = page(client, run)
+    client.logout()
+    hidden = page(client, run)
+
+    assert "demo/critic" in seen.text
+    assert "demo/critic" not in hidden.text
+    assert "more detail" not in hidden.text
+
+
+def test_models_change_no_number_of_the_human_board(run):
+    before = Fit.objects.newest(run, "pairwise", kind="full").result
+    judge = run.model_judges.get()
+    votes = Vote.objects.count()
+    judge.delete()
+
+    fit_run(run)
+
+    after = Fit.objects.newest(run, "pairwise", kind="full").result
+    assert before.pop("model_judges")["judges"][0]["agreement"]["votes"] > 0
+    assert "model_judges" not in after
+    assert {key: value for key, value in before.items() if key not in ("run",)} == {
+        key: value for key, value in after.items() if key not in ("run",)
+    }
+    assert Vote.objects.count() == votes
+
+
+def test_a_board_without_model_judges_has_no_such_tab(client, demo):
+    run = close_judging(make_voted_run(votes=30, judges=3))
+    Run.objects.filter(pk=run.pk).update(visibility=Run.Visibility.PUBLISHED)
+    fit_run(run)
+    address = reverse("ranking:model_judges", args=[run.code])
+    assert address not in client.get(reverse("ranking:leaderboard", args=[run.code])).text
+    assert "No model judge has answered yet" in client.get(address).text
+
+
+def test_curators_add_a_judge_and_see_what_it_can_cost_first(client, run, curator):
+    address = reverse("judging:model_judges", args=[run.code])
+    fields = {"provider": "demo", "model": "demo/flatterer", "pairs": "5", "budget": "2"}
+    fields |= {"price_in": "0.5", "price_out": "2", "instructions": "Choose the funnier one. Answer in JSON."}
+
+    bound = client.post(address, fields | {"bound": "1"})
+    added = client.post(address, fields, follow=True)
+    again = client.post(address, fields)
+
+    assert "can cost at\n  most US$" in bound.text
+    assert run.model_judges.count() == 2
+    assert "demo/flatterer is asked 10 questions" in added.text
+    assert "demo/flatterer (instructions 2)" in added.text
+    assert "already; ask it for more pairs" in again.text
+    judge = run.model_judges.order_by("-pk").first()
+    more = client.post(reverse("judging:ask_more", args=[run.code, judge.code]), {"pairs": "3"}, follow=True)
+    assert "3 more pairs will be asked about" in more.text
+    assert judge.samples.count() == 16
+    assert client.get(reverse("generation:run", args=[judge.code])).status_code == 200
+
+
+def test_lists_and_the_board_pages_know_no_judge(client, run, curator):
+    judge = run.model_judges.get()
+    assert judge.code not in client.get(reverse("generation:runs")).text
+    assert judge.code not in client.get(reverse("ranking:leaderboards")).text
+    assert client.get(reverse("ranking:leaderboard", args=[judge.code])).status_code == 404
+    assert client.get(reverse("gallery:gallery", args=[judge.code])).status_code == 404
+    assert client.get(reverse("judging:model_judges", args=[judge.code])).status_code == 404
