@@ -1,4 +1,4 @@
-"""script/bench model_judges: whether people's ratings stay true when model judges correct their votes, and what that saves.
+"""script/bench models: whether people's ratings stay true when model judges correct their votes, and what that saves.
 
 Simulated people and models, so the truth is known. `--write` puts the tables into docs/model-judges.md. The full form takes about
 12 minutes of one core.

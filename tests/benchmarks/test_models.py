@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.numbers.model_judges import study, summary
 from benchmarks.numbers.model_worlds import SimulatedModel, simulate_judged
+from benchmarks.numbers.models import study, summary
 from benchmarks.numbers.worlds import BASE
 from ranking.statistics.model_judges.agreement import agreement_with_people
 from ranking.statistics.model_judges.pairing import pair_up
