@@ -53,6 +53,7 @@ def runs(request: HttpRequest) -> HttpResponse:
             held=Count("samples", filter=Q(samples__held=True)),
         )
     )
+    counted = counted.order_by("-created_at", "-pk")  # a count leaves the table's own order out
     context = {
         "runs": counted,
         "suites": [suite for suite in loaded if isinstance(suite, Suite)],

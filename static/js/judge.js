@@ -71,7 +71,7 @@ function show(pair) {
 }
 
 function say(text) {
-  at("notice").textContent = text;
+  at("notice").textContent = sided(text);
   at("notice").hidden = !text;
 }
 

@@ -10,6 +10,13 @@ function inUse(element) {
     || element.querySelector("details[open] form") !== null;
 }
 
+// The rest of the page, its buttons above all, is of an earlier state: load it again, unless somebody is writing in it.
+function followState(from, to) {
+  if (to.dataset.state === from.dataset.state) return;
+  if (document.activeElement?.matches("input, textarea, select")) to.dataset.state = from.dataset.state;
+  else window.location.reload();
+}
+
 // What the reader has opened stays open, and what was scrolled sideways stays there.
 function carryOver(from, to) {
   for (const open of from.querySelectorAll("details[open][id]")) to.querySelector(`#${open.id}`)?.setAttribute("open", "");
@@ -23,6 +30,7 @@ async function refresh(element) {
   const fresh = new DOMParser().parseFromString(await response.text(), "text/html").body.firstElementChild;
   if (!fresh || inUse(element)) return element;
   const scrolled = carryOver(element, fresh);
+  followState(element, fresh);
   element.replaceWith(fresh);
   fresh.querySelectorAll(".scroll").forEach((box, number) => { box.scrollLeft = scrolled[number] ?? 0; });
   return fresh;

@@ -40,6 +40,22 @@ def test_the_run_page_counts_along_by_itself(page, live_server, log_in, curator,
     assert axe() == []
 
 
+def test_the_buttons_follow_a_run_that_pauses_and_ends_by_itself(page, live_server, log_in, curator, demo):
+    demo()
+    run = start_run(make_suite(prompts=1, attempts=1))
+    log_in(curator)
+    page.goto(f"{live_server.url}/runs/{run.code}/")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+
+    Run.objects.filter(pk=run.pk).update(drawing_state="paused", paused_reason="The budget is spent.")
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    Run.objects.filter(pk=run.pk).update(drawing_state="open", paused_reason="")
+    draw(run, run.samples.count())
+
+    expect(page.get_by_role("link", name="Set up judging")).to_be_visible()
+    expect(page.get_by_role("link", name="Cancel the rest")).to_have_count(0)
+
+
 def test_a_curator_starts_pauses_and_resumes(page, live_server, log_in, curator):
     log_in(curator)
     page.goto(f"{live_server.url}/suites/ascii/start/")

@@ -55,6 +55,23 @@ def test_space_skips_and_undo_brings_the_pair_back(page, judge_url):
     assert Vote.objects.filter(withdrawn_at=None).count() == 0
 
 
+@pytest.mark.provokes("409 (Conflict)")
+def test_a_stacked_page_says_top_where_the_server_says_left(page, judge_url):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(judge_url)
+    ready(page)
+    other = page.context.new_page()
+    other.goto(judge_url)
+    ready(other)
+    press(page, "a")
+    settle(page, 1)
+
+    other.set_viewport_size({"width": 390, "height": 844})
+    other.keyboard.press("d")
+
+    expect(other.locator("#notice")).to_contain_text("You voted “top is better” on that pair")
+
+
 def test_space_skips_once_after_a_click_and_presses_a_button_chosen_by_keyboard(page, judge_url):
     page.goto(judge_url)
     ready(page)

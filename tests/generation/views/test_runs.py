@@ -44,6 +44,12 @@ def test_runs_lists_runs_and_suites(client, curator, run):
     assert "/suites/ascii/start/" in page
 
 
+def test_the_newest_run_stands_first(client, curator, run):
+    newer = start_run(make_suite())
+
+    assert list(client.get("/runs/").context["runs"]) == [newer, run]
+
+
 def test_a_run_that_is_only_measured_waits_for_no_judge(client, curator, run):
     Run.objects.update(protocols=["automatic"])
     client.force_login(curator)
