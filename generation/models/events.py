@@ -56,6 +56,7 @@ class Event(models.Model):
         IMPORT_GRADES = "import grades"
 
         ADD_MODEL_JUDGE = "add model judge"
+        IMPORT_MODEL_VOTES = "import model votes"
 
         OPEN_JUDGING = "open judging"
         PAUSE_JUDGING = "pause judging"

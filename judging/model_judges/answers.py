@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TextIO
 
 from django.db.models import Sum
 
+from benchsite.lib.progress_bar import Progress, unwatched
 from generation.models import ProviderCall, Run, Sample
-from judging.files.model_vote_lines import MAX_REASON, ModelVoteLine
+from judging.files.exports import write_records
+from judging.files.model_vote_lines import FIELDS, MAX_REASON, ModelVoteLine
 from judging.model_judges.instructions import about_judge
 
 
 def judge_name(judge: Run, model_id: str) -> str:
-    """A model with its first instructions goes by its id; other versions are named."""
-    version = about_judge(judge)["version"]
+    """A model with its first instructions goes by its id; other versions are named. A judge from a file keeps its name."""
+    about = about_judge(judge)
+    if "name" in about:
+        return about["name"]
+    version = about["version"]
     return model_id if version == 1 else f"{model_id} (instructions {version})"
 
 
@@ -43,7 +48,11 @@ def model_vote_lines(run: Run) -> Iterator[ModelVoteLine]:
             if left and right:
                 said = _said(verdict, facts, reason, detail)
                 yield ModelVoteLine(
-                    **head, **_shown(left, right), **said, cost_nano=costs.get(pk), answered_at=drawn_at
+                    **head,
+                    **_shown(left, right),
+                    **said,
+                    cost_nano=costs.get(pk, facts.get("cost_nano")),
+                    answered_at=drawn_at,
                 )
 
 
@@ -62,3 +71,10 @@ def _said(verdict: str, facts: dict[str, Any], reason: str, detail: str) -> dict
     if verdict == Sample.Verdict.VALID:
         return {"answer": facts["answer"], "reason": facts.get("reason", "")}
     return {"answer": None, "unreadable": f"{reason}: {detail}"[:MAX_REASON]}
+
+
+def write_model_votes(run: Run, stream: TextIO, *, format: Any, progress: Progress = unwatched, **_: Any) -> int:
+    """`export model_votes`: one line for each answer."""
+    total = Sample.objects.filter(run__judged_run=run, state=Sample.State.DRAWN).count()
+    rows = (line.as_row() for line in model_vote_lines(run))
+    return write_records(rows, FIELDS, stream, format=format, progress=lambda done: progress(done, total))

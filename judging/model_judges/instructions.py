@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from django.conf import settings
 
@@ -20,6 +20,7 @@ class AboutJudge(TypedDict):
     instructions: str
     version: int
     own_family: bool
+    name: NotRequired[str]  # of a judge from a file
 
 
 @dataclass(frozen=True)

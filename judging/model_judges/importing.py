@@ -1,0 +1,142 @@
+"""Model judges' answers from a file: each judge of it joins the run as one whose questions were asked elsewhere."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils.timezone import now
+
+from benchsite.lib.progress_bar import Progress, unwatched
+from generation.formats.ballot import FORMAT
+from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
+from generation.runs.errors import RunError, refuse_frozen
+from generation.runs.staleness import mark_stale
+from generation.suites.suite import Generation, Suite
+from judging.files.model_vote_lines import ModelVoteLine, read_model_votes
+from judging.model_judges.answers import judge_name
+from judging.model_judges.asking import is_judged_in_pairs, question
+from judging.provenance import import_reason
+
+PROVIDER = "import"
+AT_ONCE = 500
+Drawings = dict[tuple[str, str, int], Sample]
+
+
+def import_model_votes(
+    run: Run, path: Path, *, reason: str, by: User | None = None, progress: Progress = unwatched
+) -> int:
+    """All of the file or nothing; says how many answers. A judge of the same name is not imported twice."""
+    reason = import_reason(reason)
+    refuse_frozen(run)
+    if run.judged_run_id or not is_judged_in_pairs(run):
+        raise RunError("Model judges compare pairs of drawings, and people do not judge this run in pairs.")
+    lines = read_model_votes(path, progress=progress)
+    by_judge: dict[str, list[ModelVoteLine]] = defaultdict(list)
+    for line in lines:
+        by_judge[line.judge].append(line)
+    with transaction.atomic():
+        taken = {judge_name(judge, judge.models.get().model_id) for judge in run.model_judges.all()}
+        if known := sorted(taken & set(by_judge)):
+            raise RunError(f"{known[0]} judges this run already, and no answer counts twice.")
+        drawings = {
+            (sample.prompt.text, sample.entrant.name, sample.attempt): sample
+            for sample in run.samples.judgeable().select_related("prompt", "entrant").defer("raw", "answer", "drawing")
+        }
+        for name, own in by_judge.items():
+            _store(run, name, own, drawings, by=by)
+        facts = {"answers": len(lines), "judges": sorted(by_judge), "file": path.name}
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_MODEL_VOTES, reason=reason, facts=facts)
+        mark_stale(run.pk)
+    return len(lines)
+
+
+def _store(run: Run, name: str, lines: list[ModelVoteLine], drawings: Drawings, *, by: User | None) -> None:
+    first = lines[0]
+    suite = Suite(
+        slug=run.suite,
+        title=f"Model judge {first.model}"[:200],
+        description="",
+        method="",
+        format=FORMAT.name,
+        protocols=(),
+        seed=0,
+        generation=Generation(1, None, 1, PROVIDER),
+        models=(),
+        prompts=(),
+    )
+    about = {"instructions": "", "version": first.version, "own_family": True, "name": name}
+    judge = Run.objects.create(
+        suite=suite.slug,
+        title=suite.title,
+        label=f"v{first.version}",
+        format=suite.format,
+        protocols=[],
+        config=suite.to_dict() | {"model_judge": about},
+        digest=suite.digest(),
+        is_demo=first.simulated,
+        drawing_state=Run.Drawing.CANCELLED,
+        budget_nano=0,
+        judged_run=run,
+        created_by=by,
+        finished_at=now(),
+    )
+    kind = "demo" if first.simulated else PROVIDER
+    model = LanguageModel.objects.create(
+        run=judge,
+        model_id=first.model,
+        label=first.model,
+        provider=PROVIDER,
+        profile={"name": PROVIDER, "base_url": "", "kind": kind},
+    )
+    entrant = Entrant.objects.create(run=judge, name=first.model, label=first.model, model=model)
+    prompts = [_prompt(judge, line, drawings, position) for position, line in enumerate(lines)]
+    Prompt.objects.bulk_create(prompts, batch_size=AT_ONCE)
+    Sample.objects.bulk_create(
+        [
+            Sample(run=judge, entrant=entrant, model=model, prompt=prompt, attempt=1, **_answer(line))
+            for prompt, line in zip(prompts, lines, strict=True)
+        ],
+        batch_size=AT_ONCE,
+    )
+
+
+def _prompt(judge: Run, line: ModelVoteLine, drawings: Drawings, position: int) -> Prompt:
+    shown = []
+    for side, entrant, attempt in (
+        ("left_model", line.left_model, line.left_attempt),
+        ("right_model", line.right_model, line.right_attempt),
+    ):
+        drawing = drawings.get((line.prompt_text, entrant, attempt))
+        if drawing is None:
+            raise line.bad(f"{side}: this run has no drawing of {entrant!r} for this prompt, attempt {attempt}")
+        shown.append(drawing)
+    left, right = shown
+    return Prompt(
+        run=judge,
+        position=position,
+        key=f"{left.pk}-{right.pk}",
+        text=question(left.prompt),
+        subject=left.prompt.subject,
+        category=left.prompt.category,
+        facts={"left": left.pk, "right": right.pk, "prompt": left.prompt_id},
+    )
+
+
+def _answer(line: ModelVoteLine) -> dict[str, Any]:
+    """What the answer said, as a reader of ours would have stored it."""
+    fields: dict[str, Any] = {
+        "state": Sample.State.DRAWN,
+        "drawn_at": line.answered_at or now(),
+        "imported": True,
+        "format_version": FORMAT.version,
+        "facts": {"cost_nano": line.cost_nano},
+    }
+    if line.answer is None:
+        code, _, detail = line.unreadable.partition(": ")
+        return fields | {"verdict": Sample.Verdict.INVALID, "reason": code[:60], "detail": detail}
+    fields["facts"] |= {"answer": line.answer, "reason": line.reason}
+    return fields | {"verdict": Sample.Verdict.VALID, "drawing": f"{line.answer}: {line.reason}"}
