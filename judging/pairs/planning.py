@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
 
@@ -10,7 +11,7 @@ from django.db.models import Q
 from django.utils.timezone import now
 
 from generation.models import Sample
-from judging.models import Epoch, Kind, Matchup, Seat, new_seed
+from judging.models import Epoch, Kind, Matchup, Participation, Seat, new_seed
 from judging.pairs import schedule
 from judging.pairs.adaptive.draws import balanced_plan
 from judging.pairs.adaptive.focus import focused_plan
@@ -105,6 +106,8 @@ def _enter_epoch(changes: Changes, epoch: Epoch) -> None:
     table, _ = load_table(epoch.pk, epoch.seed)
     left = None if seat.quota is None else max(seat.quota - seat.made + seat.void, 1)
     plan = schedule.make_plan(table, seed=new_seed(), coverage=coverage(seat.run, table), horizon=left)
+    if Participation.objects.filter(seat=seat).exists():
+        plan = replace(plan, is_bare=True)
     seat.epoch, seat.plan, seat.seed, seat.owed = epoch, plan.to_json(), plan.seed, []
     seat.served = seat.regular = seat.shared = seat.repeats = 0
     seat.last_pair = None
@@ -150,10 +153,11 @@ def _plan_next(
 ) -> tuple[Matchup, Place] | None:
     last = unordered(*seat.last_pair) if seat.last_pair else None
     place = Place(seat.served, seat.regular, seat.shared, seat.repeats, last, dict(seat.owed))
-    item, place = schedule.next_shared(plan, shared, table, place, unseen, overlap=rules.judging.overlap)
+    overlap, repeats = (0.0, 0.0) if plan.is_bare else (rules.judging.overlap, rules.repeats)
+    item, place = schedule.next_shared(plan, shared, table, place, unseen, overlap=overlap)
     if item is not None:
         return _matchup(seat, table, item, Kind.SHARED), place
-    if schedule.is_due(place.repeats, share=rules.repeats, served=place.served, seed=plan.seed, kind="repeat"):
+    if schedule.is_due(place.repeats, share=repeats, served=place.served, seed=plan.seed, kind="repeat"):
         source, after = schedule.next_repeat(plan, place, _earlier(seat, table))
         if source is not None:
             return _repeat(seat, with_parts().get(pk=source)), after

@@ -34,7 +34,8 @@ class Plan:
 
     `pairs` come round and round from regular item `start` on. Questions go by the word and by `cycle`, how many pairs there
     are at all, whichever of them come; `seen` is how often each entrant appeared before `start`. `is_focused` where votes
-    chose the pairs (`judging.pairs.adaptive.draws`), and not the round robin.
+    chose the pairs (`judging.pairs.adaptive.draws`), and not the round robin. `is_bare` where nothing is inserted, neither
+    shared items nor repeats: in a seat of twenty these would upset sides, prompts and coverage.
     """
 
     seed: int
@@ -45,6 +46,7 @@ class Plan:
     start: int = 0
     seen: Mapping[int, int] = field(default_factory=dict)
     is_focused: bool = False
+    is_bare: bool = False
 
     @cached_property
     def starts(self) -> list[int]:
@@ -95,7 +97,7 @@ class Plan:
     def from_json(cls, stored: Mapping[str, Any]) -> Plan:
         pairs = tuple((left, right) for left, right in stored["pairs"])
         questions = tuple(tuple(row) for row in stored["questions"])
-        later = {name: stored[name] for name in ("start", "is_focused") if name in stored}
+        later = {name: stored[name] for name in ("start", "is_focused", "is_bare") if name in stored}
         seen = dict(stored.get("seen", ()))
         cycle = stored.get("cycle", len(pairs))
         return cls(stored["seed"], pairs, questions, tuple(stored["word"]), cycle, seen=seen, **later)
