@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from generation.models import Run
@@ -14,10 +16,11 @@ from judging.pairs.tallies import differences
 from judging.studies.entering import free_places
 from judging.studies.writing import set_study_state
 from ranking.public_states import take_public_states
-from tests.judging.make import make_curator, make_run
+from tests.judging.make import make_curator, make_run, make_seat
 from tests.judging.studies.make import TEXTS, WHOLE, Guest, make_study
 from tests.ranking.voted_run import make_voted_run
 
+JSON = {"accept": "application/json"}
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 
 
@@ -335,3 +338,22 @@ def test_a_run_with_a_study_takes_no_public_state():
     set_study_state(study=study, verb="open", by=None)
 
     assert take_public_states() == 0
+
+
+def test_a_vote_of_a_participant_takes_as_many_statements_as_any_other(client):
+    study = make_study(make_run(entrants=4, prompts=6, overlap=0, repeats=0), pairs=9)
+    guest = Guest(study)
+    guest.enter()
+    seat = make_seat(study.run, quota=9)
+    client.force_login(seat.judge)
+    invited = Guest(study, client=client)
+
+    counts = []
+    for judge in (guest, invited):
+        judge.judge(4)
+        current = judge.client.post(f"/judge/{study.run.code}/start/", headers=JSON).json()["current"]["code"]
+        with CaptureQueriesContext(connection) as captured:
+            judge.client.post("/judge/vote/", {"code": current, "outcome": "left"}, headers=JSON)
+        counts.append(len(captured))
+
+    assert counts[0] == counts[1]
