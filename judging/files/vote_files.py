@@ -165,12 +165,16 @@ def _parquet(path: Path) -> Iterator[tuple[list[str], Iterator[Chunk]]]:
 
     try:
         with pq.ParquetFile(path) as file:
-            yield list(file.schema_arrow.names), _batches(file, path)
+            schema = file.schema_arrow
+        # Names come as numbers into a list of them, as they are stored, and not as ten million texts.
+        words = [column.name for column in schema if pa.types.is_string(column.type)]
+        with pq.ParquetFile(path, read_dictionary=words) as file:
+            yield list(schema.names), _batches(file)
     except pa.ArrowInvalid as error:
         raise FileError(str(path), 0, "", f"is not a whole Parquet file ({str(error).splitlines()[0]})") from None
 
 
-def _batches(file: Any, path: Path) -> Iterator[Chunk]:
+def _batches(file: Any) -> Iterator[Chunk]:
     """Row groups one by one; who reads asks a batch for the columns it wants, so that others are never made."""
     done = 0
     for group in range(file.num_row_groups):
