@@ -32,6 +32,7 @@ BENCHES = (
     "birds",
     "fuzz",
     "coverage",
+    "models",
     "ranking",
     "generation",
     "judging",

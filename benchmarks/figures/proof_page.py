@@ -55,6 +55,10 @@ PARTS = {
         "Statistical accuracy",
         "Simulated votes whose truth is known; the tables are in [statistics.md](statistics.md).",
     ),
+    "models": (
+        "Model judges",
+        "Simulated people and model judges whose truth is known; the tables are in [model-judges.md](model-judges.md).",
+    ),
     "fuzz": (
         "Damaged input",
         "Hypothesis generates and damages answers, suites, sample files and vote files for every reader, from arbitrary text, "

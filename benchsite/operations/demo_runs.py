@@ -17,6 +17,7 @@ from generation.suites.suite import Suite
 from judging.curating.invitations import seat_judge
 from judging.curating.runs import set_judging
 from ranking.fitting import fit_run
+from ranking.simulated.model_judges import add_simulated_model_judges
 
 REASON = "A demo run, shown to everybody from the first start."
 FINISHED = "The simulated judges are done; its drawings are shown with names from the first start."
@@ -43,6 +44,7 @@ def show_demo_run(run: Run) -> bool:
         for entry in run.judged_by:
             if entry.judge_demo:
                 load(entry.judge_demo)(run)
+        add_simulated_model_judges(run)
         if _is_finished(run):
             set_judging(run=run, verb="close", by=None, reason=FINISHED)
         else:

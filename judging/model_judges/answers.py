@@ -73,8 +73,12 @@ def _said(verdict: str, facts: dict[str, Any], reason: str, detail: str) -> dict
     return {"answer": None, "unreadable": f"{reason}: {detail}"[:MAX_REASON]}
 
 
+def count_model_votes(run: Run) -> int:
+    return Sample.objects.filter(run__judged_run=run, state=Sample.State.DRAWN).count()
+
+
 def write_model_votes(run: Run, stream: TextIO, *, format: Any, progress: Progress = unwatched, **_: Any) -> int:
     """`export model_votes`: one line for each answer."""
-    total = Sample.objects.filter(run__judged_run=run, state=Sample.State.DRAWN).count()
+    total = count_model_votes(run)
     rows = (line.as_row() for line in model_vote_lines(run))
     return write_records(rows, FIELDS, stream, format=format, progress=lambda done: progress(done, total))

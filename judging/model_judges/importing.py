@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,23 +36,30 @@ def import_model_votes(
     if run.judged_run_id or not is_judged_in_pairs(run):
         raise RunError("Model judges compare pairs of drawings, and people do not judge this run in pairs.")
     lines = read_model_votes(path, progress=progress)
-    by_judge: dict[str, list[ModelVoteLine]] = defaultdict(list)
-    for line in lines:
-        by_judge[line.judge].append(line)
+    named = {line.judge for line in lines}
     with transaction.atomic():
         taken = {judge_name(judge, judge.models.get().model_id) for judge in run.model_judges.all()}
-        if known := sorted(taken & set(by_judge)):
+        if known := sorted(taken & named):
             raise RunError(f"{known[0]} judges this run already, and no answer counts twice.")
-        drawings = {
-            (sample.prompt.text, sample.entrant.name, sample.attempt): sample
-            for sample in run.samples.judgeable().select_related("prompt", "entrant").defer("raw", "answer", "drawing")
-        }
-        for name, own in by_judge.items():
-            _store(run, name, own, drawings, by=by)
-        facts = {"answers": len(lines), "judges": sorted(by_judge), "file": path.name}
+        store_model_votes(run, lines, by=by)
+        facts = {"answers": len(lines), "judges": sorted(named), "file": path.name}
         Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_MODEL_VOTES, reason=reason, facts=facts)
         mark_stale(run.pk)
     return len(lines)
+
+
+def store_model_votes(run: Run, lines: Sequence[ModelVoteLine], *, by: User | None = None) -> None:
+    """A model judge for each that the lines name; the first line about a drawing that is not there refuses them all."""
+    by_judge: dict[str, list[ModelVoteLine]] = defaultdict(list)
+    for line in lines:
+        by_judge[line.judge].append(line)
+    drawn = run.samples.filter(state=Sample.State.DRAWN).select_related("prompt", "entrant")
+    drawings = {
+        (sample.prompt.text, sample.entrant.name, sample.attempt): sample
+        for sample in (drawn.defer("raw", "answer", "drawing") if by_judge else ())
+    }
+    for name, own in by_judge.items():
+        _store(run, name, own, drawings, by=by)
 
 
 def _store(run: Run, name: str, lines: list[ModelVoteLine], drawings: Drawings, *, by: User | None) -> None:

@@ -26,6 +26,7 @@ class Member:
     - `rows(run)` gives the lines; where it is `listed`, `rows(run, queryset)` those of a page of the API, which has them
       under the file's name without `.jsonl`, as `manage.py export` does.
     - `write` is for an export in other fields than the archive's.
+    - `optional`: written only where there are rows; archives without it are whole. `total` counts them, if not by `table`.
     - `always`: in every run's archive, as in those of the first release, not only where the run has the protocol.
     """
 
@@ -37,13 +38,15 @@ class Member:
     write: Callable[..., int] | None = None
     listed: bool = True
     always: bool = False
+    optional: bool = False
+    total: Callable[[Run], int] | None = None
 
     @property
     def kind(self) -> str:
         return self.name.removesuffix(".jsonl")
 
     def count(self, run: Run) -> int:
-        return self.table._default_manager.filter(run=run).count()
+        return self.total(run) if self.total else self.table._default_manager.filter(run=run).count()
 
     def export(self, run: Run, stream: TextIO, *, format: Any, names: bool, progress: Progress) -> int:
         """Write them all as JSON lines or CSV and say how many."""
@@ -80,6 +83,10 @@ def listed_members() -> dict[str, Member]:
 def lines_of(protocols: list[str]) -> dict[str, dict[str, Field]]:
     """The fields of every file of lines in the archive of a run with these protocols."""
     return LINES | {member.name: member.fields for member in members_of(protocols)}
+
+
+def optional_files() -> set[str]:
+    return {member.name for members in all_members().values() for member in members if member.optional}
 
 
 def counts_of(run: Run) -> dict[str, int]:

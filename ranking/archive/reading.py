@@ -17,7 +17,7 @@ from benchsite.lib.files import BROKEN_ZIP
 from benchsite.lib.json_lines import JsonError, read_object
 from generation.protocols import PROTOCOLS
 from ranking.archive.fields import DOCUMENTS, FORMAT, MANIFEST, PAPER_NAME, RUN, SCHEMA, Field
-from ranking.archive.members import lines_of
+from ranking.archive.members import lines_of, optional_files
 
 LONGEST_LINE = 64 << 20
 LARGEST_DOCUMENT = 32 << 20
@@ -130,7 +130,7 @@ def _check_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_listed(manifest: dict[str, Any], protocols: list[str]) -> None:
-    if missing := sorted({*DOCUMENTS, *lines_of(protocols)} - set(manifest["members"])):
+    if missing := sorted({*DOCUMENTS, *lines_of(protocols)} - optional_files() - set(manifest["members"])):
         raise BadLine(MANIFEST, 0, "", f"does not list {missing[0]}")
 
 

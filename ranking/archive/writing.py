@@ -111,7 +111,8 @@ def _members(run: Run) -> Iterator[tuple[str, Iterator[tuple[bytes, int]]]]:
         "suite.yaml": yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=120),
         **leaderboard_papers(run),
     }
-    rows_of_files = ROWS | {member.name: member.rows for member in members_of(run.protocols)}
+    members = [member for member in members_of(run.protocols) if not member.optional or member.count(run)]
+    rows_of_files = ROWS | {member.name: member.rows for member in members}
     written = ["README.md", *papers, *rows_of_files]
     papers["README.md"] = readme(str(run), written=written, lines=lines_of(run.protocols))
     for name, text in papers.items():

@@ -7,8 +7,11 @@ from typing import Any
 from django.db.models import Count, Max, Q
 
 from benchsite.lib.file_errors import BadLine
-from generation.models import Run
+from generation.models import Run, Sample
 from judging.files.exports import vote_rows, write_votes
+from judging.files.model_vote_lines import OUTCOMES, ModelVoteLine
+from judging.model_judges.answers import count_model_votes, model_vote_lines
+from judging.model_judges.importing import store_model_votes
 from judging.models import Matchup, Seat, Vote
 from judging.pairs.tallies import rebuild_tallies
 from ranking.archive.fields import fields_of
@@ -157,6 +160,41 @@ def _count_seats(run: Run) -> None:
         Seat.objects.filter(pk=row["seat"]).update(voted=row["voted"], last_vote_at=row["last"])
 
 
+MODEL_VOTE = fields_of(
+    judge=("text", "the model judge's name"),
+    model=("text", "its model's id"),
+    left_model=("text", "the entrant whose drawing was shown first"),
+    right_model=("text", "the entrant whose drawing was shown second"),
+    prompt_text=("text", "what was to be drawn"),
+    answer=("text?", "left, right, tie (both good) or fail (both bad); null where it was unreadable"),
+    version=("whole", "of its instructions"),
+    simulated=("flag", "by a simulated judge"),
+    category=("text", "the prompt's category"),
+    left_attempt=("whole", "which attempt of it"),
+    right_attempt=("whole", "which attempt of it"),
+    reason=("text", "the judge's own words"),
+    unreadable=("text", "what was wrong with an unreadable answer"),
+    cost_nano=("whole?", "what it cost, in nano-dollars; null if unknown"),
+    answered_at=("time?", "when"),
+)
+
+
+def model_vote_rows(run: Run) -> Rows:
+    return (line.as_row() for line in model_vote_lines(run))
+
+
+def load_model_votes(state: ImportState) -> None:
+    """Model judges whose questions were asked at the other site; their answers are in no table of votes here either."""
+    lines = []
+    for number, row in state.archive.rows("model_votes.jsonl"):
+        values = row | {"answered_at": time_of(row["answered_at"])}
+        if row["answer"] not in (None, *OUTCOMES):
+            raise BadLine("model_votes.jsonl", number, "answer", f"must be null or one of {', '.join(OUTCOMES)}")
+        lines.append(ModelVoteLine(**values, file="model_votes.jsonl", number=number))
+    guarded(lambda: store_model_votes(state.run, lines), "model_votes.jsonl", 1)
+    advance(state, len(lines))
+
+
 MEMBERS = (
     Member(
         name="matchups.jsonl",
@@ -175,5 +213,15 @@ MEMBERS = (
         load=load_votes,
         write=write_votes,
         always=True,
+    ),
+    Member(
+        name="model_votes.jsonl",
+        table=Sample,
+        fields=MODEL_VOTE,
+        rows=model_vote_rows,
+        load=load_model_votes,
+        listed=False,
+        optional=True,
+        total=count_model_votes,
     ),
 )

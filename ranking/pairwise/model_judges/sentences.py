@@ -19,11 +19,11 @@ def share(estimate: EstimateResult) -> str:
 
 
 def coefficient(estimate: EstimateResult) -> str:
-    """0.41 (0.33–0.49)."""
+    """0.41 (0.33 to 0.49)."""
     if estimate["value"] is None:
         return "–"
-    limits = "" if estimate["low"] is None else f" ({estimate['low']:.2f}–{estimate['high']:.2f})"
-    return f"{estimate['value']:.2f}{limits}"
+    limits = "" if estimate["low"] is None else f" ({estimate['low']:.2f} to {estimate['high']:.2f})"
+    return f"{estimate['value']:.2f}{limits}".replace("-", "−")
 
 
 def corrected_sentence(corrected: CorrectedResult) -> str:

@@ -10,6 +10,7 @@ from benchsite.operations import demo_runs
 from benchsite.operations.accounts import create_first_logins
 from generation.runs.lifecycle import start_run
 from generation.suites.demo_sizes import load_demo
+from ranking.simulated.model_judges import add_simulated_model_judges
 from tests.generation.drawing_room import draw_some, make_suite
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +36,15 @@ def test_a_drawn_demo_run_is_judged_ranked_and_published(run):
     assert (run.visibility, run.judging_state) == ("published", "open")
     assert run.votes.filter(seat__is_simulated=True).count() == 6
     assert run.fits.filter(protocol="pairwise").exists()
+
+
+def test_two_simulated_model_judges_look_at_it_too_and_are_added_once(run):
+    demo_runs.show_demo_run(run)
+    add_simulated_model_judges(run)
+
+    judges = run.model_judges.all()
+    assert sorted(judge.models.get().model_id for judge in judges) == ["demo/critic", "demo/flatterer"]
+    assert all(judge.is_demo and judge.visibility == "private" for judge in judges)
 
 
 def test_the_first_judges_can_vote_at_once(run):

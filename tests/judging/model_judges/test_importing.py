@@ -10,6 +10,8 @@ from django.core.management import CommandError, call_command
 from judging.model_judges.answers import model_vote_lines
 from judging.model_judges.asking import Plan, add_model_judge
 from judging.model_judges.instructions import versioned
+from ranking.archive.importing import import_run
+from ranking.archive.writing import write_archive
 from ranking.fitting import fit_run
 from ranking.models import Fit
 from tests.judging.model_judges.test_asking import CRITIC, draw_all
@@ -44,6 +46,18 @@ def test_answers_come_back_with_judge_version_order_cost_and_reason(exported):
     fit_run(run)
     study = Fit.objects.newest(run, "pairwise", kind="full").result["model_judges"]
     assert study["judges"][0]["simulated"] is True
+
+
+def test_an_archive_holds_them_and_an_import_has_them_again(exported, tmp_path):
+    run, _ = exported
+    before = [line.as_row() for line in model_vote_lines(run)]
+    path = tmp_path / "run.zip"
+    write_archive(run, path)
+
+    copy = import_run(path, reason="A copy.", copy=True)
+
+    assert [line.as_row() for line in model_vote_lines(copy)] == before
+    assert copy.votes.count() == run.votes.count()
 
 
 def test_nothing_is_imported_twice_without_a_reason_or_about_drawings_that_are_not_there(exported):
