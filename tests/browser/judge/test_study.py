@@ -66,7 +66,16 @@ def test_a_participant_goes_from_the_link_to_the_code_on_a_phone(page, live_serv
     wrong["end"] = look()
     shot(page, "end")
 
-    assert page.get_by_role("link", name="Return to Prolific").get_attribute("href").endswith("?cc=C7QK4M2X")
+    back = page.get_by_role("link", name="Return to Prolific").get_attribute("href")
+    key = study.participations.get().receipt
+    page.get_by_role("link", name="your data").click()
+    page.get_by_label("Your key").fill(key)
+    page.get_by_role("button", name="Show my data").click()
+    expect(page.get_by_role("button", name="Download all of it")).to_be_visible()
+    wrong["own data"] = look()
+    shot(page, "own_data")
+
+    assert back.endswith("?cc=C7QK4M2X")
     assert study.participations.get().outcome == "done"
     assert {step: faults for step, faults in wrong.items() if faults} == {}
 
