@@ -59,7 +59,7 @@ def test_each_character_of_dejavu_is_in_the_one_file_that_the_stylesheet_names_f
     held = {name: set(TTFont(ROOT / "static" / "fonts" / name).getBestCmap()) for name in faces}
     whole = set(TTFont(ROOT / "generation" / "formats" / "raster" / "fonts" / "dejavu.ttf").getBestCmap())
 
-    assert len(faces) == 2
-    assert set.intersection(*faces.values()) == set()
-    assert {name: codes & whole for name, codes in faces.items()} == held
-    assert set.union(*held.values()) == whole
+    assert len(faces) == 4
+    assert sum(map(len, faces.values())) == len(set.union(*faces.values()))
+    assert [name for name, codes in faces.items() if (codes & whole) - held[name]] == []
+    assert set.union(*faces.values()) >= whole
