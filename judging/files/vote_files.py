@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,6 +16,7 @@ from benchsite.lib.json_lines import CHUNK, LONGEST_LINE, JsonError, json_chunks
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import csv_uncell
 from judging.files.conventions import Convention, convention_of
+from judging.files.parquet import ParquetRows, open_parquet
 from judging.files.vote_lines import REQUIRED, VoteLine, vote_line
 
 Chunk = tuple[
@@ -24,6 +25,7 @@ Chunk = tuple[
 EXAMPLES = {"column": "left_model=first", "outcome": "left=1"}
 BATCH = 65_536
 LARGEST_JSON = 1 << 30
+LARGEST_UNPACKED = 1 << 28  # bytes of a stranger's Parquet file, as JSON: some two million votes
 NUMBERS = {"left_attempt", "right_attempt", "response_ms", "attempt_a", "attempt_b"}
 
 
@@ -71,7 +73,10 @@ def open_votes(
     """
     try:
         kind = path.suffix.lower()
-        if kind == ".parquet":
+        if kind == ".parquet" and bounded:
+            with open_parquet(path) as file:
+                yield _opened(path, file.names, iter([([0], [], _Strangers(file))]), mapped)
+        elif kind == ".parquet":
             with _parquet(path) as (names, chunks):
                 yield _opened(path, names, chunks, mapped)
         elif kind == ".json":
@@ -170,7 +175,7 @@ def _parquet(path: Path) -> Iterator[tuple[list[str], Iterator[Chunk]]]:
         words = [column.name for column in schema if pa.types.is_string(column.type)]
         with pq.ParquetFile(path, read_dictionary=words) as file:
             yield list(schema.names), _batches(file)
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         raise FileError(str(path), 0, "", f"is not a whole Parquet file ({str(error).splitlines()[0]})") from None
 
 
@@ -190,7 +195,23 @@ class _Group:
     number: int
 
     def batches(self, columns: list[str]) -> Iterator[Any]:
-        yield from self.file.iter_batches(BATCH, row_groups=[self.number], columns=columns, use_threads=False)
+        yield from self.file.iter_batches(BATCH, row_groups=[self.number], columns=columns or None, use_threads=False)
+
+    def lists(self, columns: list[str]) -> Iterator[list[dict[str, Any]]]:
+        for batch in self.batches(columns):
+            yield batch.to_pylist()
+
+
+@dataclass(frozen=True)
+class _Strangers:
+    """All rows of a stranger's Parquet file."""
+
+    file: ParquetRows
+
+    def lists(self, columns: list[str]) -> Iterator[list[dict[str, Any]]]:
+        rows = self.file.rows(columns, most=LARGEST_UNPACKED)
+        while made := list(islice(rows, CHUNK)):
+            yield made
 
 
 def rows_of(file: VoteFile) -> Iterator[tuple[list[int], list[Any]]]:
@@ -200,8 +221,8 @@ def rows_of(file: VoteFile) -> Iterator[tuple[list[int], list[Any]]]:
             yield numbers, [file.convention.converted(row) for row in rows]
             continue
         first = numbers[0] + 1
-        for batch in group.batches(file.convention.read or None):
-            made = [file.convention.converted(row) for row in batch.to_pylist()]
+        for rows in group.lists(file.convention.read):
+            made = [file.convention.converted(row) for row in rows]
             yield list(range(first, first + len(made))), made
             first += len(made)
 

@@ -75,8 +75,6 @@ class Told:
                     raise BadLine(file, number, column.name, "is missing")
                 if column.type == "json" and row[column.name] is not None:
                     row[column.name] = _parsed(row[column.name], file, number, column.name)
-                if column.type == "time" and row[column.name] is not None:
-                    row[column.name] = row[column.name].isoformat()
             yield file, number, row
 
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchsite.lib.file_errors import BadLine, unreadable
+from benchsite.lib.file_errors import BadLine, FileError, unreadable
 from benchsite.lib.files import BROKEN_ZIP
 from benchsite.lib.json_lines import JsonError, read_object
+from judging.files.parquet import open_parquet
 from ranking.archive.reading import LARGEST_RATIO, LARGEST_SMALL
 from ranking.dataset.files import SUMS, data_file
 from ranking.dataset.publishing import FORMAT, SCHEMA
@@ -43,20 +44,17 @@ class Dataset:
         return [self.folder / data_file(table, split) for split in splits]
 
     def rows(self, table: str) -> Iterator[tuple[str, int, dict[str, Any]]]:
-        """(file, row number, row) of a table, split by split; memory holds one portion."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+        """(file, row number, row) of a table, split by split; memory holds one row."""
         for path in self.files(table):
-            name, number = path.relative_to(self.folder).as_posix(), 0
+            name = path.relative_to(self.folder).as_posix()
             try:
-                with pq.ParquetFile(path) as file:
-                    for batch in file.iter_batches(2000, use_threads=False):
-                        for row in batch.to_pylist():
-                            number += 1
-                            yield name, number, row
-            except pa.ArrowInvalid as error:
-                raise BadLine(name, number, "", f"is not a whole Parquet file ({str(error).splitlines()[0]})") from None
+                with open_parquet(path, name=name) as file:
+                    for number, row in enumerate(file.rows(), start=1):
+                        yield name, number, row
+            except BadLine:
+                raise
+            except FileError as error:
+                raise BadLine(error.file, error.line, error.field, error.message) from None
 
     @property
     def weights(self) -> dict[str, float]:
