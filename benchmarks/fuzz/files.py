@@ -24,6 +24,7 @@ from generation.suites.profiles import load_profiles
 from generation.suites.program_files import read_programs
 from generation.suites.suite import Suite
 from generation.suites.yaml_source import SuiteError
+from judging.files.model_vote_lines import ModelVoteLine, read_model_votes
 from judging.files.vote_files import read_vote_lines
 from ranking.automatic.files import read_samples as read_answers
 from ranking.competition.files import read_trials
@@ -223,8 +224,34 @@ def inspect_logs() -> list[bytes]:
     return [encoded(json.dumps({"eval": {"model": "a/b"}, "samples": [sample, asked]}))]
 
 
+def model_votes() -> list[bytes]:
+    row = {
+        "judge": "j",
+        "model": "m",
+        "left_model": "a",
+        "right_model": "b",
+        "prompt_text": "Draw a cat",
+        "answer": "left",
+    }
+    more = {
+        **row,
+        "left_model": "b",
+        "right_model": "a",
+        "answer": None,
+        "unreadable": "?",
+        "cost_nano": 5,
+        "version": 1,
+    }
+    return [encoded("\n".join(json.dumps(line) for line in (row, more)))]
+
+
+def storable_model_votes(lines: list[ModelVoteLine]) -> None:
+    assert_storable(text for line in lines for text in (line.judge, line.model, line.prompt_text, line.reason))
+
+
 IMPORTERS = (
     refuses("log.json", FileError, read_log, inspect_logs()),
+    refuses("model_votes.jsonl", FileError, read_model_votes, model_votes(), holds=storable_model_votes),
     sample_lines(),
     vote_importer(),
     vote_files(),

@@ -22,6 +22,7 @@ WITHIN = {
     "generation.suites.loading.read_models",
     "generation.suites.prompt_files.read_prompts",
     "generation.suites.yaml_source.load_yaml",
+    "judging.files.parquet.open_parquet",  # a child that the kernel bounds: tests/judging/files/test_parquet.py
     "judging.files.vote_files.open_votes",
     "ranking.dataset.reading.open_dataset",  # its bytes are compared with checksums, and its rows checked as an archive's
 }
