@@ -7,6 +7,7 @@ import secrets
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.crypto import salted_hmac
 from django.utils.timezone import now
 
 from generation.models import CodeField, Run
@@ -17,6 +18,11 @@ LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that looks like another
 
 def new_receipt() -> str:
     return "".join(secrets.choice(LETTERS) for _ in range(12))
+
+
+def hashed_id(run_code: str, external_id: str) -> str:
+    """What stays of an erased id: the site's key alone can tell that it comes again to the same run."""
+    return salted_hmac("judging.participation", f"{run_code} {external_id}", algorithm="sha256").hexdigest()
 
 
 class Study(models.Model):
@@ -98,12 +104,16 @@ class Participation(models.Model):
     started_at = models.DateTimeField(default=now)
     ended_at = models.DateTimeField(null=True, blank=True)
     erased_at = models.DateTimeField(null=True, blank=True, help_text="When all was deleted that says who it was.")
+    erased_id = models.CharField(max_length=64, blank=True, help_text="A keyed hash of the id that was erased.")
 
     class Meta:
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
                 fields=["study", "external_id"], condition=~Q(external_id=""), name="judging_participation_once_an_id"
+            ),
+            models.UniqueConstraint(
+                fields=["study", "erased_id"], condition=~Q(erased_id=""), name="judging_participation_once_erased"
             ),
             models.CheckConstraint(
                 condition=(Q(outcome="done") & Q(completion_code__isnull=False))

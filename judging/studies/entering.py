@@ -10,11 +10,13 @@ from datetime import timedelta
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 from django.utils.timezone import now
 
 from generation.models import Run
 from generation.suites.studies.study import Study as Content
 from judging.models import Participation, Study
+from judging.models.studies import hashed_id
 from judging.studies.walking import end_participation
 from judging.studies.writing import content_of, newest_version
 
@@ -62,10 +64,11 @@ def read_visitor(content: Content, query: Mapping[str, str]) -> Visitor:
 
 
 def present(study: Study, visitor: Visitor) -> Participation | None:
-    """The participation of a platform's id, if there is one."""
+    """The participation of a platform's id, if there is one; one that was erased is known by its hash."""
     if not visitor.external_id:
         return None
-    return study.participations.filter(external_id=visitor.external_id).first()
+    erased = hashed_id(study.run.code, visitor.external_id)
+    return study.participations.filter(Q(external_id=visitor.external_id) | Q(erased_id=erased)).first()
 
 
 def check_door(study: Study, content: Content, visitor: Visitor) -> None:

@@ -11,6 +11,7 @@ from django.utils.timezone import now
 from generation.models import Event
 from judging.curating.runs import weigh_judge
 from judging.models import Participation
+from judging.models.studies import hashed_id
 from judging.studies.walking import end_participation, is_running
 
 WITHDRAWN = "withdrawn by the participant"
@@ -72,8 +73,15 @@ def erase_participant(*, participation: Participation, by: User, reason: str = "
 
 def _erase(participation: Participation, *, by: User | None, reason: str) -> None:
     participation.answers.all().delete()
+    external = participation.external_id
     Participation.objects.filter(pk=participation.pk, erased_at=None).update(
-        external_id="", parameters={}, name="", consented_at=None, consent_version="", erased_at=now()
+        external_id="",
+        erased_id=hashed_id(participation.study.run.code, external) if external else "",
+        parameters={},
+        name="",
+        consented_at=None,
+        consent_version="",
+        erased_at=now(),
     )
     if participation.guest_id:
         User.objects.filter(pk=participation.guest_id).update(is_active=False, last_login=None)

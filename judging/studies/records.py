@@ -126,12 +126,17 @@ def write_codebook(study: Study, out: IO[str]) -> None:
 
 
 def write_payments(study: Study, out: IO[str]) -> None:
-    """For the platform: whose submission to approve, screen out or leave; the only list with the platform's ids."""
+    """For the platform: whose submission to approve, screen out or leave; the only list with the platform's ids.
+
+    Who was erased has a row without an id.
+    """
     _write_table(out, PAYMENT, _payments(study))
 
 
 def _payments(study: Study) -> Iterator[dict[str, Any]]:
-    rows = study.participations.exclude(external_id="").select_related("seat", "version").defer("seat__plan")
+    rows = (
+        study.participations.exclude(external_id="", erased_id="").select_related("seat", "version").defer("seat__plan")
+    )
     for row in rows.order_by("id"):
         seconds = _seconds(row.started_at, row.ended_at)
         yield {

@@ -95,7 +95,7 @@ def _let_in(request: HttpRequest, study: Study, visitor: Visitor) -> HttpRespons
     participation = enter_study(study=study, visitor=visitor, code=entry, name=name)
     if request.user.is_authenticated and request.user != participation.guest:
         logout(request)
-    if participation.guest:
+    if participation.guest and participation.guest.is_active:  # not of who was erased
         login(request, participation.guest, backend=BACKEND)
     request.session[PARTICIPATION], request.session[STUDY] = participation.code, study.code
     return _go_on(request, study, participation)

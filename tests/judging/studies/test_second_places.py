@@ -1,0 +1,63 @@
+"""One person, one place: whoever tries for a second seat, a second code or a shorter way meets the first one."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+
+import pytest
+from django.test import Client
+
+from judging.models import Participation, Seat
+from judging.studies.records import write_payments
+from tests.judging.studies.make import PROFILE, Guest, make_study
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
+LINK = "?PROLIFIC_PID=5f1"
+
+
+def withdraw(guest):
+    data = {"receipt": guest.participation().receipt, "withdraw": "yes"}
+    return Client().post(f"/study/{guest.study.code}/data/", data)
+
+
+def test_who_withdrew_and_comes_again_meets_the_old_end():
+    study = make_study(platform="prolific")
+    guest, again = Guest(study, LINK), Guest(study, LINK)
+    guest.enter()
+    guest.judge(3)
+    guest.page()
+    withdraw(guest)
+
+    again.enter()
+
+    assert "You ended: done." in again.page()
+    assert (Participation.objects.count(), Seat.objects.count()) == (1, 1)
+    assert "5f1" not in str(list(Participation.objects.values()))
+    assert again.participation().guest.last_login is None
+
+
+def test_withdrawing_is_no_way_around_being_screened_out():
+    study = make_study(platform="prolific", profile=PROFILE)
+    guest, again = Guest(study, LINK), Guest(study, LINK)
+    guest.enter()
+    guest.pass_step("profile", age="under 18")
+    withdraw(guest)
+
+    again.enter()
+
+    assert "You ended: screened_out." in again.page()
+
+
+def test_who_withdrew_is_listed_for_payment_by_the_code_alone():
+    guest = Guest(make_study(platform="prolific"), LINK)
+    guest.enter()
+    guest.judge(3)
+    guest.page()
+    withdraw(guest)
+
+    out = StringIO()
+    write_payments(guest.study, out)
+
+    row = next(csv.DictReader(StringIO(out.getvalue())))
+    assert (row["participant_id"], row["outcome"], row["code"]) == ("", "done", "GOOD1")
