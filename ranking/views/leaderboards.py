@@ -129,8 +129,9 @@ def download(request: HttpRequest, run: Run, form: str) -> HttpResponse:
 def _document(request: HttpRequest, fit: Fit, shown: dict[str, Any]) -> dict[str, Any]:
     """The whole analysis, its judges by number. A frozen leaderboard's page says nothing of single judges, nor does this."""
     about = {"code": fit.code, "kind": fit.kind, "protocol": fit.protocol, "read_at": fit.read_at.isoformat()}
+    labels = judge_labels(fit.run, curator=request.user.is_staff)
     document = {
-        **page_json.analysis(fit, judge_labels(fit.run, curator=request.user.is_staff)),
+        **page_json.analysis(fit, labels, drawings_open=may_see_drawings(fit.run, request.user)),
         "run": fit.run.code,
         "suite": fit.run.suite,
         "demo": fit.run.is_demo,

@@ -284,9 +284,12 @@ def program(context: Context) -> dict[str, Any]:
     }
 
 
-def analysis(fit: Fit, labels: dict[str, str]) -> dict[str, Any]:
-    """What a fit found, as its downloads have it."""
-    return with_labels({key: value for key, value in fit.result.items() if key != "run"}, labels)
+def analysis(fit: Fit, labels: dict[str, str], *, drawings_open: bool) -> dict[str, Any]:
+    """What a fit found, as its downloads have it; no single drawing is named before drawings are open."""
+    document = with_labels({key: value for key, value in fit.result.items() if key != "run"}, labels)
+    if (models := document.get("model_judges")) and not drawings_open:
+        document["model_judges"] = models | {"judges": [judge | {"worst": []} for judge in models["judges"]]}
+    return document
 
 
 def without_judges(document: dict[str, Any]) -> dict[str, Any]:

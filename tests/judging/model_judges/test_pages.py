@@ -9,7 +9,7 @@ from generation.models import Run
 from judging.model_judges.asking import Plan, add_model_judge
 from judging.model_judges.instructions import versioned
 from judging.models import Vote
-from ranking.fitting import fit_run
+from ranking.fitting import fit_run, publish_fit
 from ranking.models import Fit
 from tests.judging.make import close_judging
 from tests.judging.model_judges.test_asking import CRITIC, draw_all
@@ -62,6 +62,32 @@ def test_while_people_judge_nobody_else_sees_what_models_said(client, run, curat
     assert "demo/critic" in seen.text
     assert "demo/critic" not in hidden.text
     assert "more detail" not in hidden.text
+
+
+@pytest.mark.parametrize(("reveal", "state"), [("after_vote", "open"), ("never", "not_open")])
+def test_no_document_names_a_drawing_before_judging_is_closed(client, run, reveal, state):
+    """Neither while names are told after each vote nor before judging is opened."""
+    judging = run.config["judging"] | {"reveal": reveal}
+    Run.objects.filter(pk=run.pk).update(judging_state=state, config=run.config | {"judging": judging})
+    fit = Fit.objects.newest(run, "pairwise", kind="full")
+    frozen = publish_fit(fit=fit, by=None, title="Midterm")
+    addresses = [
+        reverse("ranking:leaderboard", args=[run.code]),
+        reverse("ranking:past", args=[run.code, fit.code]),
+        reverse("ranking:publication", args=[frozen.code]),
+        reverse("ranking:download", args=[run.code, "json"]),
+        reverse("ranking:model_judges", args=[run.code]),
+    ]
+
+    def worst():
+        documents = [client.get(address, {"format": "json"}).json() for address in addresses]
+        return [document.get("model_judges", document)["judges"][0]["worst"] for document in documents]
+
+    before = worst()
+    close_judging(run)
+
+    assert before == [[]] * len(addresses)
+    assert all(worst())
 
 
 def test_models_change_no_number_of_the_human_board(run):
