@@ -27,7 +27,7 @@ def card(about: About, facts: Facts, tables: list[Table], counts: Counts) -> str
     parts = [
         "---\n" + yaml.safe_dump(_hub(about, facts, tables, counts), sort_keys=False, allow_unicode=True) + "---",
         f"# {markdown_cell(facts.title)}",
-        *(f"> **{warning}**" for warning in facts.warnings),
+        *_warnings(facts),
         f"{markdown_cell(facts.description)} {facts.headline}",
         "## Tables",
         "Each table is in `data/` as Parquet and in `jsonl/` as JSON Lines. `DATA_DICTIONARY.md` explains every column.",
@@ -91,8 +91,14 @@ def dictionary(tables: list[Table]) -> str:
 
 
 def methods_paper(facts: Facts) -> str:
-    missing = f"{facts.collection} {facts.missing}"
-    return f"# Methods\n\n{missing}\n\n{facts.methods}\n\nRatings were computed with Benchsite {VERSION}.\n"
+    parts = [
+        "# Methods",
+        *_warnings(facts),
+        f"{facts.collection} {facts.missing}",
+        facts.methods,
+        f"Ratings were computed with Benchsite {VERSION}.",
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def licence_paper(about: About, facts: Facts) -> str:
@@ -121,6 +127,10 @@ def citation(about: About, facts: Facts) -> str:
         "keywords": facts.keywords,
     }
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+
+
+def _warnings(facts: Facts) -> list[str]:
+    return [f"> **{warning}**" for warning in facts.warnings]
 
 
 def _list(lines: list[str]) -> str:

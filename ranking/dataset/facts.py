@@ -15,6 +15,7 @@ from ranking.dataset.about import About
 from ranking.dataset.columns import Published
 from ranking.dataset.tables import protocol_modules
 from ranking.people import with_labels
+from ranking.words import counted
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ def facts_of(source: Published, about: About) -> Facts:
         methods.append(modules[0].methods(board, labels) if modules else _scored(entries[name].rests_on, board))
         headlines.append(sentence)
     name = f"{run.suite}-{run.code}"
-    people, machines = run.seats.filter(is_simulated=False).count(), run.seats.filter(is_simulated=True).count()
+    people, machines = _counted_judges(source)
+    simulated = run.seats.filter(is_simulated=True).exists()
     judged = _first_and_last(run)
     answers = run.samples.count()
     return Facts(
@@ -70,37 +72,61 @@ def facts_of(source: Published, about: About) -> Facts:
         missing=_missing(run),
         methods="\n\n".join(methods),
         headline=" ".join(filter(None, headlines)),
-        judges=group_sentence(people=people, machines=machines),
-        machines=[f"{machines:,} simulated judges of Benchsite {VERSION}"] if machines else ["none"],
+        judges=group_sentence(people=people, machines=machines, unnamed=run.seats.filter(is_unknown=True).exists()),
+        machines=_machines(run, machines),
         privacy="Judges are numbered; no name, account, address or free text of theirs is published. "
         "Times of votes are exact.",
-        biases=_biases(run, machines),
+        biases=_biases(run, simulated),
         limitations=[
-            "Judges were invited and are no sample of any population.",
+            "Judges are not a random sample of any population.",
             "Ratings compare the entrants of this run on its prompts; they do not carry over to other runs.",
         ],
         provenance=_provenance(run, boards),
-        warnings=_warnings(run, machines),
+        warnings=_warnings(run, simulated),
         bibtex=bibtex(name, title, about),
         leaderboards=boards,
     )
 
 
 def leaderboards(source: Published) -> dict[str, dict[str, Any]]:
-    """The leaderboard document of each protocol, with judges by number."""
+    """The leaderboard document of each protocol, with judges by number; without model judges, whose answers no table has."""
     seats = dict(source.run.seats.order_by("id").values_list("pseudonym", "id"))
     labels = {name: source.judges[seat] or "unknown judges" for name, seat in seats.items()}
     boards = {}
     for name, result in source.results.items():
-        boards[name] = with_labels({key: value for key, value in result.items() if key != "run"}, labels)
+        document = {key: value for key, value in result.items() if key not in ("run", "model_judges")}
+        boards[name] = with_labels(document, labels)
     return boards
 
 
-def group_sentence(*, people: int, machines: int) -> str:
+def _counted_judges(source: Published) -> tuple[int, int]:
+    """People and simulated judges whose judgements the leaderboards count, each once."""
+    names: set[str] = set()
+    for result in source.results.values():
+        judges = result.get("judges") or ()
+        names |= {*judges} if isinstance(judges, dict) else {report["judge"] for report in judges}
+    seats = source.run.seats.filter(pseudonym__in=names, is_unknown=False)
+    machines = seats.filter(is_simulated=True).count()
+    return seats.count() - machines, machines
+
+
+def group_sentence(*, people: int, machines: int, unnamed: bool = False) -> str:
     """Nothing that would divide judges into groups is published, so there is no small group to hide."""
-    by = f"{people:,} {'person' if people == 1 else 'people'}" if people else "no person"
-    beside = f" and {machines:,} simulated judge{'' if machines == 1 else 's'}" if machines else ""
-    return f"Judged by {by}{beside}. What judges said of themselves is not published."
+    groups = [
+        *([f"{people:,} {'person' if people == 1 else 'people'}"] if people else []),
+        *([counted(machines, "simulated judge")] if machines else []),
+        *(["people whom an imported file does not name"] if unnamed else []),
+    ]
+    by = " and ".join(filter(None, [", ".join(groups[:-1]), *groups[-1:]])) or "nobody"
+    return f"Judgements that count are by {by}. What judges said of themselves is not published."
+
+
+def _machines(run: Run, simulated: int) -> list[str]:
+    models = run.model_judges.count()
+    return [
+        *([f"{counted(simulated, 'simulated judge')} of Benchsite {VERSION}"] if simulated else []),
+        *([f"{counted(models, 'model judge')}, whose answers are not in this dataset"] if models else []),
+    ] or ["none"]
 
 
 def bibtex(name: str, title: str, about: About) -> str:
@@ -152,11 +178,11 @@ def _missing(run: Run) -> str:
     )
 
 
-def _biases(run: Run, machines: int) -> list[str]:
+def _biases(run: Run, simulated: bool) -> list[str]:
     biases = ["Judges may prefer a side; the leaderboard reports a side bias where drawings were shown in pairs."]
     if run.was_adaptive:
         biases.append("Pairs whose order was undecided were shown more often, at least for a time.")
-    if machines:
+    if simulated:
         biases.append("Votes of simulated judges follow a program's preferences, not people's.")
     return biases
 
@@ -175,13 +201,18 @@ def _provenance(run: Run, boards: dict[str, Any]) -> list[str]:
         lines += [
             f"{what[0].upper()}{what[1:]} {says}: {marks[key]:,}." for key, says in MARKS.items() if marks.get(key)
         ]
+    if models := run.model_judges.count():
+        lines.append(
+            f"{counted(models, 'model judge')} compared pairs of this run. Their answers are in no rating and not in this "
+            "dataset; `manage.py export model_votes` writes them on the site that has the run."
+        )
     return [*lines, *(f"Imported: {reason}" for reason in import_reasons(run))]
 
 
-def _warnings(run: Run, machines: int) -> list[str]:
+def _warnings(run: Run, simulated: bool) -> list[str]:
     warnings = []
     if run.is_demo or run.entrants.filter(is_demo=True).exists():
         warnings.append("Demo players, not language models, made drawings of this run.")
-    if machines:
+    if simulated:
         warnings.append("Simulated judges, not people, took part in judging.")
     return warnings

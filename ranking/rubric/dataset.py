@@ -77,5 +77,6 @@ def methods(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
     grades, judges = result.get("votes", 0), len(result.get("judges", ()))
     return (
         f"{grades:,} grades by {judges:,} judges on drawings by {len(result.get('overall', ())):,} entrants were counted. "
-        "Judges saw one drawing at a time, without a name, and graded it by each dimension of the rubric."
+        "Each drawing was graded by each dimension of the rubric. Judges on Benchsite see one drawing at a time, and no name "
+        "before they have graded it."
     )

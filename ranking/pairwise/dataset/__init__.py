@@ -23,7 +23,7 @@ def methods(result: PairwiseDocument, labels: Mapping[str, str]) -> str:
     parts = [
         f"{result['votes']:,} votes by {result['judges_count']:,} judges on drawings by {len(result['overall']):,} "
         f"entrants for {result['prompts_count']:,} prompts were counted. Each vote compared two drawings of one prompt, "
-        "side by side and without names.",
+        "side by side. Judges on Benchsite see no names before they vote.",
         method_paragraph(result),
         f"All intervals are {level} intervals.",
         agreement_sentence(result["agreement"]),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import re
 import subprocess
 import sys
 import zipfile
 from datetime import date
-from io import BytesIO
 
 import pandas as pd
 import pytest
@@ -18,14 +18,20 @@ from django.core.management import CommandError, call_command
 
 from generation.models import OFFENSIVE, Event, Run, Sample
 from generation.runs.errors import RunError
+from judging.model_judges.asking import Plan, add_model_judge
+from judging.model_judges.instructions import versioned
 from judging.models import Report, Vote
 from ranking.dataset.about import About, AboutError
 from ranking.dataset.columns import TYPES
 from ranking.dataset.publishing import publish_dataset
 from ranking.dataset.tables import tables_of
+from ranking.fitting import fit_run
+from ranking.models import Fit
 from tests.judging.make import close_judging, make_curator
+from tests.judging.model_judges.test_asking import CRITIC, draw_all
 from tests.ranking.archive_run import leaderboard, make_judged_run
 from tests.ranking.graded_run import make_graded_run
+from tests.ranking.voted_run import make_voted_run
 
 pytestmark = pytest.mark.django_db
 ABOUT = About(("Ada Example", "Lab & Co"), "Judges agreed to publication.", on=date(2026, 5, 1))
@@ -148,7 +154,7 @@ def test_every_number_of_the_methods_is_in_the_leaderboard(folder):
     board = (folder / "leaderboard-pairwise.json").read_text()
     known = {abs(float(number)) for number in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", board)}
     known |= {1000.0, 95.0} | {float(len(json.loads(board)["overall"]))}
-    text = (folder / "METHODS.md").read_text().split("\n\n")[2]
+    text = (folder / "METHODS.md").read_text().split("\n\n")[-2]
 
     for number in re.findall(r"\d[\d,]*\.?\d*", text.replace(" 2 pairs", "")):
         value = float(number.replace(",", "").rstrip("."))
@@ -167,6 +173,15 @@ def test_papers_name_the_publisher_and_parse(folder):
     assert r"{Lab \& Co}" in (folder / "citation.bib").read_text()
     assert ABOUT.consent in card and ABOUT.consent in (folder / "LICENSE.md").read_text()
     assert "Demo players, not language models" in card
+    assert "Demo players, not language models" in (folder / "METHODS.md").read_text()
+
+
+def test_papers_count_the_judges_that_the_leaderboard_counts(folder):
+    """Of four seats one was set aside and one stands for votes that name nobody."""
+    board = json.loads((folder / "leaderboard-pairwise.json").read_text())
+
+    assert board["judges_count"] == 2 and "by 2 judges" in (folder / "METHODS.md").read_text()
+    assert "by 2 people and people whom an imported file does not name" in (folder / "README.md").read_text()
 
 
 def test_dictionary_explains_every_column(run, folder):
@@ -221,7 +236,7 @@ def test_the_button_gives_the_same_zip_as_the_command(run, tmp_path, client):
     call_command("publish_dataset", run.code, "--author=Ada", "--author=Bob", "--consent=They agreed.",
                  "--licence=CC0-1.0", "--release=2.0.0", f"--title={run}", f"--out={tmp_path / 'set.zip'}")  # fmt: skip
 
-    with zipfile.ZipFile(BytesIO(downloaded)) as one, zipfile.ZipFile(tmp_path / "set.zip") as two:
+    with zipfile.ZipFile(io.BytesIO(downloaded)) as one, zipfile.ZipFile(tmp_path / "set.zip") as two:
         assert one.namelist() == two.namelist() and len(one.namelist()) > 25
         assert all(one.read(name) == two.read(name) for name in one.namelist())
     events = Event.objects.filter(run=run, verb=Event.Verb.PUBLISH_DATASET, subject="2.0.0")
@@ -247,3 +262,21 @@ def test_grades_are_published_too(tmp_path):
 
     assert len(table(folder, "grades")) == run.grades.rated().count() > 0
     assert f"{len(table(folder, 'grades')):,} grades by" in (folder / "METHODS.md").read_text()
+
+
+def test_model_judges_are_named_and_left_out(demo, tmp_path):
+    demo()
+    run = make_voted_run(votes=30, judges=3)
+    draw_all(add_model_judge(run, Plan(CRITIC, versioned(run, ""), 12, 5.0)))
+    fit_run(close_judging(run))
+    assert Fit.objects.newest(run, "pairwise", kind="full").result["model_judges"]["judges"]
+
+    folder = publish_dataset(run, tmp_path / "set", ABOUT)
+
+    board, out = json.loads((folder / "leaderboard-pairwise.json").read_text()), io.StringIO()
+    call_command("analyse", str(folder), stdout=out)
+    assert json.loads(out.getvalue()) == {key: value for key, value in board.items() if key != "answers"}
+    assert "model_judges" not in board
+    assert "1 model judge compared pairs of this run" in (folder / "README.md").read_text()
+    tools = json.loads((folder / "croissant.json").read_text())["rai:machineAnnotationTools"]
+    assert tools == ["1 model judge, whose answers are not in this dataset"]
