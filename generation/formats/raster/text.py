@@ -7,7 +7,7 @@ from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from generation.formats.raster.cells import TAB, covered, is_blank, is_combining, width_of
 
@@ -15,6 +15,7 @@ FONTS = Path(__file__).parent / "fonts"
 FALLBACK = "dejavu"
 INK = 28
 SMALLEST, LARGEST = 6, 40  # pixels of type; what needs a smaller one is drawn larger and shrunk
+FINE = 10  # pixels of type below which strokes are drawn thicker: a hair's breadth would be grey
 LEADING = 1.2
 MARGIN = 0.04  # of the side
 MOST_LINES, MOST_COLUMNS = 500, 500
@@ -33,6 +34,8 @@ def draw_text(text: str, *, side: int, face: str = FALLBACK) -> Image.Image:
     room = round(side * (1 - 2 * MARGIN))
     size = int(min(room / (0.6 * columns), room / (LEADING * len(lines)), LARGEST))
     sheet = _sheet(lines, columns, face, max(size, SMALLEST))
+    if size < FINE:
+        sheet = sheet.filter(ImageFilter.MinFilter(3))
     if max(sheet.size) > room:
         scale = room / max(sheet.size)
         width, height = (max(1, round(edge * scale)) for edge in sheet.size)

@@ -7,6 +7,7 @@ import os
 import signal
 from io import BytesIO
 
+import numpy as np
 import pytest
 from fontTools.ttLib import TTFont
 from PIL import Image
@@ -164,3 +165,11 @@ def test_what_a_busy_machine_did_not_draw_in_time_is_drawn_later(rasteriser, mon
     monkeypatch.undo()
 
     assert pixels(rasteriser.png(RED, side=21)).getpixel((10, 10)) == (255, 0, 0)
+
+
+def test_strokes_of_small_type_are_thicker():
+    art = "\n".join(["/" + "-" * 16 + "\\"] * 12)
+
+    inked = [(np.asarray(draw_text(art, side=side)) < 190).mean() for side in (96, 480)]
+
+    assert inked[0] > 2 * inked[1]
