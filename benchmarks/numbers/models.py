@@ -115,7 +115,10 @@ def coverage_tables(*, runs: int) -> tuple[list[Row], list[Row]]:
             for seed in range(FIRST_SEED, FIRST_SEED + runs):
                 rows.append(study(world, simulate_judged(world, models, seed=seed)))
                 by_kind[kind].append(rows[-1])
-        worlds.append({"world": name, **summary(rows)})
+        # All kinds meet the same people: a world has as many independent studies as seeds.
+        seeds = [rows[number::runs] for number in range(runs)]
+        error = np.std([np.mean([row["rating"] for row in same]) for same in seeds], ddof=1) / np.sqrt(runs)
+        worlds.append({"world": name, **summary(rows), "error": float(error)})
     return [{"model judge": kind, **summary(rows)} for kind, rows in by_kind.items()], worlds
 
 
@@ -130,6 +133,7 @@ def saving_table(name: str, world: FieldWorld, *, runs: int) -> list[Row]:
             part = summary(studies)
             row |= {f"{label}{key}": part[key] for key in ("saved", "rating", "gap")}
             if more:
+                row |= {key: part[key] for key in ("people", "people_gap")}
                 widths = {key: np.mean([each[key] for each in studies]) for key in ("width", "people_width")}
                 row |= {key: float(2 * ELO * np.sqrt(width)) for key, width in widths.items()}
         table.append(row | {"studies": runs})

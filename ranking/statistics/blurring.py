@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Mapping
+from statistics import NormalDist
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -29,8 +30,8 @@ def blurred(
 ) -> list[dict[str, Any]]:
     """Ranks, score and one margin for all: a margin of each entrant's own would tell how often it was judged.
 
-    The error is most of what orders neighbours, so a rank is a range: only scores further apart than their two errors
-    together explain have an order. What lies outside of `bounds` is shown at the bound: moved too far, it would only look
+    The error is most of what orders neighbours, so a rank is a range: only scores further apart than the errors of any two
+    of all entrants explain have an order. What lies outside of `bounds` is shown at the bound: moved too far, it would only look
     absurd.
     """
     luck = luck or random.SystemRandom()
@@ -40,7 +41,8 @@ def blurred(
         return []
     step, spread = STEPS[kind], max(spreads)
     margin = step * math.ceil(Z * math.hypot(1, ERROR) * spread / step)
-    apart = math.sqrt(2) * margin
+    pairs = max(len(rows) * (len(rows) - 1) / 2, 1)
+    apart = math.sqrt(2) * margin * NormalDist().inv_cdf(1 - 0.025 / pairs) / Z  # for all pairs at once
     least, most = bounds or (-math.inf, math.inf)
     blurred = {row["entrant"]: step * round((row[kind] + luck.gauss(0, ERROR * spread)) / step) for row in rows}
     scores = {name: min(max(score, least), most) for name, score in blurred.items()}

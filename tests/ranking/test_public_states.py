@@ -189,6 +189,15 @@ def test_a_busy_judge_counts_for_a_part_of_the_others_votes():
     }
 
 
+def test_equals_seldom_have_an_order():
+    rows = [{"entrant": n, "rating": 1000.0, "low": 900.0, "high": 1100.0} for n in range(8)]
+
+    states = [blurred(rows, luck=random.Random(seed)) for seed in range(200)]
+
+    ordered = sum(any((row["rank_low"], row["rank_high"]) != (1, 8) for row in state) for state in states)
+    assert ordered <= 14  # 1 in 20 at most, and two standard errors
+
+
 def test_two_states_of_the_same_votes_differ():
     rows = [{"entrant": name, "rating": 1000.0, "low": 900.0, "high": 1100.0} for name in "abcdef"]
 

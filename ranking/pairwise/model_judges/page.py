@@ -44,7 +44,7 @@ def _judge(judge: ModelJudgeResult, run: Run, labels: dict[str, str], *, drawing
         "result": judge,
         "measures": [
             ("Raw agreement", share(agreement["raw"]), share(people["raw"])),
-            ("Cohen's κ", coefficient(agreement["kappa"]), coefficient(people["kappa"])),
+            ("Cohen's κ, Fleiss' κ", coefficient(agreement["kappa"]), coefficient(people["kappa"])),
             ("Krippendorff's α", coefficient(agreement["alpha"]), coefficient(people["alpha"])),
             ("Gwet's AC1", coefficient(agreement["ac1"]), coefficient(people["ac1"])),
         ],
@@ -65,6 +65,7 @@ def _worst(case: WorstResult, run: Run, labels: dict[str, str]) -> dict[str, Any
     shown = [samples.filter(entrant__name=name, attempt=attempt).first() for name, attempt in drawings]
     return {
         **case,
+        "prompt": next((sample.prompt.subject for sample in shown if sample and sample.prompt.subject), case["prompt"]),
         "sides": [{"sample": sample, "label": label} for sample, label in zip(shown, (first, second), strict=True)],
         "people": _preferred(case["people_score"], first, second),
         "judge": _preferred(case["model_score"], first, second),

@@ -31,9 +31,10 @@ def corrected_sentence(corrected: CorrectedResult) -> str:
         return f"There is no corrected rating: {corrected['reason'][0].lower()}{corrected['reason'][1:]}"
     return (
         f"Beside {counted(corrected['votes'], 'human vote')}, the model judges are worth "
-        f"{counted(round(corrected['worth']), 'more vote')}: people alone would need so many more for intervals as narrow "
-        f"({percent(corrected['saved'])} of the votes saved). The ratings stay people's: only what a judge says about a pair "
-        "beyond its mean for the two models is used."
+        f"{counted(round(corrected['worth']), 'more vote')} from as many more people and prompts: alone, people would need "
+        f"that many more for intervals as narrow ({percent(corrected['saved'])} of the votes saved). The ratings stay people's: "
+        "only what a judge says about a pair beyond its mean for the two models is used. This table is shown because its "
+        "intervals are narrower, which is decided after seeing the votes; decide beforehand which one you will report."
     )
 
 
@@ -53,10 +54,13 @@ def family_sentence(judge: ModelJudgeResult) -> str:
     if not habits["own_votes"] or gap["value"] is None:
         return "It was not asked about drawings of its own family."
     limits = (
-        "" if gap["low"] is None or gap["high"] is None else f" ({100 * gap['low']:+.0f} to {100 * gap['high']:+.0f})"
+        ""
+        if gap["low"] is None or gap["high"] is None
+        else f" ({100 * gap['low']:+.0f} to {100 * gap['high']:+.0f})".replace("-", "−")
     )
+    points, way = abs(round(100 * gap["value"])), "higher" if gap["value"] > 0 else "lower"
     return (
-        f"Scores drawings of its own family {100 * gap['value']:+.0f} points of 100{limits} beside people, "
+        f"Scores its own family's drawings {counted(points, 'point')} (of 100) {way} than people do{limits}, "
         f"from {counted(habits['own_votes'], 'vote')} on pairs with one of them."
     )
 

@@ -12,7 +12,7 @@ from ranking.statistics.agreement.clustered import clustered_estimate, clustered
 from ranking.statistics.agreement.coefficients import Estimate
 from ranking.statistics.agreement.shared_items import measure_agreement, oriented
 from ranking.statistics.model_judges.pairing import UNJUDGED, Paired
-from ranking.statistics.votes import TIE
+from ranking.statistics.votes import TIE, Votes
 
 Array = NDArray[Any]
 CLASSES = 4
@@ -53,7 +53,7 @@ def agreement_with_people(paired: Paired, judge: int) -> WithPeople:
     """Intervals are clustered by person and prompt: other people and other prompts would have given other figures."""
     rows, person, model = shared_rows(paired, judge)
     people = paired.people
-    ways = (people.judge[rows], people.prompt[rows])
+    ways = (persons(people, rows), people.prompt[rows])
     ones = np.eye(CLASSES)
     columns = np.column_stack([ones[person], ones[model], person == model, np.ones(len(rows))])
     decided = np.flatnonzero((person < TIE) & (model < TIE))
@@ -85,12 +85,16 @@ def shared_rows(paired: Paired, judge: int) -> tuple[Array, Array, Array]:
     known = paired.unit != UNJUDGED
     rows = np.flatnonzero(known)[paired.verdict[paired.unit[known], judge] != UNJUDGED]
     rows = rows[np.argsort(paired.people.time[rows], kind="stable")]
-    number = paired.people.judge[rows].astype(np.int64)
-    alone = np.where(number < 0, len(paired.people.judges) + np.arange(len(rows)), number)  # unknown judges are not one
-    key = paired.unit[rows] * (len(paired.people.judges) + len(rows)) + alone
+    key = paired.unit[rows] * (len(paired.people.judges) + len(rows)) + persons(paired.people, rows)
     rows = np.sort(rows[np.unique(key, return_index=True)[1]])
     person = oriented(paired.people.outcome[rows], paired.sign[rows] < 0)
     return rows, person.astype(int), paired.verdict[paired.unit[rows], judge]
+
+
+def persons(people: Votes, rows: Array) -> Array:
+    """Who cast each of these votes; unknown judges are not one person."""
+    number = people.judge[rows].astype(np.int64)
+    return np.where(number < 0, len(people.judges) + np.arange(len(rows)), number)
 
 
 def _share_in(hits: Array, here: Array, ways: tuple[Array, Array]) -> Estimate:

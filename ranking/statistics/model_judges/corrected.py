@@ -26,7 +26,7 @@ FEWEST_PAIRS = 5  # of two entrants, judged by a model, for its mean to be used
 FARTHEST = 2.0  # log-odds: a rating moved further by a correction has run away
 TOO_FEW = "People's votes alone do not give every rating a limit yet."
 NOT_SHARED = "No model judge judged enough of the pairs that people judged."
-NO_USE = "What the model judges say does not make people's ratings more certain."
+NO_USE = "The model judges do not narrow the intervals."
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,11 @@ def _counted(paired: Paired, fit: ScopeFit, settings: Settings) -> _Rows:
 
 
 def _trust(rows: _Rows, theta: Array) -> tuple[Array, float]:
-    """Least squares of people's residuals on the judges' departures, shrunk as far as it may be chance."""
+    """Least squares of people's residuals on the judges' departures, shrunk as far as it may be chance.
+
+    People's pairs are among the judge's own, and what these add to its mean is taken off their votes (`_Rows.shift`): so the
+    slope is best as it is, and not divided by one plus the share of pairs that people saw, as for pairs apart it would be.
+    """
     seen = (rows.own != 0).any(1)
     x, w = rows.own[seen] * rows.weight[seen, None], rows.weight[seen]
     e = (rows.score[seen] - expected_scores(theta)[rows.left[seen], rows.right[seen]]) * w
@@ -157,7 +161,8 @@ def _refit(paired: Paired, rows: _Rows, fit: ScopeFit, trust: Array) -> ScopeFit
         return None
     inverse = np.linalg.inv(information(fit.wins[at], theta[seen]) + 1 / len(seen))
     by_judge, by_prompt = _ways(paired, rows, theta, inverse, seen, shift, rest)
-    components = pool_component(by_judge, len(seen)), pool_component(by_prompt, len(seen))
+    # How much people differ is estimated as for people alone: only what a correction takes away makes intervals narrower.
+    components = fit.spread.judge_component, pool_component(by_prompt, len(seen))
     spread = combine_ways(by_judge, by_prompt, components=components).spread_out(seen, size)
     return replace(fit, theta=theta, spread=spread)
 

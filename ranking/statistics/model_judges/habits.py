@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ranking.statistics.agreement.clustered import clustered_estimate, clustered_share
 from ranking.statistics.agreement.coefficients import Estimate
-from ranking.statistics.model_judges.agreement import shared_rows
+from ranking.statistics.model_judges.agreement import persons, shared_rows
 from ranking.statistics.model_judges.pairing import SCORES, Paired
 from ranking.statistics.votes import FAIL, LEFT, TIE, Votes
 
@@ -47,7 +47,7 @@ def judge_habits(paired: Paired, models: Votes, judge: int, family: Callable[[st
     both = np.flatnonzero(paired.both_orders[:, judge])
     rows, _, _ = shared_rows(paired, judge)
     people = paired.people
-    ways = (people.judge[rows], people.prompt[rows])
+    ways = (persons(people, rows), people.prompt[rows])
     preference, own_votes = _own_family(paired, judge, rows, family)
     return Habits(
         answers=len(own),
@@ -75,7 +75,7 @@ def _own_family(paired: Paired, judge: int, rows: Array, family: Callable[[str],
     gap = (model - SCORES[people.outcome[rows]]) * np.where(as_left, 1.0, -1.0)
     columns = np.column_stack([gap, np.ones(len(gap))])
     mean = clustered_estimate(
-        columns, lambda sums: sums[..., 0] / np.maximum(sums[..., 1], 1), people.judge[rows], people.prompt[rows]
+        columns, lambda sums: sums[..., 0] / np.maximum(sums[..., 1], 1), persons(people, rows), people.prompt[rows]
     )
     return mean, len(rows)
 

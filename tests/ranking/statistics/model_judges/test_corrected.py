@@ -10,8 +10,15 @@ from scipy.optimize import root
 from scipy.special import expit
 
 from benchmarks.numbers.model_worlds import SimulatedModel, simulate_judged
-from benchmarks.numbers.worlds import BASE
-from ranking.statistics.model_judges.corrected import NO_USE, NOT_SHARED, TOO_FEW, correct_votes
+from benchmarks.numbers.worlds import BASE, WORLDS
+from ranking.statistics.model_judges.corrected import (
+    NO_USE,
+    NOT_SHARED,
+    TOO_FEW,
+    _counted,
+    _refit,
+    correct_votes,
+)
 from ranking.statistics.model_judges.pairing import SCORES, pair_up
 from ranking.statistics.ratings.scopes import Settings, fit_overall
 from ranking.statistics.votes import tally_votes
@@ -124,3 +131,15 @@ def test_a_judge_left_out_and_dropped_ties_do_not_count(judged):
     left_out = (judged.people.judge == 0) | (judged.people.outcome == 2)
     assert result.votes == int((~left_out).sum())
     assert result.saved > 0
+
+
+@pytest.mark.parametrize("name", ["judges alike, one casts 60 %", "Zipf activity, 50 judges"])
+def test_without_a_correction_intervals_are_those_of_people(name):
+    judged = simulate_judged(WORLDS[name], (SimulatedModel(0.75),), seed=11, times=3)
+    paired, settings = pair_up(judged.people, judged.models), Settings()
+    fit = fit_overall(tally_votes(judged.people), settings)
+
+    moved = _refit(paired, _counted(paired, fit, settings), fit, np.zeros(1))
+
+    assert moved.theta == pytest.approx(fit.theta, abs=1e-6)
+    assert moved.spread.variance == pytest.approx(fit.spread.variance, rel=0.01)
