@@ -10,12 +10,16 @@ from django.db.models import F
 from django.utils.timezone import now
 
 from generation.models import Event, Run
-from judging.models import Invitation, Seat
+from judging.models import Invitation, Participation, Seat
 from judging.rules import rules_of
 
 
 class UsedUpError(Exception):
     """The link was used, revoked or has expired."""
+
+
+class GuestError(Exception):
+    """Who takes part in a study judges there, as long as the study says."""
 
 
 @transaction.atomic
@@ -43,6 +47,8 @@ def accept_invitation(*, invitation: Invitation, judge: User) -> Seat:
     """Seat the judge in the invitation's run, using the link once; a judge who has a seat keeps it and uses nothing."""
     if seat := Seat.objects.filter(run=invitation.run, judge=judge).first():
         return seat
+    if Participation.objects.filter(guest=judge).exists():
+        raise GuestError
     if Invitation.objects.usable().filter(pk=invitation.pk).update(uses=F("uses") + 1) != 1:
         raise UsedUpError
     return seat_judge(run=invitation.run, judge=judge, quota=invitation.quota, invitation=invitation)

@@ -134,7 +134,11 @@ def begin_judging(participation: Participation) -> Screen | None:
             return None
         if mine.seat is None and mine.guest is not None:
             note_step(mine, JUDGE)
-            mine.seat = seat_judge(run=run, judge=mine.guest, quota=content_of(mine.version).pairs)
+            pairs = content_of(mine.version).pairs
+            mine.seat = seat_judge(run=run, judge=mine.guest, quota=pairs)
+            if mine.seat.quota != pairs:  # a seat from elsewhere
+                mine.seat.quota = pairs
+                mine.seat.save(update_fields=["quota"])
             mine.save(update_fields=["seat"])
     participation.seat = mine.seat
     return take_seat(mine.seat.pk) if mine.seat else None

@@ -24,9 +24,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from benchsite.lib.access import UserRequest
 from generation.models import Run
 from generation.protocols import load
-from judging.curating.invitations import UsedUpError, accept_invitation, sign_up
+from judging.curating.invitations import GuestError, UsedUpError, accept_invitation, sign_up
 from judging.curating.reset_links import confirm_links, note_new_password
-from judging.models import Invitation, Seat
+from judging.models import Invitation, Participation, Seat
 from judging.rules import rules_of
 from judging.views.forms import SignUpForm
 from judging.views.known_browsers import known_since, remember_browser
@@ -69,6 +69,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     mine = request.user.is_authenticated and Seat.objects.filter(run=invitation.run, judge=request.user).exists()
     if mine:
         return redirect("judging:judge", invitation.run.code)
+    if request.user.is_authenticated and Participation.objects.filter(guest=request.user).exists():
+        return _refuse_guest(request)
     if invitation.state != "open":
         return render(request, "judging/join_closed.html", {"invitation": invitation}, status=410)
     new = not request.user.is_authenticated
@@ -78,12 +80,18 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
             return _let_in(request, invitation, form)
         except UsedUpError:
             return render(request, "judging/join_closed.html", {"invitation": invitation}, status=410)
+        except GuestError:
+            return _refuse_guest(request)
         except IntegrityError:
             if form is None:
                 raise
             form.add_error("name", "That name was taken a moment ago. Choose another.")
     rules = rules_of(invitation.run.code).judging
     return render(request, "judging/join.html", {"form": form, "run": invitation.run, "rules": rules})
+
+
+def _refuse_guest(request: HttpRequest) -> HttpResponse:
+    return render(request, "judging/join_guest.html", status=403)
 
 
 def _let_in(request: HttpRequest, invitation: Invitation, form: SignUpForm | None) -> HttpResponse:

@@ -8,8 +8,10 @@ from io import StringIO
 import pytest
 from django.test import Client
 
+from judging.curating.invitations import GuestError, accept_invitation, create_invitations
 from judging.models import Participation, Seat
 from judging.studies.records import write_payments
+from tests.judging.make import make_curator
 from tests.judging.studies.make import PROFILE, Guest, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
@@ -61,3 +63,30 @@ def test_who_withdrew_is_listed_for_payment_by_the_code_alone():
 
     row = next(csv.DictReader(StringIO(out.getvalue())))
     assert (row["participant_id"], row["outcome"], row["code"]) == ("", "done", "GOOD1")
+
+
+def test_a_guest_cannot_shorten_the_study_by_an_invitation():
+    study = make_study(instructions="Read.")
+    guest = Guest(study)
+    guest.enter()
+    invitation = create_invitations(run=study.run, by=make_curator(), count=1, days=1, quota=1)[0]
+
+    page = guest.client.post(f"/join/{invitation.token}/")
+
+    assert (page.status_code, "You are taking part in a study" in page.content.decode()) == (403, True)
+    assert not Seat.objects.exists()
+    with pytest.raises(GuestError):
+        accept_invitation(invitation=invitation, judge=guest.participation().guest)
+
+
+def test_a_seat_from_elsewhere_gets_the_quota_of_the_study():
+    study = make_study(instructions="Read.")
+    guest = Guest(study)
+    guest.enter()
+    Seat.objects.create(run=study.run, judge=guest.participation().guest, pseudonym="judge-1", quota=1)
+
+    guest.pass_step("instructions")
+    guest.judge(1)
+
+    assert guest.participation().seat.quota == 3
+    assert "You ended" not in guest.page()
