@@ -117,6 +117,8 @@ def next_item(seat: Seat) -> GradeItem | None:
 
 
 def own_item(judge: User, code: str) -> GradeItem:
-    """The judge's item of that code; another judge's finds nothing, like a code that never was."""
+    """The judge's item of that code; another judge's, or a guest's of a study, finds nothing, like a code that never was."""
     items = GradeItem.objects.select_related("seat__run", "seat__sheet", "sample__prompt", "sample__entrant")
-    return items.defer("seat__run__config", "sample__raw", "sample__answer").get(code=code, seat__judge=judge)
+    return items.defer("seat__run__config", "sample__raw", "sample__answer").get(
+        code=code, seat__judge=judge, seat__participation=None
+    )

@@ -25,9 +25,9 @@ from judging.views.judges import judge_required, wants_json
 
 
 def _seat(request: UserRequest, code: str) -> Seat:
-    """The judge's own seat in a run that is graded; a run without one is as good as none."""
+    """The judge's own seat in a run that is graded; a run without one is as good as none. A study's guest does not grade."""
     seats = Seat.objects.select_related("run", "sheet").defer("run__config")
-    seat = get_object_or_404(seats, run__code=code, judge=request.user)
+    seat = get_object_or_404(seats, run__code=code, judge=request.user, participation=None)
     if "rubric" not in seat.run.protocols:
         raise Http404
     return seat

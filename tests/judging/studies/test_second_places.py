@@ -9,8 +9,10 @@ import pytest
 from django.test import Client
 
 from judging.curating.invitations import GuestError, accept_invitation, create_invitations
-from judging.models import Participation, Seat
+from judging.grades.sheets import next_item, open_sheet
+from judging.models import Grade, Participation, Seat
 from judging.studies.records import write_payments
+from tests.judging.graded import dimensions, make_rubric_run
 from tests.judging.make import make_curator
 from tests.judging.studies.make import PROFILE, Guest, make_study
 
@@ -90,3 +92,27 @@ def test_a_seat_from_elsewhere_gets_the_quota_of_the_study():
 
     assert guest.participation().seat.quota == 3
     assert "You ended" not in guest.page()
+
+
+def test_a_guest_grades_nothing():
+    run = make_rubric_run()
+    run.protocols = ["pairwise", "rubric"]
+    run.save()
+    guest = Guest(make_study(run))
+    guest.enter()
+    guest.judge(3)
+    guest.page()
+    seat = guest.participation().seat
+    open_sheet(seat.pk)
+    item = next_item(seat)
+
+    answers = [
+        guest.client.get(f"/judge/{run.code}/grades/"),
+        guest.client.post(f"/judge/{run.code}/grades/start/"),
+        guest.client.get(f"/judge/drawing/{item.code}/"),
+        guest.client.get(f"/judge/drawing/{item.code}/picture/"),
+        guest.client.post(f"/judge/drawing/{item.code}/save/", {f"value-{dimensions(item)[0]}": "5"}),
+    ]
+
+    assert [answer.status_code for answer in answers] == [404] * 5
+    assert not Grade.objects.exists()
