@@ -26,6 +26,7 @@ from judging.studies.writing import content_of, newest_version
 from judging.views.judges import STUDY
 
 PARTICIPATION = "participation"  # in the session
+WAS_THERE = "was_there"  # in the session: it came in before the participation ended
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 ENTRY = signing.Signer(salt="study-entry")
 
@@ -93,12 +94,20 @@ def _let_in(request: HttpRequest, study: Study, visitor: Visitor) -> HttpRespons
     form = NameForm(request.POST)
     name = form.cleaned_data["name"] if form.is_valid() else ""
     participation = enter_study(study=study, visitor=visitor, code=entry, name=name)
+    _end_if_overdue(participation)
     if request.user.is_authenticated and request.user != participation.guest:
         logout(request)
     if participation.guest and participation.guest.is_active:  # not of who was erased
         login(request, participation.guest, backend=BACKEND)
     request.session[PARTICIPATION], request.session[STUDY] = participation.code, study.code
+    request.session[WAS_THERE] = walking.is_running(participation)
     return _go_on(request, study, participation)
+
+
+def _end_if_overdue(participation: Participation) -> None:
+    if is_overdue(participation, content_of(participation.version)):
+        walking.end_participation(participation, Participation.Outcome.TIMED_OUT)
+        participation.refresh_from_db()
 
 
 def _go_on(request: HttpRequest, study: Study, participation: Participation) -> HttpResponse:
@@ -163,8 +172,7 @@ def step(request: HttpRequest, code: str) -> HttpResponse:
         }
         return render(request, "studies/problem.html", context, status=403)
     content = content_of(participation.version)
-    if is_overdue(participation, content):
-        walking.end_participation(participation, Participation.Outcome.TIMED_OUT)
+    _end_if_overdue(participation)
     here = walking.settle(participation)
     if here is None:
         return _end_page(request, study, content, participation.outcome, participation=participation)
@@ -254,7 +262,8 @@ def _end_page(
     status: int = 200,
 ) -> HttpResponse:
     context = end_context(study, content, outcome, own_code=participation.completion_code if participation else None)
-    context["participation"] = participation
+    # The key to a person's data is not for whoever opens the link of their id afterwards.
+    context["participation"] = participation if request.session.get(WAS_THERE) else None
     return render(request, "studies/end.html", context, status=status)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+from datetime import timedelta
 from io import StringIO
 
 import pytest
 from django.test import Client
+from django.utils.timezone import now
 
 from judging.curating.invitations import GuestError, accept_invitation, create_invitations
 from judging.grades.sheets import next_item, open_sheet
@@ -116,3 +118,23 @@ def test_a_guest_grades_nothing():
 
     assert [answer.status_code for answer in answers] == [404] * 5
     assert not Grade.objects.exists()
+
+
+def test_an_id_that_has_ended_shows_its_key_to_no_other_browser():
+    study = make_study(platform="prolific", minutes=10)
+    guest, late, other = (Guest(study, link) for link in (LINK, "?PROLIFIC_PID=late", LINK))
+    guest.enter()
+    guest.judge(3)
+    guest.page()
+    late.enter()
+    study.participations.filter(external_id="late").update(started_at=now() - timedelta(minutes=11))
+    other_late = Guest(study, "?PROLIFIC_PID=late")
+
+    other.enter()
+    other_late.enter()
+
+    assert guest.participation().receipt in guest.page()
+    assert "GOOD1" in other.page() and guest.participation().receipt not in other.page()
+    assert "You ended: timed_out." in other_late.page()
+    assert late.participation().receipt in late.page()
+    assert late.participation().receipt not in other_late.page()
