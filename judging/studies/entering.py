@@ -67,8 +67,26 @@ def present(study: Study, visitor: Visitor) -> Participation | None:
     """The participation of a platform's id, if there is one; one that was erased is known by its hash."""
     if not visitor.external_id:
         return None
-    erased = hashed_id(study.run.code, visitor.external_id)
-    return study.participations.filter(Q(external_id=visitor.external_id) | Q(erased_id=erased)).first()
+    return study.participations.filter(_is_of(study, visitor)).first()
+
+
+def _is_of(study: Study, visitor: Visitor) -> Q:
+    return Q(external_id=visitor.external_id) | Q(erased_id=hashed_id(study.run.code, visitor.external_id))
+
+
+def refuse_second_seat(study: Study, content: Content, visitor: Visitor) -> None:
+    """EntryError for an id of the same platform that judges, or has judged, in another study of the run."""
+    if content.platform is None or not visitor.external_id:
+        return
+    elsewhere = Participation.objects.filter(_is_of(study, visitor), study__run=study.run_id).exclude(study=study)
+    judging = elsewhere.filter(Q(seat__isnull=False) | Q(outcome=Participation.Outcome.RUNNING))
+    if judging.filter(version__content__platform__id=content.platform.id).exists():
+        raise EntryError(
+            "You have taken part already",
+            f"Your {content.platform.name} id is in another study of the same drawings, and each person judges them "
+            f"once. Please return this study on {content.platform.name}. Thank you for your interest.",
+            status=409,
+        )
 
 
 def check_door(study: Study, content: Content, visitor: Visitor) -> None:
@@ -85,6 +103,7 @@ def check_door(study: Study, content: Content, visitor: Visitor) -> None:
         raise EntryError(
             "This study is not open", "It takes no participants now. Thank you for your interest.", status=410
         )
+    refuse_second_seat(study, content, visitor)
     if content.places is not None:
         free_overdue(study)
         if places_taken(study) >= content.places:
@@ -99,9 +118,10 @@ def places_taken(study: Study) -> int:
 def enter_study(*, study: Study, visitor: Visitor, code: str, name: str = "") -> Participation:
     """The visitor's participation, a new one where there is none. `code` is the form's own: sent twice, it counts once.
 
-    The study's row is locked, so that the last place is given once.
+    The studies of the run are locked, so that the last place is given once, and one seat to an id.
     """
-    study = Study.objects.select_for_update(of=("self",)).select_related("run").get(pk=study.pk)
+    locked = Study.objects.select_for_update(of=("self",)).select_related("run").defer("run__config")
+    study = next(each for each in locked.filter(run=study.run_id).order_by("pk") if each.pk == study.pk)
     mine = present(study, visitor) or study.participations.filter(code=code).first()
     if mine:
         return mine

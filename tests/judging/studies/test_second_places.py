@@ -15,7 +15,7 @@ from judging.grades.sheets import next_item, open_sheet
 from judging.models import Grade, Participation, Seat
 from judging.studies.records import write_payments
 from tests.judging.graded import dimensions, make_rubric_run
-from tests.judging.make import make_curator
+from tests.judging.make import make_curator, make_run
 from tests.judging.studies.make import PROFILE, Guest, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
@@ -138,3 +138,32 @@ def test_an_id_that_has_ended_shows_its_key_to_no_other_browser():
     assert "You ended: timed_out." in other_late.page()
     assert late.participation().receipt in late.page()
     assert late.participation().receipt not in other_late.page()
+
+
+def test_an_id_has_one_seat_in_all_studies_of_a_run():
+    run = make_run()
+    pilot, main = (make_study(run, name=name, platform="prolific") for name in ("Pilot", "Main"))
+    other = make_study(platform="prolific")
+    guest = Guest(pilot, LINK)
+    guest.enter()
+    while_running = Client().get(Guest(main, LINK).door)
+    guest.judge(3)
+    guest.page()
+    withdraw(guest)
+
+    after = Client().get(Guest(main, LINK).door)
+
+    assert (while_running.status_code, after.status_code) == (409, 409)
+    assert "You have taken part already" in after.content.decode()
+    assert Guest(main, "?PROLIFIC_PID=5f2").enter().status_code == 302
+    assert Guest(other, LINK).enter().status_code == 302
+
+
+def test_who_was_turned_away_before_judging_may_come_to_another_study():
+    run = make_run()
+    strict, lenient = (make_study(run, name=name, platform="prolific", profile=PROFILE) for name in ("A", "B"))
+    guest = Guest(strict, LINK)
+    guest.enter()
+    guest.pass_step("profile", age="under 18")
+
+    assert Guest(lenient, LINK).enter().status_code == 302
