@@ -54,7 +54,8 @@ def add_model_judge(run: Run, plan: Plan, *, by: User | None = None) -> Run:
     key = _key(run, plan)
     try:
         with transaction.atomic():
-            judge = _create(run, plan, key=key, by=by)
+            is_demo = profiles[plan.model.provider].kind == "demo"
+            judge = _create(run, plan, key=key, is_demo=is_demo, by=by)
             row = model_row(judge, plan.model, profiles[plan.model.provider])
             row.save()
             entrant_row(judge, row).save()
@@ -114,7 +115,7 @@ def _key(run: Run, plan: Plan) -> str:
     return f"judge-{sha256(who.encode()).hexdigest()[:40]}"
 
 
-def _create(run: Run, plan: Plan, *, key: str, by: User | None) -> Run:
+def _create(run: Run, plan: Plan, *, key: str, is_demo: bool, by: User | None) -> Run:
     model, words = plan.model, plan.instructions
     seed = zlib.crc32(key.encode()) >> 1
     suite = Suite(
@@ -138,7 +139,7 @@ def _create(run: Run, plan: Plan, *, key: str, by: User | None) -> Run:
         protocols=[],
         config=suite.to_dict() | {"model_judge": about},
         digest=suite.digest(),
-        is_demo=run.is_demo,
+        is_demo=is_demo,
         start_key=key,
         concurrency=suite.concurrency,
         measure_backend=FORMAT.default_backend(),

@@ -62,6 +62,7 @@ def test_a_judge_answers_both_orders_of_every_pair_and_nothing_of_people_changes
 
     draw_all(judge)
 
+    assert judge.is_demo and not run.is_demo  # the demo provider's judge is tagged on its own page
     lines = list(model_vote_lines(run))
     shown = Counter(
         (line.left_model, line.left_attempt, line.right_model, line.right_attempt, line.prompt_text) for line in lines
