@@ -38,7 +38,11 @@ def study_figures(study: Study) -> dict[str, Any]:
     ]
     return {
         "content": content,
-        "outcomes": [(label, counts.get(name, 0), content.ending(name)) for name, label in OUTCOMES.items()],
+        "outcomes": [
+            (label, counts.get(name, 0), content.ending(name))
+            for name, label in OUTCOMES.items()
+            if content.reaches(name) or counts.get(name)
+        ],
         "running": counts.get(Participation.Outcome.RUNNING, 0),
         "done": counts.get(Participation.Outcome.DONE, 0),
         "came": sum(counts.values()),

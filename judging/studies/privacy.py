@@ -54,7 +54,7 @@ def stored_data(participation: Participation) -> dict[str, Any]:
 
 @transaction.atomic
 def withdraw_participation(participation: Participation) -> None:
-    """The person's own wish: erase who it was and what was answered, and let the votes count nowhere from now on."""
+    """The person's own wish: erase who it was and what was answered, and set the votes aside, except in a frozen run."""
     if is_running(participation):
         end_participation(participation, Participation.Outcome.RETURNED, reason=WITHDRAWN)
     seat = participation.seat

@@ -19,7 +19,7 @@ COLUMNS = {
     "participant": "the participant's random code; it stands for nobody outside this study",
     "judge": "the pseudonym in votes.jsonl and on leaderboards; empty where nothing was judged",
     "version": "the version of the study that the participant met",
-    "outcome": "how it ended: running, done, refused, screened_out, failed_gold, timed_out, returned or no_work_left",
+    "outcome": "how it ended: running, done, refused, screened_out, timed_out, returned or no_work_left",
     "reason": "more about the outcome, where there is more",
     "consent_version": "the version of the consent that was given; empty where none was",
     "consented_at": "when it was given, UTC",

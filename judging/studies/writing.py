@@ -76,7 +76,7 @@ def write_study(*, run: Run, source: str, by: User | None, study: Study | None =
     else:
         study = Study.objects.select_for_update().get(pk=study.pk)
         if study.state == Study.State.OPEN and (faults := content.faults()):
-            raise RunError(f"The study is open and needs no fault: {faults[0]}")
+            raise RunError(f"The study is open, so it cannot be saved with errors: {faults[0]}")
         study.name = content.name
         study.save(update_fields=["name"])
     number = study.versions.count() + 1

@@ -125,11 +125,11 @@ class Study:
         faults = [
             f"The outcome “{name}” has no text: write what participants read then under outcomes: {name}: text."
             for name in OUTCOMES
-            if not self.ending(name).text.strip()
+            if self.reaches(name) and not self.ending(name).text.strip()
         ]
         success = self.ending("done").code
         faults += [
-            f"The outcome “{name}” has the code of “done”: only who is done may get it."
+            f"The outcome “{name}” has the code of “done”: only participants who finish may get it."
             for name in OUTCOMES
             if name != "done" and success and self.ending(name).code == success
         ]

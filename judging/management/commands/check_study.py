@@ -34,5 +34,5 @@ class Command(BaseCommand):
         else:
             raise CommandError(f"There is no file and no study {study!r}. A study's code is the last part of its link.")
         if faults:
-            raise CommandError("\n".join([f"{len(faults)} to mend:", *faults]))
+            raise CommandError("\n".join([f"{len(faults)} to fix:", *faults]))
         self.stdout.write("No faults: the study can open.")

@@ -190,7 +190,7 @@ def test_the_link_wins_over_who_used_the_browser_before():
     page = second.client.get(second.door).content.decode()
     second.enter()
 
-    assert "Somebody else took part in this browser before" in page
+    assert "Someone else has used this browser for the study" in page
     assert second.participation().external_id == "two"
     assert sorted(study.participations.values_list("external_id", flat=True)) == ["one", "two"]
 

@@ -9,7 +9,7 @@ from generation.suites.studies.study_files import StudyFaultsError, parse_study
 from judging.models import Participation, Study, StudyVersion
 from judging.studies.writing import EXAMPLE, source_of
 from tests.judging.make import make_run
-from tests.judging.studies.make import TEXTS, WHOLE, Guest, make_study, source
+from tests.judging.studies.make import CONSENT, TEXTS, WHOLE, Guest, make_study, source
 
 
 def test_the_example_has_no_fault():
@@ -60,21 +60,27 @@ def test_an_outcome_without_text_and_a_shared_code_are_faults():
     texts = {**TEXTS, "done": {"text": "Thanks.", "code": "GOOD"}, "returned": {"text": "Bye.", "code": "GOOD"}}
     del texts["timed_out"]
 
-    faults = parse_study(source(outcomes=texts)).faults()
+    faults = parse_study(source(outcomes=texts, minutes=30)).faults()
 
     assert [fault.split("”")[0] for fault in faults] == ["The outcome “timed_out", "The outcome “returned"]
 
 
+def test_ends_that_nobody_can_reach_need_no_text():
+    texts = {name: TEXTS[name] for name in ("done", "returned", "no_work_left")}
+
+    assert parse_study(source(outcomes=texts)).faults() == []
+
+
 @pytest.mark.django_db
 def test_a_study_with_a_fault_does_not_open(client, curator):
-    study = make_study(is_open=False, outcomes={"done": {"text": "Thanks."}})
+    study = make_study(is_open=False, consent=CONSENT, outcomes={"done": {"text": "Thanks."}})
     page = f"/runs/{study.run.code}/studies/{study.code}/"
 
     client.post(f"{page}open/")
 
     study.refresh_from_db()
     assert study.state == Study.State.DRAFT
-    with pytest.raises(CommandError, match="7 to mend"):
+    with pytest.raises(CommandError, match="3 to fix"):
         call_command("check_study", study.code)
     assert "The outcome “refused” has no text" in client.get(page).content.decode()
 
