@@ -29,6 +29,7 @@ LICENCES = {
         Licence("ODC-By-1.0", "odc-by", "Open Data Commons Attribution 1.0", "https://opendatacommons.org/licenses/by/1-0/"),
     )
 }  # fmt: skip
+FIRST_VERSION = "1.0.0"
 VERSION = re.compile(r"\d{1,6}\.\d{1,6}\.\d{1,6}")
 LONGEST = 2000
 
@@ -48,7 +49,7 @@ class About:
     authors: tuple[str, ...]
     consent: str
     licence: str = "CC-BY-4.0"
-    version: str = "1.0.0"
+    version: str = FIRST_VERSION
     title: str = ""
     url: str = ""
     on: date = field(default_factory=lambda: datetime.now(UTC).date())

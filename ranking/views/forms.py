@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import forms
 
 from judging.views.forms import import_reason_field
-from ranking.dataset.about import LICENCES, LONGEST, About
+from ranking.dataset.about import FIRST_VERSION, LICENCES, LONGEST, About
 from ranking.models import Counting
 
 
@@ -73,7 +73,9 @@ class DatasetForm(forms.Form):
         help_text="What judges agreed to when they joined. It is printed in the card and in LICENSE.md.",
     )
     licence = forms.ChoiceField(choices=[(each.spdx, f"{each.title} ({each.spdx})") for each in LICENCES.values()])
-    version = forms.CharField(max_length=20, initial="1.0.0", help_text="Raise it with every release of the same run.")
+    version = forms.CharField(
+        max_length=20, initial=FIRST_VERSION, help_text="Raise it with every release of the same run."
+    )
     url = forms.URLField(
         label="Address", required=False, assume_scheme="https", help_text="Where the dataset will be, if you know it."
     )

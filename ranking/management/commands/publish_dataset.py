@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchsite.lib.progress_bar import Bar
 from generation.management.run_commands import find_run
 from generation.runs.errors import RunError
-from ranking.dataset.about import LICENCES, About, AboutError
+from ranking.dataset.about import FIRST_VERSION, LICENCES, About, AboutError
 from ranking.dataset.publishing import publish_dataset
 
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--consent", required=True, help="what judges agreed to, in a sentence or two")
         parser.add_argument("--licence", choices=list(LICENCES), default="CC-BY-4.0")
         parser.add_argument(
-            "--release", default="1.0.0", metavar="VERSION", help="the dataset's version (default: 1.0.0)"
+            "--release", default=FIRST_VERSION, metavar="VERSION", help="the dataset's version (default: %(default)s)"
         )
         parser.add_argument("--title", default="", help="default: the run's own")
         parser.add_argument("--url", default="", help="where the dataset will be found")

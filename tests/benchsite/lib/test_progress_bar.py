@@ -24,7 +24,7 @@ from tests.processes import database_url
 ROOT = Path(__file__).resolve().parents[3]
 # Each changes a handful of rows, answers line by line, or runs until it is stopped.
 QUICK = {"cancel_run", "pause_run", "resume_run", "retry_failed", "first_logins", "suites", "doctor", "sweep", "work"}
-QUICK |= {"plan_study", "close_calls", "migrate", "describe_model"}
+QUICK |= {"plan_study", "close_calls", "migrate", "describe_model", "check_study", "export_study", "model_judge"}
 
 
 def still():
