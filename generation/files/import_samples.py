@@ -23,7 +23,7 @@ from generation.files.sample_lines import Line, read_lines
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.reading.answers import Read, read_answer
 from generation.reading.measuring import measured_inline, save_measurements
-from generation.runs.errors import refuse_frozen
+from generation.runs.errors import refuse_frozen, refuse_model_judge
 from generation.runs.expansion import entrant_row
 from generation.runs.loaded import LoadedRun, load_run
 from generation.runs.staleness import mark_stale
@@ -97,6 +97,7 @@ def _import(
     lines: list[Line], bad: list[BadLine], *, run: Run, source: str, by: Any, skip_bad: bool, progress: Progress
 ) -> Imported:
     refuse_frozen(run)
+    refuse_model_judge(run)
     loaded = load_run(run.pk)
     placed, misplaced = _place(loaded, lines)
     stored, clashing = _split_stored(run, placed)

@@ -15,7 +15,7 @@ from generation.formats.base import Answer, Extraction
 from generation.models import ARCHIVE_DIFFERS, LEAK_MARKED, OFFENSIVE, Event, Reading, Run, Sample
 from generation.reading.limited import READER, ReaderDied, Task, TooSlow
 from generation.reading.measuring import answer_of, clean_json, measure_answer, measured_inline, save_measurements
-from generation.runs.errors import refuse_frozen
+from generation.runs.errors import refuse_frozen, refuse_model_judge
 from generation.runs.loaded import LoadedRun, load_run
 from generation.runs.staleness import mark_stale
 
@@ -109,6 +109,7 @@ def _extract(loaded: LoadedRun, answer: Answer, flags: tuple[str, ...]) -> tuple
 def reread_run(run: Run, *, by: Any = None, reason: str = "", progress: Progress = unwatched) -> int:
     """Read every stored answer again by today's rules; what changed is kept as a Reading. Says how many changed."""
     refuse_frozen(run)
+    refuse_model_judge(run)
     loaded, changed = load_run(run.pk), 0
     drawn = Sample.objects.filter(run=run, state=Sample.State.DRAWN).order_by("pk")
     last = seen = 0

@@ -9,6 +9,12 @@ class RunError(Exception):
     """Why a run cannot do what was asked, in one sentence for the person who asked."""
 
 
+def refuse_model_judge(run: Run) -> None:
+    """What a judge answered comes from what it was asked, and only so; its run has no drawings."""
+    if run.judged_run_id is not None:
+        raise RunError(f"{run} is a model judge, not a run of drawings: only its budget can change.")
+
+
 def refuse_frozen(run: Run) -> None:
     """Every verb that could change a score asks this first."""
     if run.frozen_at is not None:

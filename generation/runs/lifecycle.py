@@ -17,7 +17,7 @@ from generation.formats import get_format
 from generation.models import Event, Run, Sample
 from generation.money import decimal_of, nano
 from generation.queue import enqueue_drawing
-from generation.runs.errors import RunError, refuse_frozen
+from generation.runs.errors import RunError, refuse_frozen, refuse_model_judge
 from generation.runs.expansion import expand, fill_prices, models_without_price
 from generation.runs.facts import queue_facts
 from generation.runs.loaded import whole_suite
@@ -162,6 +162,8 @@ def _profiles(models: Sequence[ModelEntry], default: str) -> dict[str, Profile]:
 
 def joinable_models(run: Run) -> list[ModelEntry]:
     """Models that could join: those of the suite's YAML as it is now, or demo players, that are not in the run."""
+    if run.judged_run_id is not None:
+        return []  # a model judge is one model
     present = set(run.models.values_list("model_id", flat=True))
     if run.is_demo:
         known = load_demo(settings.SUITES_DIR / "demo.yaml").models
@@ -201,6 +203,10 @@ def extend_run(
     refuse_frozen(run)
     if run.drawing_state == Run.Drawing.CANCELLED:
         raise RunError("A cancelled run cannot be extended; start a new one.")
+    if models or attempts is not None:
+        refuse_model_judge(run)
+    if run.judged_run_id is not None:
+        return _fund(run, budget, by=by, reason=reason)
     suite = whole_suite(run)
     known = {entry.id for entry in suite.models}
     before = suite.generation.attempts_per_prompt
@@ -236,6 +242,17 @@ def extend_run(
         enqueue_drawing()
     run.refresh_from_db()
     return added
+
+
+def _fund(judge: Run, budget: Budget | Literal["keep"], *, by: By, reason: str) -> int:
+    """Another budget for a model judge; what it was told, and what it is asked, stays as it is."""
+    cap = _cap(judge, budget, uploaded=True)
+    with transaction.atomic():
+        Run.objects.filter(pk=judge.pk).update(finished_at=None, **cap)
+        Event.objects.create(run=judge, actor=by, verb=Event.Verb.EXTEND_RUN, reason=reason, facts=cap)
+        enqueue_drawing()
+    judge.refresh_from_db()
+    return 0
 
 
 def _cap(run: Run, budget: Budget | Literal["keep"], *, uploaded: bool) -> dict[str, Any]:

@@ -159,10 +159,21 @@ class ExtendForm(forms.Form):
         label="Why", required=False, max_length=LONGEST_REASON, help_text="Optional. Kept in the log."
     )
 
-    def __init__(self, candidates: Sequence[ModelEntry], *args: Any, uploaded: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        candidates: Sequence[ModelEntry],
+        *args: Any,
+        uploaded: bool = False,
+        model_judge: bool = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         if uploaded:
             del self.fields["no_budget"]
+        if model_judge:
+            for name in ("models", "file", "attempts"):
+                del self.fields[name]
+            return
         _choices(self, "models", [(model.id, model.label) for model in candidates])
         if not candidates:
             self.fields[

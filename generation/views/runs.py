@@ -180,16 +180,19 @@ def extend(request: UserRequest, code: str) -> HttpResponse:
     except verbs.RunError as error:
         messages.error(request, str(error))
         return redirect("generation:run", code)
-    form = ExtendForm(candidates, request.POST or None, request.FILES or None, uploaded=run.uploaded)
+    is_judge = run.judged_run_id is not None
+    form = ExtendForm(
+        candidates, request.POST or None, request.FILES or None, uploaded=run.uploaded, model_judge=is_judge
+    )
     if request.method == "POST" and form.is_valid():
         wanted = form.cleaned_data
         try:
             sent = _models_sent(run, form)
             added = verbs.extend_run(
                 run,
-                models=[model for model in candidates if model.id in wanted["models"]] + sent,
+                models=[model for model in candidates if model.id in wanted.get("models", ())] + sent,
                 uploaded=bool(sent),
-                attempts=wanted["attempts"],
+                attempts=wanted.get("attempts"),
                 budget=form.budget_wanted(),
                 by=request.user,
                 reason=wanted["reason"],
@@ -205,7 +208,7 @@ def extend(request: UserRequest, code: str) -> HttpResponse:
 
 
 def _models_sent(run: Run, form: ExtendForm) -> list[ModelEntry]:
-    file = form.cleaned_data["file"]
+    file = form.cleaned_data.get("file")
     return list(read_more_models(file, most_tokens=run.config["generation"]["max_tokens"])) if file else []
 
 

@@ -11,9 +11,11 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from generation.demo.server import Scripted
+from generation.files.import_samples import import_samples
 from generation.models import LanguageModel, ProviderCall, Run, Sample
+from generation.reading.answers import reread_run
 from generation.runs.errors import RunError
-from generation.runs.lifecycle import pause_run, resume_run
+from generation.runs.lifecycle import extend_run, pause_run, resume_run
 from generation.runs.publishing import publish_runs
 from generation.suites.suite import ModelEntry
 from judging.model_judges.answers import model_vote_lines
@@ -202,6 +204,21 @@ def test_a_judge_needs_a_budget_a_run_of_pairs_and_is_one(run):
         add_model_judge(run, plan(run, pairs=0))
     other = add_model_judge(run, plan(run, words="Prefer the funnier one."))
     assert (other.label, versioned(run, "Prefer the funnier one.").version, versioned(run, "x").version) == ("v2", 2, 3)
+
+
+def test_a_judge_takes_no_drawings_models_or_attempts_and_is_not_read_again(run):
+    judge = add_model_judge(run, plan(run, pairs=2))
+    line = {"model_id": "other/model", "prompt_text": "x", "attempt_number": 1, "raw_output": "x"}
+    for change in (
+        lambda: extend_run(judge, models=[ModelEntry("demo/flatterer", "Flatterer", provider="demo")]),
+        lambda: extend_run(judge, attempts=2),
+        lambda: import_samples([json.dumps(line).encode()], run=judge),
+        lambda: reread_run(judge),
+    ):
+        with pytest.raises(RunError, match="is a model judge, not a run of drawings"):
+            change()
+    with pytest.raises(RunError, match="needs a budget"):
+        extend_run(judge, budget=None)
 
 
 def test_the_database_keeps_a_judge_off_every_board(run):

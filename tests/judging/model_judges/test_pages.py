@@ -144,3 +144,21 @@ def test_lists_and_the_board_pages_know_no_judge(client, run, curator):
     assert client.get(reverse("ranking:leaderboard", args=[judge.code])).status_code == 404
     assert client.get(reverse("gallery:gallery", args=[judge.code])).status_code == 404
     assert client.get(reverse("judging:model_judges", args=[judge.code])).status_code == 404
+
+
+def test_another_budget_changes_nothing_else_of_a_judge(client, run, curator):
+    judge = run.model_judges.get()
+    before = (judge.config, judge.digest, judge.samples.count())
+    address = reverse("generation:extend", args=[judge.code])
+
+    form = client.get(address).text
+    saved = client.post(address, {"budget": "7.5", "attempts": "3", "models": "demo/flatterer"}, follow=True)
+    fit_run(run)
+
+    judge.refresh_from_db()
+    assert 'name="attempts"' not in form and 'name="models"' not in form
+    assert "The run is updated" in saved.text
+    assert judge.budget_nano == 7_500_000_000
+    assert (judge.config, judge.digest, judge.samples.count()) == before
+    assert Fit.objects.newest(run, "pairwise", kind="full").result["model_judges"]["judges"]
+    assert "Import drawings" not in client.get(reverse("generation:run", args=[judge.code])).text
