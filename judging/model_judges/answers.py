@@ -23,6 +23,11 @@ def judge_name(judge: Run, model_id: str) -> str:
     return model_id if version == 1 else f"{model_id} (instructions {version})"
 
 
+def judge_names(run: Run) -> set[str]:
+    """Those taken: a name stands for one judge, in files and on boards."""
+    return {judge_name(judge, judge.models.get().model_id) for judge in run.model_judges.all()}
+
+
 def model_vote_lines(run: Run) -> Iterator[ModelVoteLine]:
     """Every answer that came, also unreadable ones, in order; not those about drawings that a curator excluded."""
     judges = list(run.model_judges.order_by("pk"))

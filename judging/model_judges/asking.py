@@ -21,6 +21,7 @@ from generation.runs.expansion import entrant_row, model_row
 from generation.runs.lifecycle import to_nano
 from generation.suites.profiles import load_profiles
 from generation.suites.suite import Generation, ModelEntry, Suite
+from judging.model_judges.answers import judge_name, judge_names
 from judging.model_judges.instructions import Instructions, about_judge
 from judging.model_judges.pairs import Pair, choose_pairs
 
@@ -51,11 +52,16 @@ def add_model_judge(run: Run, plan: Plan, *, by: User | None = None) -> Run:
     profiles = load_profiles(settings.SUITES_DIR / "providers.yaml")
     if plan.model.provider not in profiles:
         raise RunError(f"There is no provider {plan.model.provider!r} in providers.yaml.")
-    key = _key(run, plan)
+    key, taken = _key(run, plan), judge_names(run)
     try:
         with transaction.atomic():
             is_demo = profiles[plan.model.provider].kind == "demo"
             judge = _create(run, plan, key=key, is_demo=is_demo, by=by)
+            if (name := judge_name(judge, plan.model.id)) in taken:
+                raise RunError(
+                    f"A judge by the name of {name} has answered already, with other words, from another provider or from "
+                    "a file; give this one instructions of its own."
+                )
             row = model_row(judge, plan.model, profiles[plan.model.provider])
             row.save()
             entrant_row(judge, row).save()

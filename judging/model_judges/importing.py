@@ -18,7 +18,7 @@ from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Generation, Suite
 from judging.files.model_vote_lines import ModelVoteLine, read_model_votes
-from judging.model_judges.answers import judge_name
+from judging.model_judges.answers import judge_names
 from judging.model_judges.asking import is_judged_in_pairs, question
 from judging.provenance import import_reason
 
@@ -38,8 +38,7 @@ def import_model_votes(
     lines = read_model_votes(path, progress=progress)
     named = {line.judge for line in lines}
     with transaction.atomic():
-        taken = {judge_name(judge, judge.models.get().model_id) for judge in run.model_judges.all()}
-        if known := sorted(taken & named):
+        if known := sorted(judge_names(run) & named):
             raise RunError(f"{known[0]} judges this run already, and no answer counts twice.")
         store_model_votes(run, lines, by=by)
         facts = {"answers": len(lines), "judges": sorted(named), "file": path.name}

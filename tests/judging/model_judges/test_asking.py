@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -18,7 +19,7 @@ from generation.runs.errors import RunError
 from generation.runs.lifecycle import extend_run, pause_run, resume_run
 from generation.runs.publishing import publish_runs
 from generation.suites.suite import ModelEntry
-from judging.model_judges.answers import model_vote_lines
+from judging.model_judges.answers import judge_names, model_vote_lines
 from judging.model_judges.asking import Plan, add_model_judge, ask_for_more, cost_bound_nano
 from judging.model_judges.instructions import standard_instructions, versioned
 from judging.models import Seat, Vote
@@ -204,6 +205,15 @@ def test_a_judge_needs_a_budget_a_run_of_pairs_and_is_one(run):
         add_model_judge(run, plan(run, pairs=0))
     other = add_model_judge(run, plan(run, words="Prefer the funnier one."))
     assert (other.label, versioned(run, "Prefer the funnier one.").version, versioned(run, "x").version) == ("v2", 2, 3)
+
+
+def test_no_two_judges_share_a_name(run):
+    add_model_judge(run, plan(run, pairs=2))
+    same = replace(CRITIC, provider="openrouter")
+    with pytest.raises(RunError, match="by the name of demo/critic has answered already"):
+        add_model_judge(run, plan(run, model=same, pairs=2))
+    add_model_judge(run, plan(run, model=same, pairs=2, words="Prefer the funnier one."))
+    assert judge_names(run) == {"demo/critic", "demo/critic (instructions 2)"}
 
 
 def test_a_judge_takes_no_drawings_models_or_attempts_and_is_not_read_again(run):
