@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from benchsite.lib.json_lines import JsonError, json_type, read_json
 from generation.files.sample_lines import MOST_ATTEMPTS, NO_MODEL_NAME, Line, is_model_name
 
 SUFFIXES = (".eval", ".json")
-LARGEST = 1 << 30
+LARGEST = 1 << 27  # bytes of a log, unpacked
+LARGEST_OBJECT = 1 << 25  # bytes of JSON that are objects at once, which take up to 24 times as many
 SAMPLE = re.compile(r"samples/.+\.json")
 STOPS = {"max_tokens": "length", "model_length": "length"}
 
@@ -25,6 +27,7 @@ def is_log(path: Path) -> bool:
 
 def read_log(path: Path) -> tuple[list[Line], list[BadLine]]:
     """Every sample that can be imported, and every one that cannot; a log that is none raises BadLine."""
+    samples: Iterable[Any]
     model, samples = _zipped(path) if path.suffix.lower() == ".eval" else _plain(path)
     if not isinstance(model, str) or not is_model_name(model):
         raise BadLine(path.name, 0, "eval.model", NO_MODEL_NAME)
@@ -42,8 +45,9 @@ def read_log(path: Path) -> tuple[list[Line], list[BadLine]]:
 
 def _plain(path: Path) -> tuple[Any, list[Any]]:
     try:
-        if path.stat().st_size > LARGEST:
-            raise BadLine(path.name, 0, "", f"is over {LARGEST} bytes")
+        if path.stat().st_size > LARGEST_OBJECT:
+            way = "convert it by `inspect log convert --to eval`"
+            raise BadLine(path.name, 0, "", f"is over {LARGEST_OBJECT} bytes; {way}")
         log = _object(path.read_bytes(), path.name, "")
     except OSError as error:
         raise unreadable(path.name, error) from None
@@ -53,23 +57,39 @@ def _plain(path: Path) -> tuple[Any, list[Any]]:
     return about.get("model"), samples if isinstance(samples, list) else []
 
 
-def _zipped(path: Path) -> tuple[Any, list[Any]]:
+def _zipped(path: Path) -> tuple[Any, Iterator[Any]]:
+    with _opened(path) as archive:
+        whole = sum(info.file_size for info in archive.infolist())
+        if whole > LARGEST:
+            raise BadLine(path.name, 0, "", f"would unpack to {whole} bytes, over {LARGEST}; split the log")
+        for info in archive.infolist():
+            if info.file_size > LARGEST_OBJECT:
+                raise BadLine(path.name, 0, info.filename[:100], f"would unpack to over {LARGEST_OBJECT} bytes")
+        names = archive.namelist()
+        if "header.json" not in names:
+            raise BadLine(path.name, 0, "header.json", "is missing, so this is no finished log of inspect_ai")
+        about = _object(archive.read("header.json"), path.name, "header.json").get("eval")
+    samples = sorted(name for name in names if SAMPLE.fullmatch(name))
+    return about.get("model") if isinstance(about, dict) else None, _samples(path, samples)
+
+
+def _samples(path: Path, names: list[str]) -> Iterator[Any]:
+    """One at a time: of each only its prompt and answer are kept."""
+    with _opened(path) as archive:
+        for name in names:
+            yield _object(archive.read(name), path.name, name)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
-            whole = sum(info.file_size for info in archive.infolist())
-            if whole > LARGEST:
-                raise BadLine(path.name, 0, "", f"would unpack to {whole} bytes")
-            names = archive.namelist()
-            if "header.json" not in names:
-                raise BadLine(path.name, 0, "header.json", "is missing, so this is no finished log of inspect_ai")
-            about = _object(archive.read("header.json"), path.name, "header.json").get("eval")
-            samples = [_object(archive.read(name), path.name, name) for name in sorted(names) if SAMPLE.fullmatch(name)]
+            yield archive
     except BadLine:
         raise
     except BROKEN_ZIP as error:
         way = "; convert it by `inspect log convert --to json`" if isinstance(error, NotImplementedError) else ""
         raise BadLine(path.name, 0, "", f"is not a zip that can be read{way}") from None
-    return about.get("model") if isinstance(about, dict) else None, samples
 
 
 def _object(data: bytes, file: str, name: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ Chunk = tuple[
 EXAMPLES = {"column": "left_model=first", "outcome": "left=1"}
 BATCH = 65_536
 LARGEST_JSON = 1 << 30
+LARGEST_STRANGE_JSON = 1 << 25  # of a stranger: as objects it takes up to 24 times as many bytes
 LARGEST_UNPACKED = 1 << 28  # bytes of a stranger's Parquet file, as JSON: some two million votes
 NUMBERS = {"left_attempt", "right_attempt", "response_ms", "attempt_a", "attempt_b"}
 
@@ -69,7 +70,7 @@ def open_votes(
 ) -> Iterator[VoteFile]:
     """Raises FileError for what cannot be read at all; rows that are no rows come as their FileError.
 
-    With `bounded` no line can fill the memory: what is cut off is refused as too long.
+    With `bounded` neither a line nor a file of JSON can fill the memory: what is cut off is refused as too long.
     """
     try:
         kind = path.suffix.lower()
@@ -80,7 +81,7 @@ def open_votes(
             with _parquet(path) as (names, chunks):
                 yield _opened(path, names, chunks, mapped)
         elif kind == ".json":
-            names, chunks = _json(path)
+            names, chunks = _json(path, largest=LARGEST_STRANGE_JSON if bounded else LARGEST_JSON)
             yield _opened(path, names, chunks, mapped)
         else:
             size = path.stat().st_size
@@ -253,10 +254,10 @@ def read_vote_lines(
     return lines, file.convention
 
 
-def _json(path: Path) -> tuple[list[str], Iterator[Chunk]]:
+def _json(path: Path, *, largest: int) -> tuple[list[str], Iterator[Chunk]]:
     """A list of tasks as Label Studio exports them, or of plain records."""
-    if path.stat().st_size > LARGEST_JSON:
-        raise FileError(str(path), 0, "", f"is over {LARGEST_JSON} bytes; convert it to JSON Lines")
+    if path.stat().st_size > largest:
+        raise FileError(str(path), 0, "", f"is over {largest} bytes; convert it to JSON Lines")
     try:
         tasks = read_json(path.read_text("utf-8-sig"))
     except (JsonError, UnicodeDecodeError) as error:

@@ -80,3 +80,22 @@ def test_what_is_no_log_is_refused_in_words(tmp_path, data, words):
 
     with pytest.raises(BadLine, match=words):
         read_log(tmp_path / "log.json")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"), [([33 << 20], "samples/1_epoch_1.json would unpack"), ([27 << 20] * 5, "split the log")]
+)
+def test_a_log_that_would_fill_the_memory_is_refused_before_it_is_unpacked(tmp_path, sizes, words):
+    path = write_eval(tmp_path / "log.eval", *(sample("Draw a cat", 1, " " * size) for size in sizes))
+
+    with pytest.raises(BadLine, match=words):
+        read_log(path)
+
+
+def test_a_large_plain_log_is_refused_unread_with_the_way_out(tmp_path):
+    path = tmp_path / "log.json"
+    with path.open("wb") as file:
+        file.truncate((32 << 20) + 1)
+
+    with pytest.raises(BadLine, match="is over 33554432 bytes; convert it by `inspect log convert --to eval`"):
+        read_log(path)

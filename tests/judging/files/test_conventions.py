@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchsite.lib.file_errors import FileError
+from benchsite.lib.file_errors import BadLine, FileError
 from judging.files.import_votes import import_votes
 from judging.files.vote_files import Mapped, read_vote_lines
 from ranking.pairwise.files.votes import read_votes
@@ -96,6 +96,15 @@ def test_label_studio_annotations_are_votes(tmp_path):
         ("a", "right", "7", 4250),
     ]
     assert convention.name == "arena" and lines[0].prompt_text == "cat"
+
+
+def test_a_strangers_large_json_is_refused_unread_with_the_way_out(tmp_path):
+    path = tmp_path / "export.json"
+    with path.open("wb") as file:
+        file.truncate((32 << 20) + 1)
+
+    with pytest.raises(BadLine, match="is over 33554432 bytes; convert it to JSON Lines"):
+        read_vote_lines(path)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
