@@ -27,11 +27,11 @@ class Shown:
 
 
 def drawings_shown(loaded: LoadedRun, prompt_pk: int) -> Shown | None:
-    """What a model judge looks at; None where a model draws."""
+    """What a model judge looks at, without what a curator withheld since it was asked; None where a model draws."""
     if loaded.judged is None:
         return None
     sides = [loaded.prompts[prompt_pk].facts[side] for side in ("left", "right")]
-    drawings = Sample.objects.filter(pk__in=sides).values_list("pk", "drawing")
+    drawings = Sample.objects.judgeable().filter(pk__in=sides).values_list("pk", "drawing")
     return Shown(loaded.judged.format, {drawing_address(pk): drawing for pk, drawing in drawings})
 
 
@@ -62,5 +62,7 @@ def _pictured(message: Mapping[str, Any], pictures: Mapping[str, str]) -> Mappin
         return message
     missing = [address for address in message["images"] if address not in pictures]
     if missing:
-        raise ProviderError("fatal_attempt", "no_picture", "A drawing is no longer there.", cost_nano=0)
+        raise ProviderError(
+            "fatal_attempt", "no_picture", "A drawing is no longer there, or not judged any more.", cost_nano=0
+        )
     return {**message, "images": tuple(pictures[address] for address in message["images"])}

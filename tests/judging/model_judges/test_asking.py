@@ -181,6 +181,26 @@ def test_its_own_family_is_left_out_unless_asked_for(run):
     assert shown(asked) & own
 
 
+@pytest.mark.parametrize("withheld", [{"held": True}, {"excluded_reason": "Offensive."}])
+def test_a_drawing_withheld_since_is_neither_sent_nor_paid_for(run, demo, withheld):
+    server = demo()
+    judge = add_model_judge(run, plan(run, pairs=2))
+    asked = judge.prompts.order_by("pk").first().facts
+    run.samples.filter(pk=asked["left"]).update(**withheld)
+
+    draw_all(judge)
+
+    unasked = [
+        sample
+        for sample in judge.samples.all()
+        if asked["left"] in (sample.prompt.facts["left"], sample.prompt.facts["right"])
+    ]
+    assert len(unasked) >= 2
+    assert {(sample.state, sample.failure) for sample in unasked} == {(Sample.State.FAILED, "no_picture")}
+    assert sum(ProviderCall.objects.filter(sample__in=unasked).values_list("cost_nano", flat=True)) == 0
+    assert judge.spent_nano == server.bill.total_nano
+
+
 def test_the_budget_is_a_hard_cap_and_a_paused_judge_rests(run, demo):
     server = demo()
     judge = add_model_judge(run, plan(run, pairs=10, budget=0.2))
