@@ -17,20 +17,25 @@ MAKERS = {
     **dict.fromkeys(("phi", "microsoft"), "microsoft"),
     **dict.fromkeys(("nova", "titan", "amazon"), "amazon"),
     **dict.fromkeys(("command", "cohere", "aya"), "cohere"),
+    **dict.fromkeys(("deepseek",), "deepseek"),
 }
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def family_of(model_id: str) -> str:
-    """The maker of a model by its id: `openai/gpt-5`, `gpt-5-mini` and `o3` are one family; an unknown name is its own.
+    """The maker of a model by its id: `openai/gpt-5`, `gpt-5-mini`, `azure/gpt-5` and `o3` are one family.
 
-    Demo players share a provider but nothing else: each is a family of its own.
+    What stands before the slash may be a host, so only a maker that we know counts before the words of the name; an
+    unknown name is its own family. Demo players share a provider but nothing else: each is a family of its own.
     """
     if model_id.startswith("demo/"):
         return model_id
-    maker, _, name = model_id.lower().rpartition("/")
-    for part in (maker.rpartition("/")[2], name):
-        word = _FIRST_WORD.match(part)
-        if word:
-            return MAKERS.get(word.group(), word.group())
-    return model_id.lower()
+    path, _, name = model_id.lower().rpartition("/")
+    front = [word.group() for part in (path.rpartition("/")[2], name) if (word := _WORD.match(part))]
+    later = [word for word in _WORD.findall(name) if len(word) > 1]  # a letter is a name only in front, as in o3
+    known = (maker for word in (*front, *later) if (maker := _maker(word)))
+    return next(known, front[0] if front else model_id.lower())
+
+
+def _maker(word: str) -> str:
+    return MAKERS.get(word, word if word in MAKERS.values() else "")

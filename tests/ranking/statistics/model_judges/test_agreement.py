@@ -133,6 +133,9 @@ def test_the_worst_disagreement_is_the_one_most_people_are_sure_of():
             ("demo/otter", "demo/otter"),
             ("x-ai/grok-4", "xai"),
             ("7b", "7b"),
+            *(("azure/gpt-5", "openai"), ("azure/o3", "openai"), ("bedrock/us.anthropic.claude-4", "anthropic")),
+            *(("groq/deepseek-r1-distill-llama-70b", "deepseek"), ("deepseek/deepseek-r1-distill-llama", "deepseek")),
+            *(("acme/alpha-x", "acme"), ("vertex/gemini-3", "google")),
         ),
     ],
 )
