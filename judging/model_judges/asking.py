@@ -29,6 +29,7 @@ ANSWER_TOKENS = 4_000  # room for models that think before they answer
 MOST_PAIRS = 20_000
 ROOM = "judging.pairs"
 ORDERS = 2
+TIMES = 1 + FORMAT.asks_again  # that a question is asked at most
 
 
 @dataclass(frozen=True)
@@ -98,14 +99,18 @@ def ask_for_more(judge: Run, pairs: int, *, by: User | None = None) -> int:
     return added
 
 
-def cost_bound_nano(plan: Plan, *, longest_prompt: int = 2_000) -> int | None:
-    """The most that all questions can cost if each is answered at once; None without a price."""
+def cost_bound_nano(run: Run, plan: Plan) -> int | None:
+    """The most that all questions can cost, each with the run's longest prompt and asked again as often as may be.
+
+    None without a price.
+    """
     model = plan.model
-    words = ({"content": plan.instructions.text}, {"content": "x" * longest_prompt, "images": ("", "")})
+    longest = max((question(prompt) for prompt in run.prompts.all()), key=lambda text: len(text.encode()), default="")
+    words = ({"content": plan.instructions.text}, {"content": longest, "images": ("", "")})
     price = price_of(model.price_in, model.price_out, model.price_request, model.price_image)
     size = prompt_size(words, image=BILLED_FOR_AN_IMAGE)
     one = upper_bound_nano(size, ANSWER_TOKENS, price and price.with_images(2))
-    return None if one is None else one * ORDERS * plan.pairs
+    return None if one is None else one * ORDERS * plan.pairs * TIMES
 
 
 def _check(run: Run, plan: Plan) -> None:

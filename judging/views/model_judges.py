@@ -21,6 +21,7 @@ from generation.suites.yaml_source import SuiteError
 from judging.model_judges.answers import judge_name
 from judging.model_judges.asking import (
     MOST_PAIRS,
+    TIMES,
     Plan,
     add_model_judge,
     ask_for_more,
@@ -90,7 +91,7 @@ def model_judges(request: UserRequest, code: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             plan = form.plan(run)
-            bound = cost_bound_nano(plan)
+            bound = cost_bound_nano(run, plan)
             if "bound" not in request.POST:
                 judge = add_model_judge(run, plan, by=request.user)
                 most = f" They can cost at most {dollars(bound)}." if bound is not None else ""
@@ -99,6 +100,7 @@ def model_judges(request: UserRequest, code: str) -> HttpResponse:
         except RunError as refused:
             form.add_error(None, str(refused))
     context = {"run": run, "form": form, "judges": _judges(run), "bound": bound, "asked_bound": "bound" in request.POST}
+    context["times"] = TIMES
     return render(request, "judging/model_judges.html", context)
 
 

@@ -45,7 +45,7 @@ class Command(RunCommand):
         )
         plan = Plan(entry, versioned(run, ""), options["pairs"], options["budget"], options["own_family"])
         judge = add_model_judge(run, plan)
-        bound = cost_bound_nano(plan)
+        bound = cost_bound_nano(run, plan)
         asked = judge.samples.count()
         most = f" It can cost at most {dollars(bound)}." if bound is not None else ""
         return f"{entry.id} is asked {asked} questions about {asked // 2} pairs (judge {judge.code}).{most}"

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from generation.demo.server import Scripted
 from generation.files.import_samples import import_samples
-from generation.models import LanguageModel, ProviderCall, Run, Sample
+from generation.models import LanguageModel, Prompt, ProviderCall, Run, Sample
 from generation.reading.answers import reread_run
 from generation.runs.errors import RunError
 from generation.runs.lifecycle import extend_run, pause_run, resume_run
@@ -266,11 +266,13 @@ def test_the_database_keeps_a_judge_off_every_board(run):
     assert judge not in Run.objects.of_drawings()
 
 
-def test_the_most_it_can_cost_bounds_what_is_reserved(run, demo):
+def test_the_most_it_can_cost_bounds_long_prompts_and_unreadable_answers(run, demo):
     demo()
+    Prompt.objects.filter(run=run).update(text="Draw “so” much " * 2_000)
     wanted = plan(run, pairs=3)
     judge = add_model_judge(run, wanted)
-    assert sum(question.reserved_nano for question in claim(judge, 10)) <= cost_bound_nano(wanted)
+    once = sum(question.reserved_nano for question in claim(judge, 10))
+    assert 3 * once <= cost_bound_nano(run, wanted)  # an unreadable answer is asked for three times
 
 
 def test_the_command_adds_a_judge_and_asks_for_more(run, capsys):
