@@ -23,7 +23,7 @@ from ranking.dataset.files import SUMS, data_file
 from ranking.dataset.publishing import FORMAT, SCHEMA
 from ranking.statistics.samples import SampleRate, sample_rate
 
-NAME = re.compile(r"(?:data|jsonl)/[a-z_]+/[a-z_]+\.(?:parquet|jsonl)|[A-Za-z0-9_.-]+")
+NAME = re.compile(r"(?:data|jsonl)/[a-z_]+/[a-z_]+\.(?:parquet|jsonl)|[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
 ABOUT = "dataset.json"
 
@@ -98,7 +98,7 @@ def _unpacked(path: Path, place: Path) -> Path:
             raise BadLine(path.name, 0, "", f"would unpack to {whole} bytes, which no dataset of its size does")
         for info in infos:
             _, _, name = info.filename.partition("/")
-            if not NAME.fullmatch(name) or name.startswith("."):
+            if not NAME.fullmatch(name):
                 raise BadLine(info.filename[:100], 0, "", "is not a file of a dataset")
             target = place / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -116,6 +116,8 @@ def _checked(folder: Path) -> Dataset:
                 same = hashlib.file_digest(stream, "sha256").hexdigest() == digest
         except FileNotFoundError:
             raise BadLine(name, 0, "", f"is listed in {SUMS} and missing; take the dataset again") from None
+        except OSError as error:
+            raise BadLine(name, 0, "", f"is listed in {SUMS} and cannot be read ({error.strerror})") from None
         if not same:
             raise BadLine(name, 0, "", f"differs from its checksum in {SUMS}; take the dataset again")
     about = _about(folder)

@@ -17,6 +17,7 @@ from ranking.dataset.about import About
 from ranking.dataset.files import write_sums
 from ranking.dataset.importing import import_dataset
 from ranking.dataset.publishing import publish_dataset
+from ranking.dataset.reading import open_dataset
 from ranking.fitting import fit_run
 from ranking.statistics.rounding import rounded
 from tests.judging.make import close_judging, make_curator
@@ -163,3 +164,14 @@ def test_a_zip_with_other_files_is_refused(run, tmp_path):
 
     with pytest.raises(CommandError, match="is not a file of a dataset"):
         analysed(tmp_path / "set.zip")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("..", "is not a checksum and a file's name"), ("data", "is listed in SHA256SUMS and cannot")]
+)
+def test_a_checksum_of_what_is_no_file_is_refused(tmp_path, name, words):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  {name}\n")
+
+    with pytest.raises(BadLine, match=words), open_dataset(tmp_path):
+        pass
