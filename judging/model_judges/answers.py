@@ -51,11 +51,10 @@ def model_vote_lines(run: Run) -> Iterator[ModelVoteLine]:
         for pk, shown, verdict, facts, reason, detail, drawn_at in answered.iterator(chunk_size=2000):
             left, right = drawings.get(shown["left"]), drawings.get(shown["right"])
             if left and right:
-                said = _said(verdict, facts, reason, detail)
                 yield ModelVoteLine(
                     **head,
                     **_shown(left, right),
-                    **said,
+                    **_answer(verdict, facts, reason, detail),
                     cost_nano=costs.get(pk, facts.get("cost_nano")),
                     answered_at=drawn_at,
                 )
@@ -72,7 +71,7 @@ def _shown(left: list[Any], right: list[Any]) -> dict[str, Any]:
     }
 
 
-def _said(verdict: str, facts: dict[str, Any], reason: str, detail: str) -> dict[str, Any]:
+def _answer(verdict: str, facts: dict[str, Any], reason: str, detail: str) -> dict[str, Any]:
     if verdict == Sample.Verdict.VALID:
         return {"answer": facts["answer"], "reason": facts.get("reason", "")}
     return {"answer": None, "unreadable": f"{reason}: {detail}"[:MAX_REASON]}

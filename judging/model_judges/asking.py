@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -45,6 +46,13 @@ class Plan:
 
 def is_judged_in_pairs(run: Run) -> bool:
     return any(entry.judging_room == ROOM for entry in run.judged_by)
+
+
+def refuse_unpaired(run: Run) -> None:
+    """A RunError where no model judge can join."""
+    refuse_frozen(run)
+    if run.judged_run_id or not is_judged_in_pairs(run):
+        raise RunError("Model judges compare pairs of drawings, and people do not judge this run in pairs.")
 
 
 def add_model_judge(run: Run, plan: Plan, *, by: User | None = None) -> Run:
@@ -114,9 +122,7 @@ def cost_bound_nano(run: Run, plan: Plan) -> int | None:
 
 
 def _check(run: Run, plan: Plan) -> None:
-    refuse_frozen(run)
-    if run.judged_run_id or not is_judged_in_pairs(run):
-        raise RunError("Model judges compare pairs of drawings, and people do not judge this run in pairs.")
+    refuse_unpaired(run)
     if not 1 <= plan.pairs <= MOST_PAIRS:
         raise RunError(f"A model judge is asked about 1 to {MOST_PAIRS} pairs, not {plan.pairs}.")
 
@@ -128,36 +134,56 @@ def _key(run: Run, plan: Plan) -> str:
 
 def _create(run: Run, plan: Plan, *, key: str, is_demo: bool, by: User | None) -> Run:
     model, words = plan.model, plan.instructions
-    seed = zlib.crc32(key.encode()) >> 1
+    return create_judge(
+        run,
+        model=model.id,
+        about={"instructions": words.text, "version": words.version, "own_family": plan.own_family},
+        generation=Generation(1, None, ANSWER_TOKENS, model.provider, system_prompt=words.text),
+        models=(replace(model, label=model.label or model.id),),
+        seed=zlib.crc32(key.encode()) >> 1,
+        is_demo=is_demo,
+        start_key=key,
+        concurrency=Suite.concurrency,
+        measure_backend=FORMAT.default_backend(),
+        uploaded=True,
+        budget_nano=to_nano(plan.budget),
+        created_by=by,
+    )
+
+
+def create_judge(
+    run: Run,
+    *,
+    model: str,
+    about: dict[str, Any],
+    generation: Generation,
+    models: tuple[ModelEntry, ...] = (),
+    seed: int = 0,
+    **fields: Any,
+) -> Run:
+    """The run that holds a judge's answers, without them; `fields` are those in which asked and imported judges differ."""
     suite = Suite(
         slug=run.suite,
-        title=f"Model judge {model.id}"[:200],
+        title=f"Model judge {model}"[:200],
         description="",
         method="",
         format=FORMAT.name,
         protocols=(),
         seed=seed,
-        generation=Generation(1, None, ANSWER_TOKENS, model.provider, system_prompt=words.text),
-        models=(replace(model, label=model.label or model.id),),
+        generation=generation,
+        models=models,
         prompts=(),
     )
-    about = {"instructions": words.text, "version": words.version, "own_family": plan.own_family}
     return Run.objects.create(
         suite=suite.slug,
         title=suite.title,
-        label=f"v{words.version}",
+        label=f"v{about['version']}",
         format=suite.format,
         protocols=[],
         config=suite.to_dict() | {"model_judge": about},
         digest=suite.digest(),
-        is_demo=is_demo,
-        start_key=key,
-        concurrency=suite.concurrency,
-        measure_backend=FORMAT.default_backend(),
-        uploaded=True,
-        budget_nano=to_nano(plan.budget),
         judged_run=run,
-        created_by=by,
+        **fields,
     )
 
 

@@ -14,12 +14,12 @@ from django.utils.timezone import now
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.formats.ballot import FORMAT
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
-from generation.runs.errors import RunError, refuse_frozen
+from generation.runs.errors import RunError
 from generation.runs.staleness import mark_stale
-from generation.suites.suite import Generation, Suite
+from generation.suites.suite import Generation
 from judging.files.model_vote_lines import ModelVoteLine, read_model_votes
 from judging.model_judges.answers import judge_names
-from judging.model_judges.asking import is_judged_in_pairs, question
+from judging.model_judges.asking import create_judge, question, refuse_unpaired
 from judging.provenance import import_reason
 
 PROVIDER = "import"
@@ -32,9 +32,7 @@ def import_model_votes(
 ) -> int:
     """All of the file or nothing; says how many answers. A judge of the same name is not imported twice."""
     reason = import_reason(reason)
-    refuse_frozen(run)
-    if run.judged_run_id or not is_judged_in_pairs(run):
-        raise RunError("Model judges compare pairs of drawings, and people do not judge this run in pairs.")
+    refuse_unpaired(run)
     lines = read_model_votes(path, progress=progress)
     named = {line.judge for line in lines}
     with transaction.atomic():
@@ -63,31 +61,14 @@ def store_model_votes(run: Run, lines: Sequence[ModelVoteLine], *, by: User | No
 
 def _store(run: Run, name: str, lines: list[ModelVoteLine], drawings: Drawings, *, by: User | None) -> None:
     first = lines[0]
-    suite = Suite(
-        slug=run.suite,
-        title=f"Model judge {first.model}"[:200],
-        description="",
-        method="",
-        format=FORMAT.name,
-        protocols=(),
-        seed=0,
+    judge = create_judge(
+        run,
+        model=first.model,
+        about={"instructions": "", "version": first.version, "own_family": True, "name": name},
         generation=Generation(1, None, 1, PROVIDER),
-        models=(),
-        prompts=(),
-    )
-    about = {"instructions": "", "version": first.version, "own_family": True, "name": name}
-    judge = Run.objects.create(
-        suite=suite.slug,
-        title=suite.title,
-        label=f"v{first.version}",
-        format=suite.format,
-        protocols=[],
-        config=suite.to_dict() | {"model_judge": about},
-        digest=suite.digest(),
         is_demo=first.simulated,
         drawing_state=Run.Drawing.CANCELLED,
         budget_nano=0,
-        judged_run=run,
         created_by=by,
         finished_at=now(),
     )

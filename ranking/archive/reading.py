@@ -27,7 +27,7 @@ LARGEST_RATIO = 200
 
 
 class Opened(Protocol):
-    """What an import reads: an archive, or something else told as one."""
+    """What an import reads: an archive, or something else read as one."""
 
     @property
     def path(self) -> Path: ...

@@ -1,4 +1,4 @@
-"""A dataset's papers: the card for dataset hubs, the data dictionary, the methods, the licence, and how to cite it."""
+"""A dataset's documents: the card for dataset hubs, the data dictionary, the methods, the licence, and how to cite it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def dictionary(tables: list[Table]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def methods_paper(facts: Facts) -> str:
+def methods_document(facts: Facts) -> str:
     parts = [
         "# Methods",
         *_warnings(facts),
@@ -101,7 +101,7 @@ def methods_paper(facts: Facts) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def licence_paper(about: About, facts: Facts) -> str:
+def licence_document(about: About, facts: Facts) -> str:
     licence = LICENCES[about.licence]
     authors = ", ".join(about.authors)
     return (

@@ -1,4 +1,4 @@
-"""What a dataset's papers say of its run, in sentences; every number is counted here or taken from the leaderboard."""
+"""What a dataset's documents say of its run, in sentences; every number is counted here or taken from the leaderboard."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Verb: a published dataset becomes a run of this site, with the same leaderboard, by the way that archives come in.
 
-Its tables are told as the lines of an archive, so that every check of archives holds here too.
+Its tables are read as the lines of an archive, so that every check of archives holds here too.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def import_dataset(
 ) -> Run:
     """A new run with the dataset's leaderboard, whole or not at all; private, drawn and judged to its end."""
     with open_dataset(path) as dataset:
-        told = Told(dataset, path, run_of(dataset), dataset.about["suite"])
-        return import_archive(told, reason=reason, copy=copy, by=by, progress=progress)
+        archive = DatasetAsArchive(dataset, path, run_of(dataset), dataset.about["suite"])
+        return import_archive(archive, reason=reason, copy=copy, by=by, progress=progress)
 
 
 @dataclass(frozen=True)
-class Told:
+class DatasetAsArchive:
     """A dataset as an archive's reader shows one."""
 
     dataset: Dataset
@@ -107,27 +107,27 @@ def run_of(dataset: Dataset) -> dict[str, Any]:
     return run
 
 
-def _same(table: str) -> Callable[[Told], Rows]:
-    return lambda told: told.table(table)
+def _same(table: str) -> Callable[[DatasetAsArchive], Rows]:
+    return lambda archive: archive.table(table)
 
 
-def _prompts(told: Told) -> Rows:
-    for file, number, row in told.table("prompts"):
+def _prompts(archive: DatasetAsArchive) -> Rows:
+    for file, number, row in archive.table("prompts"):
         yield file, number, {**row, "text": row["prompt"], "prompt": row["prompt_id"]}
 
 
-def _drawn(told: Told) -> Rows:
-    for file, number, row in told.table("samples"):
+def _drawn(archive: DatasetAsArchive) -> Rows:
+    for file, number, row in archive.table("samples"):
         if row["state"] != "drawn":
             continue
         names = {"prompt_text": row["prompt"], "prompt": row["prompt_id"], "attempt_number": row["attempt"]}
         answer = {"raw_output": row["answer"] or "", "sanitized_output": row["drawing"] or ""}
-        about = {"run": told.run["code"], "suite": told.run["suite"], "raw_base64": row["answer_base64"]}
+        about = {"run": archive.run["code"], "suite": archive.run["suite"], "raw_base64": row["answer_base64"]}
         yield file, number, {**row, **names, **answer, **about}
 
 
-def _undrawn(told: Told) -> Rows:
-    for file, number, row in told.table("samples"):
+def _undrawn(archive: DatasetAsArchive) -> Rows:
+    for file, number, row in archive.table("samples"):
         if row["state"] == "drawn":
             continue
         state = "pending" if row["state"] == UNENDED else row["state"]
@@ -136,25 +136,25 @@ def _undrawn(told: Told) -> Rows:
         yield file, number, {**row, **names, **filled, "claims": 0, "failure_detail": ""}
 
 
-def _calls(told: Told) -> Rows:
+def _calls(archive: DatasetAsArchive) -> Rows:
     """What all requests for an answer cost and took, as one."""
-    for file, number, row in told.table("samples"):
+    for file, number, row in archive.table("samples"):
         if row["cost_nano"] is None and row["latency_ms"] is None and row["prompt_tokens"] is None:
             continue
-        moment = row["drawn_at"] or told.run["created_at"]
+        moment = row["drawn_at"] or archive.run["created_at"]
         call = {"turn": 0, "started_at": moment, "ended_at": moment, "outcome": "answered", "status": None, "error": ""}
         numbers = {name: row[name] for name in ("cost_nano", "prompt_tokens", "completion_tokens", "latency_ms")}
         yield file, number, {"sample": row["sample"], **call, **numbers, "served_model": "", "served_by": ""}
 
 
-def _judges(told: Told) -> Rows:
-    for file, number, row in told.table("judges"):
+def _judges(archive: DatasetAsArchive) -> Rows:
+    for file, number, row in archive.table("judges"):
         whole = row["weight"] == 1
-        joined = {"quota": None, "joined_at": told.run["created_at"], "excluded_reason": "" if whole else PUBLISHED}
+        joined = {"quota": None, "joined_at": archive.run["created_at"], "excluded_reason": "" if whole else PUBLISHED}
         yield file, number, {**row, **joined}
 
 
-READERS: dict[str, Callable[[Told], Rows]] = {
+READERS: dict[str, Callable[[DatasetAsArchive], Rows]] = {
     "models.jsonl": _same("models"),
     "prompts.jsonl": _prompts,
     "entrants.jsonl": _same("entrants"),

@@ -19,7 +19,7 @@ from generation.runs.loaded import whole_config
 from judging.disclosure import drawings_are_open
 from ranking.archive.writing import dumped, run_document
 from ranking.dataset.about import About
-from ranking.dataset.card import Counts, card, citation, dictionary, licence_paper, methods_paper
+from ranking.dataset.card import Counts, card, citation, dictionary, licence_document, methods_document
 from ranking.dataset.columns import Table
 from ranking.dataset.croissant import croissant
 from ranking.dataset.facts import Facts, facts_of
@@ -74,7 +74,7 @@ def _write(run: Run, folder: Path, about: About, progress: Progress) -> None:
         counts = {table.name: write_table(table, source, folder, progress=progress) for table in tables}
         facts, config = facts_of(source, about), whole_config(run)
         document = {name: value for name, value in run_document(run).items() if name in RUN}
-    for name, text in papers(about, facts, tables, counts).items():
+    for name, text in documents(about, facts, tables, counts).items():
         (folder / name).write_text(text, encoding="utf-8")
     for name, board in facts.leaderboards.items():
         (folder / f"leaderboard-{name}.json").write_text(dumped(stamped(board), indent=1) + "\n", encoding="utf-8")
@@ -91,12 +91,12 @@ def _write(run: Run, folder: Path, about: About, progress: Progress) -> None:
     write_sums(folder)
 
 
-def papers(about: About, facts: Facts, tables: list[Table], counts: Counts) -> dict[str, str]:
+def documents(about: About, facts: Facts, tables: list[Table], counts: Counts) -> dict[str, str]:
     return {
         "README.md": card(about, facts, tables, counts),
         "DATA_DICTIONARY.md": dictionary(tables),
-        "METHODS.md": methods_paper(facts),
-        "LICENSE.md": licence_paper(about, facts),
+        "METHODS.md": methods_document(facts),
+        "LICENSE.md": licence_document(about, facts),
         "CITATION.cff": citation(about, facts),
         "citation.bib": facts.bibtex + "\n",
     }

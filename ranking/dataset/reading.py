@@ -150,8 +150,8 @@ def _about(folder: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, JsonError) as error:
         raise BadLine(ABOUT, 0, "", f"cannot be read ({error})") from None
     if about.get("format") != FORMAT or about.get("schema") != SCHEMA:
-        said = f"{about.get('format')!r} {about.get('schema')!r}"
-        raise BadLine(ABOUT, 0, "schema", f"is {said}, and this release reads {FORMAT} {SCHEMA}")
+        schema = f"{about.get('format')!r} {about.get('schema')!r}"
+        raise BadLine(ABOUT, 0, "schema", f"is {schema}, and this release reads {FORMAT} {SCHEMA}")
     tables = about.get("tables")
     plain = isinstance(tables, dict) and all(isinstance(splits, dict) for splits in tables.values())
     if not plain or not isinstance(about.get("run"), dict) or not isinstance(about.get("suite"), dict):

@@ -59,9 +59,9 @@ GRADES = Table(
 TABLES = (GRADES,)
 
 
-def grade_lines(told: Any) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """Grades of a published dataset, told as an archive's."""
-    for file, number, row in told.table("grades"):
+def grade_lines(archive: Any) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Grades of a published dataset, as an archive has them."""
+    for file, number, row in archive.table("grades"):
         yield (
             file,
             number,

@@ -1,4 +1,4 @@
-"""Votes of a published dataset, told as an archive's matchups and votes."""
+"""Votes of a published dataset, as an archive's matchups and votes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Rows = Iterator[tuple[str, int, dict[str, Any]]]
 OUTCOMES = {winner: outcome for outcome, winner in WINNERS.items()}
 
 
-def matchup_lines(told: Any) -> Rows:
+def matchup_lines(archive: Any) -> Rows:
     """One a pair: of a vote that was taken back and cast again there are two votes and one pair."""
-    standing = {row["id"] for _, _, row in told.table("votes") if row["withdrawn_at"] is None}
+    standing = {row["id"] for _, _, row in archive.table("votes") if row["withdrawn_at"] is None}
     seen = set()
-    for file, number, row in told.table("votes"):
+    for file, number, row in archive.table("votes"):
         if row["id"] in seen:
             continue
         seen.add(row["id"])
@@ -25,7 +25,7 @@ def matchup_lines(told: Any) -> Rows:
             number,
             {
                 "matchup": row["id"],
-                "judge": row["judge"] or told.nobody,
+                "judge": row["judge"] or archive.nobody,
                 "order": row["judge_order"],
                 "kind": row["kind"],
                 "state": "voted" if row["id"] in standing else "void",
@@ -43,8 +43,8 @@ def matchup_lines(told: Any) -> Rows:
         )
 
 
-def vote_lines(told: Any) -> Rows:
-    for file, number, row in told.table("votes"):
+def vote_lines(archive: Any) -> Rows:
+    for file, number, row in archive.table("votes"):
         if row["winner"] not in OUTCOMES:
             raise BadLine(
                 file, number, "winner", f"must be one of {', '.join(OUTCOMES)}, not {str(row['winner'])[:40]!r}"
@@ -58,8 +58,8 @@ def vote_lines(told: Any) -> Rows:
             number,
             {
                 **same,
-                "run": told.run["code"],
-                "suite": told.run["suite"],
+                "run": archive.run["code"],
+                "suite": archive.run["suite"],
                 "judge": row["judge"],
                 "prompt_text": row["prompt"],
                 "left_model": row["model_a"],
