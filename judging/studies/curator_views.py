@@ -143,7 +143,7 @@ def preview(request: UserRequest, code: str, study: str, place: str) -> HttpResp
         template = "studies/end.html"
         context |= end_context(shown, content, place, own_code="EXAMPLE" if place == "done" else None)
     elif place == "door":
-        template = "studies/door.html"
+        template = "studies/entry.html"
         context |= {"form": NameForm() if content.ask_name else None, "total": len(steps_of(content))}
     else:
         template = "studies/step.html"

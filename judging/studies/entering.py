@@ -89,7 +89,7 @@ def refuse_second_seat(study: Study, content: Content, visitor: Visitor) -> None
         )
 
 
-def check_door(study: Study, content: Content, visitor: Visitor) -> None:
+def check_entry(study: Study, content: Content, visitor: Visitor) -> None:
     """EntryError where a newcomer cannot come in now."""
     if content.platform and not visitor.external_id:
         raise EntryError(
@@ -127,7 +127,7 @@ def enter_study(*, study: Study, visitor: Visitor, code: str, name: str = "") ->
         return mine
     version = newest_version(study)
     content = content_of(version)
-    check_door(study, content, visitor)
+    check_entry(study, content, visitor)
     guest = User.objects.create(username=f"guest-{code}", password=make_password(None))
     return Participation.objects.create(
         code=code,

@@ -18,7 +18,7 @@ from generation.suites.studies.study import Study as Content
 from judging.models import Participation, Study
 from judging.pairs.serving import screen_of
 from judging.studies import walking
-from judging.studies.entering import EntryError, Visitor, check_door, enter_study, is_overdue, present, read_visitor
+from judging.studies.entering import EntryError, Visitor, check_entry, enter_study, is_overdue, present, read_visitor
 from judging.studies.forms import ConsentForm, NameForm, QuestionsForm, ReceiptForm
 from judging.studies.privacy import stored_data, withdraw_participation
 from judging.studies.steps import CHECK, CONSENT, JUDGE, TITLES, questions_of, steps_of
@@ -58,7 +58,7 @@ def door(request: HttpRequest, code: str) -> HttpResponse:
         if known := present(study, visitor):
             content = content_of(known.version)
         else:
-            check_door(study, content, visitor)
+            check_entry(study, content, visitor)
         if request.method == "POST":
             return _let_in(request, study, visitor)
     except EntryError as error:
@@ -74,7 +74,7 @@ def door(request: HttpRequest, code: str) -> HttpResponse:
         "entry": ENTRY.sign(new_code()),
         "total": len(steps_of(content)),
     }
-    return render(request, "studies/door.html", context)
+    return render(request, "studies/entry.html", context)
 
 
 def _turned_away(request: HttpRequest, study: Study, content: Content, error: EntryError) -> HttpResponse:
