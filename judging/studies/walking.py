@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils.timezone import now
 
 from generation.models import Event, Run
@@ -193,8 +193,9 @@ def end_participation(participation: Participation, outcome: str, *, reason: str
 
 @transaction.atomic
 def return_participants(*, study: Any, ids: list[str], by: Any, reason: str = "") -> tuple[int, list[str]]:
-    """What the platform says came back: free these places. Says how many, and which ids are unknown or had ended."""
-    rows = {row.external_id: row for row in study.participations.filter(external_id__in=ids)}
+    """Free the places of these platform ids or participants' codes. Says how many, and which are unknown or had ended."""
+    chosen = study.participations.filter(Q(external_id__in=ids) | Q(code__in=ids))
+    rows = {row.code: row for row in chosen} | {row.external_id: row for row in chosen if row.external_id}
     ended = [
         external
         for external in dict.fromkeys(ids)

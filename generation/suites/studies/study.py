@@ -138,6 +138,10 @@ class Study:
                 "Participants return to the platform with a code, and “done” has none: copy the platform's completion "
                 "code to outcomes: done: code."
             )
+        if self.places is not None and self.minutes is None:
+            faults.append(
+                "The places are limited and the time is not: whoever leaves would keep a place for good. Add minutes."
+            )
         keys = [
             question.key for question in (*self.profile, *(self.check.questions if self.check else ()), *self.closing)
         ]

@@ -44,7 +44,7 @@ class Browser:
 def test_a_storm_of_participants_loses_and_doubles_nothing():
     study = make_study(
         make_run(entrants=4, prompts=6),
-        pairs=4, places=7, platform=PLATFORM, outcomes=TEXTS, consent=CONSENT, profile=PROFILE, closing=CLOSING,
+        pairs=4, places=7, minutes=60, platform=PLATFORM, outcomes=TEXTS, consent=CONSENT, profile=PROFILE, closing=CLOSING,
     )  # fmt: skip
     diary = Diary()
 

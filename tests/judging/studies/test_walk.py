@@ -245,7 +245,7 @@ def test_an_unknown_browser_is_sent_back_to_its_link():
 
 
 def test_a_full_study_says_so_and_a_returned_place_is_free_again():
-    study = make_study(platform="prolific", places=1, votes_of_dropouts="drop")
+    study = make_study(platform="prolific", places=1, minutes=10, votes_of_dropouts="drop")
     first, second = Guest(study, "?PROLIFIC_PID=one"), Guest(study, "?PROLIFIC_PID=two")
     first.enter()
     first.judge(2)
@@ -260,6 +260,21 @@ def test_a_full_study_says_so_and_a_returned_place_is_free_again():
     assert second.participation().external_id == "two"
     assert "You ended: returned." in first.page()
     assert first.participation().seat.weight == 0
+
+
+def test_a_curator_frees_the_place_of_a_guest_by_the_code():
+    study = make_study(places=1, minutes=10)
+    guest = Guest(study)
+    guest.enter()
+    curator = Client()
+    curator.force_login(make_curator())
+    page = f"/runs/{study.run.code}/studies/{study.code}/"
+
+    shown = curator.get(page).content.decode()
+    curator.post(f"{page}returns/", {"ids": guest.participation().code})
+
+    assert guest.participation().code in shown and "Participants returned the study" in shown
+    assert guest.participation().outcome == "returned"
 
 
 def test_a_place_whose_time_is_up_is_freed_and_its_votes_are_kept():

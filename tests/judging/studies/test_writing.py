@@ -71,6 +71,11 @@ def test_ends_that_nobody_can_reach_need_no_text():
     assert parse_study(source(outcomes=texts)).faults() == []
 
 
+def test_limited_places_without_a_time_limit_are_a_fault():
+    assert "Add minutes" in parse_study(source(places=5)).faults()[0]
+    assert not parse_study(source(places=5, minutes=20)).faults()
+
+
 @pytest.mark.django_db
 def test_a_study_with_a_fault_does_not_open(client, curator):
     study = make_study(is_open=False, consent=CONSENT, outcomes={"done": {"text": "Thanks."}})
