@@ -12,7 +12,7 @@ ENTRY = re.compile(r'name="entry" value="([^"]+)"')
 STEP = re.compile(r'name="step" value="([^"]+)"')
 CODE = re.compile(r'id="code">\s*([A-Za-z0-9]+)\s*<')
 FORGED = ("", "a" * 200, "{{%PROLIFIC_PID%}}", "x\x00y", "<b>", "../..")
-ANSWERS = {"consent": {"statement_0": "on"}, "profile": {"age": "18 or older"}, "closing": {"remarks": "fine"}}
+ANSWERS = {"consent": {"statement_0": "on"}, "profile": {"q-age": "18 or older"}, "closing": {"q-remarks": "fine"}}
 PATIENCE = 60  # pages, more than any way to the end has
 
 
@@ -80,7 +80,7 @@ def _enter(mine: Browser, door: str, random: Random, diary: Diary) -> None:
 def _answer(mine: Browser, study: str, step: str, random: Random, diary: Diary) -> None:
     path = f"/study/{study}/step/"
     if random.random() < 0.15:  # a stale tab, or somebody who tries to skip ahead
-        mine.post(path, {"step": random.choice(["judge", "closing", "consent", "profile"]), "remarks": "early"})
+        mine.post(path, {"step": random.choice(["judge", "closing", "consent", "profile"]), "q-remarks": "early"})
         diary.met["out of order"] += 1
     mine.post(path, {"step": step, **ANSWERS.get(step, {})}, twice=random.random() < 0.2)
 

@@ -23,7 +23,9 @@ class ConsentForm(forms.Form):
 
 
 class QuestionsForm(forms.Form):
-    """One field for each question of a step."""
+    """One field for each question of a step, under a prefix: no key collides with the form's own fields."""
+
+    prefix = "q"
 
     def __init__(self, questions: tuple[Question, ...], *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -64,6 +64,8 @@ class Guest:
         return self.client.post(self.door, {"entry": entry[1], **fields})
 
     def pass_step(self, step, **fields):
+        if step != "consent":
+            fields = {f"q-{key}": value for key, value in fields.items()}
         return self.client.post(self.here, {"step": step, **fields})
 
     def page(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -119,6 +120,17 @@ def test_a_check_has_so_many_tries():
     assert "you have 1 try left" in " ".join(again.split())
     assert "You ended: screened_out." in guest.page()
     assert guest.participation().reason == "failed the comprehension check"
+
+
+def test_a_question_may_have_the_key_of_a_field_of_the_form():
+    guest = Guest(make_study(profile=[{"key": "step", "text": "Which?", "kind": "text"}], instructions="Read."))
+    guest.enter()
+    page = guest.page()
+    field = re.search(r'<textarea name="([^"]+)"', page)[1]
+
+    guest.client.post(guest.here, {"step": "profile", field: "mine"})
+
+    assert guest.participation().answers.get().value == "mine"
 
 
 def test_a_stale_tab_overwrites_nothing():
