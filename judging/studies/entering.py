@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.timezone import now
 
+from benchsite.lib.text import clean_text
 from generation.models import Run
 from generation.suites.studies.study import Study as Content
 from judging.models import Participation, Study
@@ -48,7 +49,7 @@ def read_visitor(content: Content, query: Mapping[str, str]) -> Visitor:
     if platform is None:
         return Visitor()
     external = query.get(platform.id, "").strip()
-    others = {name: query[name][:LONGEST_PARAMETER] for name in platform.others if query.get(name)}
+    others = {name: clean_text(query[name][:LONGEST_PARAMETER])[0] for name in platform.others if query.get(name)}
     if NOT_ACCEPTED in others.values():
         raise EntryError(
             "Accept the task first",

@@ -181,6 +181,14 @@ def test_one_id_has_one_seat_in_whatever_browser():
     assert study.participations.get().outcome == "done"
 
 
+def test_what_no_database_stores_is_replaced_in_a_link():
+    guest = Guest(make_study(platform="prolific"), "?PROLIFIC_PID=5f1&STUDY_ID=a%00b")
+
+    guest.enter()
+
+    assert guest.participation().parameters == {"STUDY_ID": "a\ufffdb"}
+
+
 def test_a_form_sent_twice_makes_one_guest():
     guest = Guest(make_study())
     page = guest.client.get(guest.door).content.decode()
