@@ -28,7 +28,11 @@ from judging.views.judges import STUDY
 PARTICIPATION = "participation"  # in the session
 WAS_THERE = "was_there"  # in the session: it came in before the participation ended
 BACKEND = "django.contrib.auth.backends.ModelBackend"
-ENTRY = signing.Signer(salt="study-entry")
+
+
+def _signer(study: Study) -> signing.Signer:
+    """Of the key in a study's entry form; another study's form is a forged one."""
+    return signing.Signer(salt=f"study-entry-{study.code}")
 
 
 def _study(code: str) -> Study:
@@ -71,7 +75,7 @@ def door(request: HttpRequest, code: str) -> HttpResponse:
         "account": "" if mine or not request.user.is_authenticated else request.user.get_username(),
         "visitor": visitor,
         "form": NameForm() if content.ask_name and not known else None,
-        "entry": ENTRY.sign(new_code()),
+        "entry": _signer(study).sign(new_code()),
         "total": len(steps_of(content)),
     }
     return render(request, "studies/entry.html", context)
@@ -86,7 +90,7 @@ def _turned_away(request: HttpRequest, study: Study, content: Content, error: En
 
 def _let_in(request: HttpRequest, study: Study, visitor: Visitor) -> HttpResponse:
     try:
-        entry = ENTRY.unsign(request.POST.get("entry", ""))
+        entry = _signer(study).unsign(request.POST.get("entry", ""))
     except signing.BadSignature:
         raise EntryError(
             "This page is out of date", "Open the study's link again; nothing was stored.", status=400

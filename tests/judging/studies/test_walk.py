@@ -255,6 +255,18 @@ def test_a_forged_form_is_refused():
     assert not Participation.objects.exists()
 
 
+def test_the_form_of_another_study_is_refused():
+    used, guest = Guest(make_study()), Guest(make_study())
+    page = used.client.get(used.door).content.decode()
+    entry = page.split('name="entry" value="')[1].split('"')[0]
+    used.client.post(used.door, {"entry": entry})
+
+    answer = guest.client.post(guest.door, {"entry": entry})
+
+    assert answer.status_code == 400
+    assert not guest.study.participations.exists()
+
+
 def test_an_unknown_browser_is_sent_back_to_its_link():
     guest = Guest(make_study())
 
