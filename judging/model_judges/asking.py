@@ -98,6 +98,8 @@ def ask_for_more(judge: Run, pairs: int, *, by: User | None = None) -> int:
     if judge.drawing_state == Run.Drawing.CANCELLED:
         raise RunError("This judge was cancelled; add it again with other instructions.")
     with transaction.atomic():
+        # Whoever asks at the same moment waits, and then knows these pairs.
+        Run.objects.select_for_update(no_key=True).get(pk=judge.pk)
         added = _ask(judge, run, min(pairs, MOST_PAIRS))
         if added:
             Run.objects.filter(pk=judge.pk).update(finished_at=None)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from generation.demo.server import Scripted
 from generation.files.import_samples import import_samples
@@ -92,6 +93,24 @@ def test_people_pairs_come_first_and_no_pair_twice(run):
     assert added == 7
     assert Counter(Counter(asked).values()) == {2: len(judged) + 12}
     assert judge.samples.filter(state=Sample.State.PENDING).count() == len(asked)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_who_ask_at_once_each_gets_pairs_of_its_own(run):
+    judge = add_model_judge(run, plan(run, pairs=2))
+
+    def ask_for_three(_):
+        try:
+            return ask_for_more(judge, 3)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        added = list(pool.map(ask_for_three, range(8)))
+
+    asked = [frozenset((facts["left"], facts["right"])) for facts in judge.prompts.values_list("facts", flat=True)]
+    assert added == [3] * 8
+    assert Counter(Counter(asked).values()) == {2: 2 + 8 * 3}
 
 
 def test_it_sees_pictures_and_the_prompt_and_no_names(run, demo):
