@@ -98,11 +98,11 @@ def worst_disagreements(paired: Paired, judge: int, *, most: int = 6) -> list[Di
     score = np.where(paired.sign[rows] > 0, outcome, 1 - outcome)
     units = np.unique(unit)
     n, sums = (np.bincount(unit, weights, len(paired.first))[units] for weights in (None, score))
-    mean, said = sums / n, paired.score[units, judge]
-    apart = np.abs(mean - said)
+    mean, score_of_judge = sums / n, paired.score[units, judge]
+    apart = np.abs(mean - score_of_judge)
     order = np.lexsort((units, -apart * n / (n + 1)))
     return [
-        Disagreement(int(units[i]), int(n[i]), float(mean[i]), float(said[i]))
+        Disagreement(int(units[i]), int(n[i]), float(mean[i]), float(score_of_judge[i]))
         for i in order[:most].tolist()
         if apart[i] > 0.25
     ]
