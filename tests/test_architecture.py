@@ -195,7 +195,7 @@ def test_every_folder_is_drawn():
 # Names of protocols that are the names of something else, too: a suite's field, and what a format asks to be scored by.
 OTHERWISE = {("benchsite/front/views.py", "rubric"), ("generation/suites/loading.py", "rubric")}
 OTHERWISE |= {("generation/formats/science_birds/__init__.py", "competition")}
-OTHERWISE |= {("judging/files/vote_files.py", "pairwise")}  # Label Studio's tag
+OTHERWISE |= {("judging/files/label_studio.py", "pairwise")}  # Label Studio's tag
 
 
 def test_nothing_outside_its_rooms_asks_for_a_protocol_by_name():

@@ -16,6 +16,7 @@ from benchsite.lib.json_lines import CHUNK, LONGEST_LINE, JsonError, json_chunks
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import csv_uncell
 from judging.files.conventions import Convention, convention_of
+from judging.files.label_studio import annotated_rows
 from judging.files.parquet import ParquetRows, open_parquet
 from judging.files.vote_lines import REQUIRED, VoteLine, vote_line
 
@@ -269,36 +270,8 @@ def _json(path: Path, *, largest: int) -> tuple[list[str], Iterator[Chunk]]:
     numbers: list[int] = []
     rows: list[Any] = []
     for number, task in enumerate(tasks, start=1):
-        for row in _annotated(task, path, number) if isinstance(task, dict) and "annotations" in task else [task]:
+        for row in annotated_rows(task, path, number) if isinstance(task, dict) and "annotations" in task else [task]:
             numbers.append(number)
             rows.append(row)
     names = next((list(row) for row in rows if isinstance(row, dict)), [])
     return names, iter([(numbers, rows, None)])
-
-
-def _annotated(task: dict[str, Any], path: Path, number: int) -> Iterator[dict[str, Any] | FileError]:
-    """One row an annotation of Label Studio; cancelled ones are none."""
-    data = task.get("data")
-    for annotation in task["annotations"] if isinstance(task["annotations"], list) else ():
-        if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
-            continue
-        results = annotation.get("result")
-        chosen = [part for part in results or () if isinstance(part, dict) and part.get("type") == "pairwise"]
-        if not isinstance(data, dict) or not chosen:
-            yield FileError(
-                str(path), number, "result", "has no pairwise choice; export a project with the Pairwise tag"
-            )
-            continue
-        who, seconds = annotation.get("completed_by"), annotation.get("lead_time")
-        yield {
-            **data,
-            "winner": {"left": "model_a", "right": "model_b"}.get(selected := _selected(chosen[0]), selected),
-            "judge": str(who.get("id") if isinstance(who, dict) else who) if who is not None else None,
-            "timestamp": annotation.get("created_at"),
-            "response_ms": round(seconds * 1000) if isinstance(seconds, int | float) else None,
-        }
-
-
-def _selected(result: dict[str, Any]) -> Any:
-    value = result.get("value")
-    return value.get("selected") if isinstance(value, dict) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
@@ -65,7 +65,7 @@ class ModelJudgeForm(forms.Form):
             names = sorted(load_profiles(settings.SUITES_DIR / "providers.yaml"))
         except SuiteError:
             names = []
-        self.fields["provider"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+        cast(forms.ChoiceField, self.fields["provider"]).choices = [(name, name) for name in names]
 
     def plan(self, run: Run) -> Plan:
         given = self.cleaned_data

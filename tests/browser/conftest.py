@@ -14,12 +14,17 @@ import pytest
 from django.core.signals import request_finished, request_started
 from playwright.sync_api import expect
 
+from generation.models import Sample
+from judging.pairs.serving import take_seat
+from tests.judging.make import make_run, make_seat
 from tests.services import find_chromium
 
 # What else axe would list takes longer than the rules, and the style sheets it would load again are our own.
 ONLY_VIOLATIONS = {"resultTypes": ["violations"], "preload": False}
 DESK, PHONE = {"width": 1280, "height": 720}, {"width": 360, "height": 740}
 FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run"
+
+CIRCLE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 99 99"><circle cx="50" cy="50" r="{}"/></svg>'
 
 # Whatever of a hostile page tries to act does so through one of these.
 SPY = """
@@ -148,3 +153,15 @@ def watch(page, live_server):
     page.add_init_script(SPY)
     yield seen
     assert (seen.elsewhere, seen.odd) == ([], [])
+
+
+@pytest.fixture
+def picture_url(live_server, log_in):
+    """The page of a judge of pictures."""
+    run = make_run(entrants=4, prompts=6, format="svg")
+    for sample in Sample.objects.all():
+        Sample.objects.filter(pk=sample.pk).update(drawing=CIRCLE.format(sample.pk % 50 + 1))
+    seat = make_seat(run, "alice", quota=40)
+    take_seat(seat.pk)
+    log_in(seat.judge)
+    return f"{live_server.url}/judge/{run.code}/"

@@ -14,7 +14,6 @@ from tests.judging.make import make_run, make_seat
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_waiting")]
 KEYS = {"a": "left", "d": "right", "s": "tie", "f": "fail"}
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 99 99"><circle cx="50" cy="50" r="{}"/></svg>'
 VOTES = "**/judge/vote/"
 
 
@@ -30,18 +29,6 @@ def seat(log_in):
 @pytest.fixture
 def judge_url(seat, live_server):
     return f"{live_server.url}/judge/{seat.run.code}/"
-
-
-@pytest.fixture
-def picture_url(live_server, log_in):
-    """The page of a judge of pictures."""
-    run = make_run(entrants=4, prompts=6, format="svg")
-    for sample in Sample.objects.all():
-        Sample.objects.filter(pk=sample.pk).update(drawing=SVG.format(sample.pk % 50 + 1))
-    seat = make_seat(run, "alice", quota=40)
-    take_seat(seat.pk)
-    log_in(seat.judge)
-    return f"{live_server.url}/judge/{run.code}/"
 
 
 def on_screen(page):

@@ -7,24 +7,10 @@ from playwright.sync_api import expect
 
 from generation.models import Entrant
 from judging.models import Matchup, Vote
-from judging.pairs.serving import take_seat
+from tests.browser.judge.conftest import sit
 from tests.browser.test_judge import on_screen, press, ready, settle
-from tests.judging.make import make_run, make_seat
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_waiting")]
-
-
-def sit(log_in, live_server, **judging):
-    run = make_run(entrants=4, prompts=6, attempts=2, **judging)
-    seat = make_seat(run, "alice", quota=40)
-    take_seat(seat.pk)
-    log_in(seat.judge)
-    return f"{live_server.url}/judge/{run.code}/"
-
-
-@pytest.fixture
-def judge_url(log_in, live_server):
-    return sit(log_in, live_server)
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from generation.models import Sample
-from tests.browser.judge.test_answers import judge_url  # noqa: F401
-from tests.browser.test_judge import picture_url, ready  # noqa: F401
+from tests.browser.test_judge import ready
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_waiting")]
 LOADED = """[...new Set(performance.getEntriesByType("resource").map((entry) => entry.name.split("/").at(-1))
@@ -15,7 +14,7 @@ LOADED = """[...new Set(performance.getEntriesByType("resource").map((entry) => 
 PLAIN = ["courier-prime-latin", "dejavu-sans-mono-latin", "fira-code-latin"]
 
 
-def test_plain_drawings_and_the_key_caps_need_the_small_files_only(page, judge_url):  # noqa: F811
+def test_plain_drawings_and_the_key_caps_need_the_small_files_only(page, judge_url):
     page.goto(judge_url.rpartition("/judge/")[0] + "/judge/")
     expect(page.locator("kbd", has_text="←").first).to_be_visible()
     page.evaluate("document.fonts.ready.then(() => null)")
@@ -30,7 +29,7 @@ def test_plain_drawings_and_the_key_caps_need_the_small_files_only(page, judge_u
     assert page.evaluate(LOADED) == PLAIN
 
 
-def test_voting_waits_for_the_symbols_of_a_drawing(page, judge_url, two_frames):  # noqa: F811
+def test_voting_waits_for_the_symbols_of_a_drawing(page, judge_url, two_frames):
     Sample.objects.update(drawing="☃ ♥\n(_)")
     held = []
     page.route("**/dejavu-sans-mono-symbols*", lambda route: held.append(route))
@@ -48,7 +47,7 @@ def test_voting_waits_for_the_symbols_of_a_drawing(page, judge_url, two_frames):
     assert page.evaluate("document.fonts.check('16px Consolas', '☃')")
 
 
-def test_pictures_need_no_font(page, picture_url):  # noqa: F811
+def test_pictures_need_no_font(page, picture_url):
     page.goto(picture_url)
     ready(page)
 
