@@ -5,8 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from generation.protocols import ranking_modules
-from ranking.archive.members import listed_members
-from ranking.views import api as api_views
+from ranking.api.site import api_urls
 from ranking.views import differences as difference_views
 from ranking.views import files as file_views
 from ranking.views import frontier as frontier_views
@@ -36,26 +35,12 @@ run_urls = [  # /runs/<code>/
     path("runs/<slug:code>/entrants/<slug:entrant>/", views.entrant, name="entrant"),
     path("runs/<slug:code>/drawings/<slug:sample>/", views.drawing, name="drawing"),
 ]
-api_urls = [  # /api/v1/
-    path("api/v1/", api_views.index, name="api"),
-    path("api/v1/runs", api_views.runs, name="api_runs"),
-    path("api/v1/runs/<slug:code>", api_views.run, name="api_run"),
-    path("api/v1/runs/<slug:code>/archive.zip", api_views.archive, name="api_archive"),
-    path("api/v1/runs/<slug:code>/samples", api_views.samples, name="api_samples"),
-    *(
-        path(f"api/v1/runs/<slug:code>/{kind}", api_views.listing_of(member.table, member.rows), name=f"api_{kind}")
-        for kind, member in listed_members().items()
-    ),
-    path("api/v1/runs/<slug:code>/standings", api_views.standings, name="api_standings"),
-    path("api/v1/runs/<slug:code>/leaderboard", api_views.leaderboard, name="api_leaderboard"),
-    path("api/<path:rest>", api_views.nothing, name="api_nothing"),
-]
 urlpatterns = [
     *(route for urls in ranking_modules("urls") for route in urls.urlpatterns),
     path("plan/", planning_views.plan, name="plan"),
     path("analysts/", token_views.tokens, name="tokens"),
     path("analysts/<slug:code>/revoke/", token_views.revoke, name="revoke_token"),
-    *api_urls,
+    *api_urls(),
     path("embed/<slug:code>/", share_views.embed, name="embed"),
     path("leaderboards/", views.leaderboards, name="leaderboards"),
     path("leaderboards/<slug:code>.png", share_views.publication_picture, name="publication_picture"),

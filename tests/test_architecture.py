@@ -54,6 +54,7 @@ ranking.public_states
 ranking.archive ranking.simulated
 ranking.dataset
 ranking.views
+ranking.api
 ranking.urls ranking.jobs ranking.admin ranking.management
 benchsite.front benchsite.operations
 benchsite

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from generation.files.export_samples import sample_line
-from generation.models import Measurement, ProviderCall, Reading, Run, Sample
+from generation.models import Entrant, LanguageModel, Measurement, Prompt, ProviderCall, Reading, Run, Sample
 
 Rows = Iterator[dict[str, Any]]
 PORTION = 2000
@@ -25,7 +25,7 @@ def same_names(*names: str) -> dict[str, str]:
     return {name: name for name in names}
 
 
-def model_rows(run: Run) -> Rows:
+def model_rows(run: Run, models: QuerySet[LanguageModel] | None = None) -> Rows:
     names = (
         "model_id",
         "label",
@@ -39,17 +39,17 @@ def model_rows(run: Run) -> Rows:
         "price_image_nano",
         "facts",
     )
-    return rows_of(run.models.order_by("id"), **same_names(*names, "refused_reason"))
+    return rows_of(run.models.order_by("id") if models is None else models, **same_names(*names, "refused_reason"))
 
 
-def prompt_rows(run: Run) -> Rows:
+def prompt_rows(run: Run, prompts: QuerySet[Prompt] | None = None) -> Rows:
     same = same_names("code", "position", "text", "subject", "category", "facts")
-    return rows_of(run.prompts.order_by("position"), prompt="key", **same)
+    return rows_of(run.prompts.order_by("position") if prompts is None else prompts, prompt="key", **same)
 
 
-def entrant_rows(run: Run) -> Rows:
+def entrant_rows(run: Run, entrants: QuerySet[Entrant] | None = None) -> Rows:
     same = same_names("team", "turns", "source", "python", "baseline", "approved", "disqualified", "is_demo")
-    entrants = run.entrants.order_by("id")
+    entrants = run.entrants.order_by("id") if entrants is None else entrants
     return rows_of(entrants, entrant="name", **same_names("code", "label", "note"), model_id="model__model_id", **same)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import AnonymousUser, User
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.templatetags.static import static
@@ -85,7 +88,7 @@ def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
         context["publish"] = PublishForm(initial={"title": str(fit.run)})
         if entry.has_ties:
             context["counting"] = CountingForm(instance=Counting.objects.filter(run=fit.run).first())
-    return show_page(request, entry.template, context, lambda shown: _document(request, fit, shown))
+    return show_page(request, entry.template, context, lambda shown: board_document(fit, request.user, shown))
 
 
 @require_GET
@@ -117,7 +120,7 @@ def download(request: HttpRequest, run: Run, form: str) -> HttpResponse:
     if fit is None or form not in ("json", "md", "csv"):
         raise Http404
     if form == "json":
-        return JsonResponse(stamped(_document(request, fit, {})), json_dumps_params={"ensure_ascii": False})
+        return JsonResponse(stamped(board_document(fit, request.user)), json_dumps_params={"ensure_ascii": False})
     text = fit.result.get("run", {}).get(form)
     if text is None:
         raise Http404
@@ -126,12 +129,14 @@ def download(request: HttpRequest, run: Run, form: str) -> HttpResponse:
     return as_file(text, f"LEADERBOARD-{run.suite}.csv", form)
 
 
-def _document(request: HttpRequest, fit: Fit, shown: dict[str, Any]) -> dict[str, Any]:
+def board_document(
+    fit: Fit, user: User | AnonymousUser, shown: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
     """The whole analysis, its judges by number. A frozen leaderboard's page says nothing of single judges, nor does this."""
     about = {"code": fit.code, "kind": fit.kind, "protocol": fit.protocol, "read_at": fit.read_at.isoformat()}
-    labels = judge_labels(fit.run, curator=request.user.is_staff)
+    labels = judge_labels(fit.run, curator=user.is_staff)
     document = {
-        **page_json.analysis(fit, labels, drawings_open=may_see_drawings(fit.run, request.user)),
+        **page_json.analysis(fit, labels, drawings_open=may_see_drawings(fit.run, user)),
         "run": fit.run.code,
         "suite": fit.run.suite,
         "demo": fit.run.is_demo,

@@ -104,10 +104,16 @@ def check_open(request: HttpRequest, run: Run, protocol: str) -> None:
 
 
 def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> HttpResponse:
+    context = public_context(run, protocol) | more
+    return show_page(request, "ranking/public_state.html", context, page_json.public_state)
+
+
+def public_context(run: Run, protocol: str) -> dict[str, Any]:
+    """What everybody may know of a run that people judge blind."""
     state, entrants = newest_state(run, protocol), list(run.entrants.all())
     standings = standings_of(state)
     entry = protocol_of(run, protocol)
-    context = {
+    return {
         "run": run,
         "protocol": protocol,
         "entry": entry,
@@ -115,9 +121,7 @@ def public_page(request: HttpRequest, run: Run, protocol: str, **more: Any) -> H
         "state": state,
         "sentence": public_sentence(run, state, labels_of(entrants), entry),
         **(standings_so_far(standings, entrants) if standings else {"rows": []}),
-        **more,
     }
-    return show_page(request, "ranking/public_state.html", context, page_json.public_state)
 
 
 def standings_so_far(standings: list[Any], entrants: list[Entrant]) -> dict[str, Any]:

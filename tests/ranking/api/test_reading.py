@@ -207,11 +207,20 @@ def test_nothing_can_be_written(client, run, token):
     for method in ("post", "put", "patch", "delete"):
         response = getattr(client, method)(f"/api/v1/runs/{run.code}", headers={"Authorization": f"Bearer {token}"})
         assert response.status_code == 405 and response["Allow"] == "GET, HEAD"
+        assert response["Content-Type"] == "application/problem+json" and response.json()["error"]["code"] == "method"
 
 
-def test_answers_are_kept_by_nobody(client, run, token):
-    response = client.get("/api/v1/runs", headers={"Authorization": f"Bearer {token}"})
-    assert response["Cache-Control"] == "no-store" and "Authorization" in response["Vary"]
+def test_an_answer_is_kept_by_its_token_alone_and_confirmed_by_its_tag(client, run, token):
+    headers = {"Authorization": f"Bearer {token}"}
+    first = client.get("/api/v1/runs", headers=headers)
+    again = client.get("/api/v1/runs", headers={**headers, "If-None-Match": first["ETag"]})
+    nobody = client.get("/api/v1/runs", headers={"If-None-Match": first["ETag"]})
+
+    assert first["Cache-Control"] == "private, no-cache" and "Authorization" in first["Vary"]
+    assert (again.status_code, again.content, nobody.status_code) == (304, b"", 401)
+    Run.objects.filter(pk=run.pk).update(label="other")
+    changed = client.get("/api/v1/runs", headers={**headers, "If-None-Match": first["ETag"]})
+    assert changed.status_code == 200 and changed["ETag"] != first["ETag"]
 
 
 def test_curator_gives_and_takes_back_a_token(client, run):

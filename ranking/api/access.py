@@ -1,0 +1,52 @@
+"""Who asks: a token within its limit, and the runs it may read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja.security import HttpBearer
+
+from generation.models import Run
+from generation.models.runs import RunQuerySet
+from judging.disclosure import drawings_are_open
+from ranking.api.problems import Problem, no_token, not_found
+from ranking.models import AnalystToken
+from ranking.tokens import seconds_to_wait, use_token
+
+
+class ApiRequest(HttpRequest):
+    """A request whose token was admitted."""
+
+    auth: AnalystToken
+
+
+class Token(HttpBearer):
+    """A token of the tokens page (/analysts/), sent as `Authorization: Bearer bench_…`. No cookie opens anything here."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> Any:
+        admitted = use_token(token.strip())
+        if admitted is None:
+            raise no_token()
+        if wait := seconds_to_wait(admitted):
+            raise Problem(429, "limit", f"Too many requests; try again in {wait} seconds.", Retry_After=str(wait))
+        return admitted
+
+
+def readable_runs(request: ApiRequest) -> RunQuerySet:
+    return Run.objects.of_drawings()
+
+
+def readable_run(request: ApiRequest, code: str) -> Run:
+    run = readable_runs(request).filter(code=code).first()
+    if run is None:
+        raise not_found("There is no run with this code.")
+    return run
+
+
+def open_run(request: ApiRequest, code: str) -> Run:
+    """A run whose drawings nobody may judge blind any more: an analyst may be a judge too."""
+    run = readable_run(request, code)
+    if not drawings_are_open(run):
+        raise Problem(409, "judging", "Its drawings, votes and standings can be read once judging is closed.")
+    return run

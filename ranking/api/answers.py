@@ -1,0 +1,71 @@
+"""What operations answer: JSON as the archive writes it, pages of rows by primary key, and how the OpenAPI document says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.signing import BadSignature, Signer
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from ninja import Query, Router
+
+from ranking.api.access import ApiRequest, Token
+from ranking.api.problems import Problem
+from ranking.api.schemas import Schema
+from ranking.archive.writing import dumped
+
+CURSOR = Signer(salt="ranking.api")
+MOST = 1000
+Limit = Query(100, ge=1, le=MOST, description="Rows of a page.")
+Cursor = Query("", description="The place to go on from, as `next` has it.")
+Rows = Callable[[QuerySet[Any]], Iterable[dict[str, Any]]]
+
+
+def json_response(value: Any, status: int = 200) -> HttpResponse:
+    return HttpResponse(dumped(value) + "\n", "application/json", status)
+
+
+def rows_page(request: ApiRequest, queryset: QuerySet[Any], rows: Rows, *, limit: int, cursor: str) -> HttpResponse:
+    """One page by primary key, so that a million rows cost no more than the first hundred."""
+    try:
+        after = int(CURSOR.unsign(cursor)) if cursor else 0
+    except (BadSignature, ValueError):
+        raise Problem(400, "cursor", "This cursor is not one of ours; start again without it.") from None
+    keys = list(queryset.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[: limit + 1])
+    page = queryset.filter(pk__in=keys[:limit]).order_by("pk")
+    following = None
+    if len(keys) > limit:
+        query = urlencode({"limit": limit, "cursor": CURSOR.sign(str(keys[limit - 1]))})
+        following = request.build_absolute_uri(f"{request.path}?{query}")
+    return json_response({"data": list(rows(page)), "next": following})
+
+
+def described(schema: Schema | None, media_type: str = "application/json", status: int = 200) -> Schema:
+    """What an operation answers when all is well."""
+    content = {"content": {media_type: {"schema": schema}}} if schema is not None else {}
+    return {"responses": {status: {"description": "OK", **content}}}
+
+
+def reading(
+    router: Router, path: str, name: str, answer: Schema, media_type: str = "application/json"
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An operation that changes nothing. Its function's docstring is what the document says of it."""
+
+    def added(view: Callable[..., Any]) -> Callable[..., Any]:
+        return router.api_operation(
+            ["GET", "HEAD"],
+            path,
+            auth=Token(),
+            url_name=name,
+            operation_id=name,
+            summary=summary_of(view),
+            openapi_extra=described(answer, media_type),
+        )(view)
+
+    return added
+
+
+def summary_of(view: Callable[..., Any]) -> str:
+    return (view.__doc__ or "").partition(".")[0]
