@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from django.contrib import auth
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -11,6 +11,7 @@ from django.contrib.auth.middleware import AuthenticationMiddleware as Base
 from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
+from django.db.models import QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 from django.utils.functional import SimpleLazyObject
@@ -18,24 +19,56 @@ from django.utils.timezone import now
 
 from benchsite.lib.database.prepared import CompiledQuery
 
+M = TypeVar("M")
 USUAL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 SESSION = CompiledQuery(lambda key: Session.objects.filter(session_key=key), str)
 ACCOUNT = CompiledQuery(lambda pk: User.objects.filter(pk=pk), int)
+REMEMBERED = 10_000  # sessions
+
+
+def _account_with_session(pk: int, key: str) -> QuerySet[User]:
+    session = Session.objects.filter(session_key=key)
+    columns = {name: Subquery(session.values(name)) for name in ("session_data", "expire_date")}
+    return User.objects.filter(pk=pk).annotate(**columns)
+
+
+ACCOUNT_WITH_SESSION = CompiledQuery(_account_with_session, int, str)
+_accounts: dict[str, int] = {}  # by session: whose it was when this process last saw it
 
 
 class SessionStore(db.SessionStore):
-    """A session in the database. What was read and found to be signed is not checked again."""
+    """A session in the database. What was read and found to be signed is not checked again.
+
+    Whose session it is stands inside it. Where this process has seen it before, the account of then is read along with it, and
+    counts if it is still the one that the session names.
+    """
+
+    account: User | None = None
 
     def load(self) -> dict[str, Any]:
-        row = next(iter(SESSION.rows(self.session_key or "")), None)
+        key = self.session_key or ""
+        pk = _accounts.get(key)
+        self.account = _first(ACCOUNT_WITH_SESSION.rows(pk, key)) if pk else None
+        # Annotated by the query; a session that ended has none.
+        row: Any = self.account if getattr(self.account, "session_data", None) else _first(SESSION.rows(key))
         if row is None or row.expire_date <= now():
-            self._session_key = None
+            self.account = self._session_key = None
             return {}
         return dict(_decoded(row.session_data))
 
     @classmethod
     def get_model_class(cls) -> type[Session]:
         return Session
+
+
+def _remember(key: str, pk: int) -> None:
+    if len(_accounts) >= REMEMBERED:
+        _accounts.clear()
+    _accounts[key] = pk
+
+
+def _first(rows: list[M]) -> M | None:
+    return next(iter(rows), None)
 
 
 @lru_cache(maxsize=4096)
@@ -55,8 +88,11 @@ def _account(request: HttpRequest) -> User | AnonymousUser:
     session = request.session
     key, backend = session.get(SESSION_KEY, ""), session.get(BACKEND_SESSION_KEY)
     if backend == USUAL_BACKEND and key.isascii() and key.isdigit():
-        user = next(iter(ACCOUNT.rows(int(key))), None)
+        pk = int(key)
+        read_along = getattr(session, "account", None)
+        user = read_along if read_along and read_along.pk == pk else _first(ACCOUNT.rows(pk))
         checked = session.get(HASH_SESSION_KEY, "")
         if user and user.is_active and constant_time_compare(checked, user.get_session_auth_hash()):
+            _remember(session.session_key or "", pk)
             return user
     return auth.get_user(request)

@@ -96,6 +96,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"]["ENGINE"] = "benchsite.lib.database.postgresql"
     DATABASES["default"]["OPTIONS"] = postgresql_options(DATABASES["default"].get("OPTIONS", {}))
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = env_bool("DATABASE_POOLER", False)
 

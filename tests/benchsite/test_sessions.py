@@ -51,3 +51,15 @@ def test_a_session_that_ended_is_nobody(client, judge, end):
     end(judge)
 
     assert page(client) == 302
+
+
+def test_a_session_that_names_another_account_since_is_that_accounts(client, judge):
+    other = make_seat(make_run()).judge
+    session = client.session
+    session["_auth_user_id"] = str(other.pk)
+    session["_auth_user_hash"] = other.get_session_auth_hash()
+    session.save()
+
+    response = client.get(reverse("judging:home"))
+
+    assert response.context["user"] == other
