@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import expect
 
 from generation.models import Sample
+from tests.browser.pages.test_face import PAGE_BYTES, loaded_bytes
 from tests.browser.test_judge import ready
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_waiting")]
@@ -45,6 +47,16 @@ def test_voting_waits_for_the_symbols_of_a_drawing(page, judge_url, two_frames):
 
     ready(page)
     assert page.evaluate("document.fonts.check('16px Consolas', '☃')")
+
+
+def test_a_pair_that_needs_every_font_file_is_light(page, judge_url):
+    Sample.objects.update(drawing="Łódź Ωж ∑≈ ☃♥ ╔═╗\n(_)")
+    page.goto(judge_url)
+    ready(page)
+    files = {path.stem for path in (settings.BASE_DIR / "static" / "fonts").glob("*.woff2")}
+
+    assert set(page.evaluate(LOADED)) == files
+    assert sum(loaded_bytes(page).values()) < PAGE_BYTES
 
 
 def test_pictures_need_no_font(page, picture_url):

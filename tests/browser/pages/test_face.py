@@ -111,8 +111,12 @@ def test_the_chosen_theme_stays_and_drawings_keep_their_paper(page, live_server,
 
 
 def weigh(page, url: str) -> dict[str, int]:
-    """The bytes that a page loads, by kind, as they are before compression."""
     page.goto(url)
+    return loaded_bytes(page)
+
+
+def loaded_bytes(page) -> dict[str, int]:
+    """What the page has loaded, by kind, as it is before compression; pictures are left out."""
     weights: dict[str, int] = {}
     for entry in page.evaluate(
         """[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
