@@ -211,6 +211,7 @@ PYTHON_PROGRAMS = env_bool("PYTHON_PROGRAMS", False)  # whether entrants' Python
 RETRY_SECONDS = env_int("RETRY_SECONDS", 2)  # the first wait after an error; it doubles, with jitter
 DRAW_IDLE_SECONDS = 1.0  # how often a run with nothing due is checked again
 DRAW_RELOAD_SECONDS = 15.0  # how soon a worker notices a run that was started, extended or given another budget
+ALIVE_SECONDS = 5.0  # how often a worker says that it still waits for its calls; after four times as long it seems lost
 PRICE_SECONDS = 60.0  # how soon a provider is asked again for missing prices
 MOST_COST_CHECKS = 5  # how often a provider is asked what a call cost
 # A public state of a run that people judge blind: see docs/judging.md.

@@ -187,7 +187,7 @@ class Crew:
             self.more |= bool(active.ended)
         self.tally.in_flight = sum(len(active.flying) for active in self.runs.values())
         if self.tally.in_flight and time.monotonic() >= self.alive_at:
-            self.alive_at = time.monotonic() + settings.DRAW_RELOAD_SECONDS
+            self.alive_at = time.monotonic() + settings.ALIVE_SECONDS
             await self._database(note_alive, self.worker)
         if self.report is not None:
             self.report(self.tally)

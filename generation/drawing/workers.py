@@ -13,6 +13,8 @@ from django.utils.timezone import now
 
 from generation.models import ProviderCall, Run
 
+MISSED = 4  # reports: one answer that takes all the time it may to be read delays two at most
+
 
 def worker_name() -> str:
     return f"{socket.gethostname()[:60]}, process {os.getpid()}"
@@ -50,7 +52,7 @@ class Workers:
 
 def workers_of(run: Run) -> Workers:
     calls = run.calls.filter(outcome=ProviderCall.Outcome.OPEN).exclude(worker="")
-    silent = Q(seen_at__lt=now() - timedelta(seconds=3 * settings.DRAW_RELOAD_SECONDS))
+    silent = Q(seen_at__lt=now() - timedelta(seconds=MISSED * settings.ALIVE_SECONDS))
     rows = (
         calls.order_by("worker")
         .values("worker")

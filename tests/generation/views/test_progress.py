@@ -57,8 +57,9 @@ def test_lost_worker_is_named_with_the_end_of_its_lease_and_no_time_left_is_gues
     run = start_run(make_suite(prompts=3, attempts=2))
     draw_some(run, 4)
     drawing.claim(ActiveRun(load_run(run.pk), worker="bench-1, process 4711"), wanted=2)
+    ProviderCall.objects.filter(outcome="open").update(seen_at=now() - timedelta(seconds=10))
     running = run_progress(run)
-    ProviderCall.objects.filter(outcome="open").update(seen_at=now() - timedelta(minutes=2))
+    ProviderCall.objects.filter(outcome="open").update(seen_at=now() - timedelta(seconds=21))
     lease = ProviderCall.objects.filter(outcome="open").first().lease_until
 
     page = client.get(f"/runs/{run.code}/").text
