@@ -12,7 +12,9 @@ from ranking.pairwise.model_judges.sentences import (
     HUMAN,
     coefficient,
     corrected_sentence,
+    decided_sentence,
     family_sentence,
+    few_sentence,
     position_sentence,
     share,
 )
@@ -40,20 +42,26 @@ def model_judges_context(fit: Fit, *, drawings_open: bool) -> dict[str, Any]:
 def _judge(judge: ModelJudgeResult, run: Run, labels: dict[str, str], *, drawings_open: bool) -> dict[str, Any]:
     agreement, habits = judge["agreement"], judge["habits"]
     people = agreement["among_people"]
+    votes, pairs, answers = agreement["votes"], people["pairs"], habits["answers"]
+    beyond_chance = {"kappa": "Cohen's κ, Fleiss' κ", "alpha": "Krippendorff's α", "ac1": "Gwet's AC1"}
     return {
         "result": judge,
+        "few": few_sentence(judge),
         "measures": [
-            ("Raw agreement", share(agreement["raw"]), share(people["raw"])),
-            ("Cohen's κ, Fleiss' κ", coefficient(agreement["kappa"]), coefficient(people["kappa"])),
-            ("Krippendorff's α", coefficient(agreement["alpha"]), coefficient(people["alpha"])),
-            ("Gwet's AC1", coefficient(agreement["ac1"]), coefficient(people["ac1"])),
+            ("Raw agreement", share(agreement["raw"], votes), share(people["raw"], pairs)),
+            *(
+                (label, coefficient(agreement[key], votes), coefficient(people[key], pairs))  # type: ignore[literal-required]
+                for key, label in beyond_chance.items()
+            ),
+            ("Says both good", share(habits["ties"], answers), share(habits["people_ties"], votes)),
+            ("Says both bad", share(habits["fails"], answers), share(habits["people_fails"], votes)),
         ],
-        "decided": share(agreement["decided"]),
+        "decided": decided_sentence(judge),
         "position": position_sentence(judge),
         "family": family_sentence(judge),
-        "ties": (share(habits["ties"]), share(habits["people_ties"])),
-        "fails": (share(habits["fails"]), share(habits["people_fails"])),
-        "categories": [(row["category"], row["votes"], share(row["raw"])) for row in agreement["by_category"]],
+        "categories": [
+            (row["category"], row["votes"], share(row["raw"], row["votes"])) for row in agreement["by_category"]
+        ],
         "worst": [_worst(case, run, labels) for case in judge["worst"]] if drawings_open else [],
     }
 

@@ -3,27 +3,51 @@
 from __future__ import annotations
 
 from benchsite.lib.text import markdown_cell
-from benchsite.templatetags.wording import percent
+from benchsite.templatetags.wording import percent, thousands
 from ranking.pairwise.model_judges.document import CorrectedResult, ModelJudgeResult, ModelJudgesResult
 from ranking.results import EstimateResult
 from ranking.words import counted
 
 SIMULATED = "simulated"
+FEWEST = 30  # votes or pairs under which a figure about agreement is not shown: it would be off by a fifth or more
+TOO_FEW = "too few yet"
 HUMAN = "Ratings on this board come from people alone. Model judges are compared with them here, and never counted as people."
 
 
-def share(estimate: EstimateResult) -> str:
-    """72% (68%–76%)."""
+def share(estimate: EstimateResult, count: int) -> str:
+    """72% (68%–76%), from so many votes or pairs."""
+    if count < FEWEST:
+        return TOO_FEW
     limits = "" if estimate["low"] is None else f" ({percent(estimate['low'])}–{percent(estimate['high'])})"
     return f"{percent(estimate['value'])}{limits}"
 
 
-def coefficient(estimate: EstimateResult) -> str:
-    """0.41 (0.33 to 0.49)."""
+def coefficient(estimate: EstimateResult, count: int) -> str:
+    """0.41 (0.33 to 0.49), from so many votes or pairs."""
+    if count < FEWEST:
+        return TOO_FEW
     if estimate["value"] is None:
         return "–"
     limits = "" if estimate["low"] is None else f" ({estimate['low']:.2f} to {estimate['high']:.2f})"
     return f"{estimate['value']:.2f}{limits}".replace("-", "−")
+
+
+def few_sentence(judge: ModelJudgeResult) -> str:
+    """Instead of figures that rest on next to nothing, as while a judge is still being asked; empty where there is enough."""
+    votes = judge["agreement"]["votes"]
+    if votes >= FEWEST:
+        return ""
+    return f"Too few yet: people cast {counted(votes, 'vote')} on pairs it also judged. Figures are shown from {FEWEST} on."
+
+
+def decided_sentence(judge: ModelJudgeResult) -> str:
+    agreement = judge["agreement"]
+    votes = agreement["decided_votes"]
+    if votes < FEWEST:
+        return "Both preferred one drawing on too few of them yet."
+    return (
+        f"Where both preferred one drawing, they agree in {share(agreement['decided'], votes)} of {thousands(votes)}."
+    )
 
 
 def corrected_sentence(corrected: CorrectedResult) -> str:
@@ -42,9 +66,11 @@ def position_sentence(judge: ModelJudgeResult) -> str:
     habits = judge["habits"]
     if not habits["both_orders"]:
         return "No pair was judged in both orders."
+    if habits["both_orders"] < FEWEST:
+        return "Too few pairs were judged in both orders yet."
     return (
-        f"Prefers the drawing shown first in {share(habits['first'])} of decided answers; the two orders contradict each "
-        f"other on {share(habits['contradicts'])} of {counted(habits['both_orders'], 'pair')}."
+        f"Prefers the drawing shown first in {share(habits['first'], habits['answers'])} of decided answers; the two orders contradict each "
+        f"other on {share(habits['contradicts'], habits['both_orders'])} of {counted(habits['both_orders'], 'pair')}."
     )
 
 
@@ -53,6 +79,8 @@ def family_sentence(judge: ModelJudgeResult) -> str:
     gap = habits["own_family"]
     if not habits["own_votes"] or gap["value"] is None:
         return "It was not asked about drawings of its own family."
+    if habits["own_votes"] < FEWEST:
+        return "Too few votes are on pairs with a drawing of its own family yet."
     limits = (
         ""
         if gap["low"] is None or gap["high"] is None
@@ -70,12 +98,13 @@ def models_markdown(models: ModelJudgesResult) -> list[str]:
     head = "| Judge | Agrees with people | People with each other | κ | α | AC1 | First shown | Ties | Both bad | Unreadable |"
     lines = [head, "| :-- |" + " --: |" * 9]
     for judge in models["judges"]:
-        agreement, habits = judge["agreement"], judge["habits"]
+        agreement, habits, people = judge["agreement"], judge["habits"], judge["agreement"]["among_people"]
         name = markdown_cell(judge["judge"]) + (f" ({SIMULATED})" if judge["simulated"] else "")
         cells = [
-            *(name, share(agreement["raw"]), share(agreement["among_people"]["raw"])),
-            *(coefficient(agreement[key]) for key in ("kappa", "alpha", "ac1")),
-            *(share(habits["first"]), share(habits["ties"]), share(habits["fails"]), str(judge["unreadable"])),
+            *(name, share(agreement["raw"], agreement["votes"]), share(people["raw"], people["pairs"])),
+            *(coefficient(agreement[key], agreement["votes"]) for key in ("kappa", "alpha", "ac1")),
+            *(share(habits[key], habits["answers"]) for key in ("first", "ties", "fails")),
+            str(judge["unreadable"]),
         ]
         lines.append("| " + " | ".join(cells) + " |")
     parts = ["## Model judges", HUMAN, "\n".join(lines), corrected_sentence(models["corrected"])]

@@ -11,6 +11,7 @@ from django.core.management import CommandError
 from benchmarks.numbers.model_worlds import SimulatedModel, simulate_judged
 from benchmarks.numbers.worlds import BASE
 from ranking.pairwise.model_judges.document import ModelJudgesResult
+from ranking.pairwise.model_judges.sentences import FEWEST, few_sentence
 from ranking.statistics.votes import OUTCOMES
 from tests.ranking.pairwise.test_analyse import analyse
 from tests.ranking.pairwise.vote_lines import write_lines
@@ -70,6 +71,19 @@ def test_the_markdown_has_a_section_that_says_who_is_simulated(files):
     assert "## Model judges" in text
     assert "model-judge-0 (simulated)" in text
     assert "human votes, the model judges are worth" in text
+
+
+def test_figures_that_rest_on_next_to_nothing_are_not_shown(tmp_path):
+    judged = simulate_judged(replace(BASE, votes=20), (SimulatedModel(0.85),), seed=2, times=4)
+    votes = write_lines(tmp_path / "votes.jsonl", lines(judged.people))
+    models = write_lines(tmp_path / "model_votes.jsonl", lines(judged.models, model="acme/seer-1"))
+
+    text = analyse(votes, "--model-votes", models, "--format", "md")
+    (judge,) = json.loads(analyse(votes, "--model-votes", models))["model_judges"]["judges"]
+
+    assert "too few yet | too few yet | too few yet | too few yet | too few yet" in text
+    assert few_sentence(judge).startswith("Too few yet: people cast 17 votes on pairs it also judged.")
+    assert few_sentence({"agreement": {"votes": FEWEST}}) == ""
 
 
 def test_a_file_of_model_votes_is_never_taken_for_peoples(files):
