@@ -136,6 +136,7 @@ class Format(ABC):
     name: str
     shown_as: Literal["text", "image"]
     example: str  # an answer that `extract` accepts
+    label: str = ""  # its name on pages, where `name` in words is not one: "ASCII art"
     version: int = 1  # raised when extraction rules change, so that old readings can be told apart
     measure_backends: tuple[str, ...] = ("builtin",)  # the first is quick enough to measure while drawing
     shown_in_fonts: bool = False  # text: judges see it in three fonts and can mark those in which it breaks
@@ -206,6 +207,10 @@ class Format(ABC):
     def xml(self, drawing: str) -> str:
         """The drawing as a file for the program it was made for."""
         raise NotImplementedError(f"{self.name} writes no XML.")
+
+    @property
+    def title(self) -> str:
+        return self.label or self.name.replace("_", " ").capitalize()
 
     @property
     def has_xml(self) -> bool:

@@ -75,7 +75,7 @@ def key_of(profile: Profile) -> str:
     key = os.environ.get(profile.key_env, "").strip()
     if not key:
         raise ProviderError(
-            "pause_run", "bad_credentials", f"Provider {profile.name} needs a key: set {profile.key_env} and resume."
+            "pause_run", "bad_credentials", f"Provider {profile.name} needs a key: set {profile.key_env} and restart."
         )
     if not (key.isascii() and key.isprintable()):
         # An HTTP library would quote the whole header in its complaint, so it never gets to see such a key.

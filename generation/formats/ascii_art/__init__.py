@@ -44,6 +44,7 @@ class AsciiArt(Format):
     """The rules of docs/suites/ascii.md."""
 
     name = "ascii_art"
+    label = "ASCII art"
     version = 3  # tokens are counted here where the provider does not
     shown_as = "text"
     example = "```\n /\\_/\\\n( o.o )\n > ^ <\n```"

@@ -23,6 +23,7 @@ class ScienceBirds(Format):
     """How Science Birds levels are read, measured and shown; the drawing is the plain list of calls."""
 
     name = "science_birds"
+    label = "Science Birds"
     version = 2  # calls of blocks that do not exist lose their block, as in the competition's extraction
     shown_as = "image"
     example = "```\ndrop_block('b11', 4)\ndrop_block('b11', 6)\ndrop_block('b31', 5)\n```"

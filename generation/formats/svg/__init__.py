@@ -29,6 +29,7 @@ class SvgFormat(Format):
     """The `svg` format; a drawing is the judged copy, shown only through `<img>`."""
 
     name = "svg"
+    label = "SVG"
     version = 2  # CSS is read by the standard's grammar
     shown_as = "image"
     example = (
