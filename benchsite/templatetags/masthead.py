@@ -20,6 +20,7 @@ PARTS = {
     "password_change": "account",
     "password_change_done": "account",
 }
+CURATORS = {f"ranking:{page}" for page in ("dataset", "import_run", "import_grades", "tokens", "plan")}
 
 
 @register.simple_tag(takes_context=True)
@@ -29,6 +30,6 @@ def part(context: template.Context) -> str:
     match = request and request.resolver_match
     if not match:
         return ""
-    if match.app_name == "judging" and match.route.startswith("runs/"):  # curators' pages
+    if match.view_name in CURATORS or (match.app_name == "judging" and match.route.startswith("runs/")):
         return "runs"
     return PARTS.get(match.app_name or match.view_name, "")

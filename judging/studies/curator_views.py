@@ -129,10 +129,10 @@ def set_state(request: UserRequest, code: str, study: str, verb: str) -> HttpRes
 @never_cache
 @require_GET
 def preview(request: UserRequest, code: str, study: str, place: str) -> HttpResponse:
-    """A page as participants meet it: the door, a step or an end. Nothing is stored."""
+    """A page as participants meet it: the first page, a step or an end. Nothing is stored."""
     shown = _study(code, study)
     content = content_of(newest_version(shown))
-    places = ["door", *steps_of(content), *(name for name in OUTCOMES if content.reaches(name))]
+    places = ["entry", *steps_of(content), *(name for name in OUTCOMES if content.reaches(name))]
     if place not in places:
         raise Http404
     context: dict[str, Any] = {"study": shown, "content": content, "preview": True, "run": shown.run}
@@ -142,7 +142,7 @@ def preview(request: UserRequest, code: str, study: str, place: str) -> HttpResp
     if place in OUTCOMES:
         template = "studies/end.html"
         context |= end_context(shown, content, place, own_code="EXAMPLE" if place == "done" else None)
-    elif place == "door":
+    elif place == "entry":
         template = "studies/entry.html"
         context |= {"form": NameForm() if content.ask_name else None, "total": len(steps_of(content))}
     else:

@@ -237,7 +237,7 @@ ADDRESSES = {
     "judging:study": Row(CURATORS, CURATORS_405, ("@run", "@study")),
     "judging:edit_study": Row(CURATORS, CURATORS, ("@run", "@study")),
     "judging:study_returns": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@study")),
-    "judging:preview_study": Row(CURATORS, CURATORS_405, ("@run", "@study", "door")),
+    "judging:preview_study": Row(CURATORS, CURATORS_405, ("@run", "@study", "entry")),
     "judging:set_study_state": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@study", "pause")),
     "judging:decide": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@report")),
 }

@@ -95,7 +95,7 @@ def test_a_curator_writes_previews_and_opens_a_study(client, curator):
     run = make_run()
     made = client.post(f"/runs/{run.code}/studies/new/", {"source": source(**WHOLE)}).url
 
-    pages = ["door", "consent", "profile", "instructions", "check", "judge", "closing", "done", "refused"]
+    pages = ["entry", "consent", "profile", "instructions", "check", "judge", "closing", "done", "refused"]
     previews = {place: client.get(f"{made}preview/{place}/") for place in pages}
     client.post(f"{made}open/")
 
