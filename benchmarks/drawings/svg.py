@@ -7,7 +7,8 @@ import statistics
 import time
 
 from benchmarks.drawings.corpus import corpus_table
-from benchmarks.drawings.paint import frame_table, paint_table
+from benchmarks.drawings.moving import MOVING
+from benchmarks.drawings.paint import FAMILIES, Painter, family_table
 from benchmarks.figures.table import make_parser, show, write_json
 from generation.formats.base import Answer
 from generation.formats.svg import FORMAT
@@ -105,10 +106,10 @@ def main() -> None:
     show("Drawings as models write them", drawings)
     kept = [row for row in drawings if row["accepted"] and row["same pixels"]]
     figures |= {"corpus": len(drawings), "corpus_kept": len(kept)}
-    paint = paint_table()
+    paint = family_table(FAMILIES, Painter.seconds)
     show("Paint: adversarial shapes, as many as are accepted", paint)
     figures["slowest_paint_s"] = max(row["seconds"] for row in paint)
-    frames = frame_table()
+    frames = family_table(MOVING, Painter.frame_seconds)
     show("One frame of shapes that move", frames)
     figures["slowest_frame_s"] = max(row["seconds"] for row in frames)
     write_json(options.json, figures | {"paint": paint + frames})

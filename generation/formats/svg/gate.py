@@ -13,6 +13,7 @@ from generation.formats.svg.names import ANIMATION, PRIMITIVES
 from generation.formats.svg.paint.areas import Areas, Guess
 from generation.formats.svg.paint.costs import ELEMENT, FILTERED, STOP, Painting, declared_cost, numbers
 from generation.formats.svg.paint.dashes import Dashes
+from generation.formats.svg.paint.moments import worst_moment
 from generation.formats.svg.parsing import attributes_of, local
 from generation.formats.svg.paths import count_listed_points, count_path_points
 from generation.formats.svg.selectors import selectors_of, stylesheet_rules
@@ -85,11 +86,13 @@ def check_cost(root: etree._Element) -> set[str]:
     """
     for element in root.iter("*"):
         _check_numbers(element, local(element))
+    most, what = MAX_PAINT, "it"
+    if _moves(root):
+        most, what, root = MAX_FRAME, "each frame of it", worst_moment(root)
     points = _count_points(root)
     if points > MAX_POINTS:
         raise TooMuch("too_complex", f"The drawing has {points} points; {MAX_POINTS} are allowed.")
     dashes = Dashes(root)
-    most, what = (MAX_FRAME, "each frame of it") if _moves(root) else (MAX_PAINT, "it")
     cost, has_cycle = _expand(root, points, Painting(Guess(root), dashes))
     if cost.paint > most and cost.elements <= MAX_EXPANDED:  # then it is worth a closer look
         cost, has_cycle = _expand(root, points, Painting(Areas(root), dashes))

@@ -28,7 +28,27 @@ DEEP = re.compile(r"matrix|perspective|3d|skew|translatez|rotate[xy]|scalez|var\
 SCALED = re.compile(r"scale[xy]?(?:\(|:)([^();}]*+)", re.IGNORECASE)
 STROKE = re.compile(r"(?:^|[;{])stroke-width:([^;}]*+)")
 SIZES = frozenset(
-    ["r", "rx", "ry", "width", "height", "d", "points", "x2", "y2", "font-size", "stroke-width", "viewBox"]
+    [
+        "r",
+        "rx",
+        "ry",
+        "width",
+        "height",
+        "d",
+        "points",
+        "x1",
+        "y1",
+        "x2",
+        "y2",
+        "font-size",
+        "stroke-width",
+        "viewBox",
+        "textLength",
+        "letter-spacing",
+        "word-spacing",
+        "dx",
+        "dy",
+    ]
 )
 # Inside these, a unit may be anything: the box of what they are used on, a view box, the width of a stroke.
 RESCALED = frozenset(["marker", "symbol", "textPath"])
@@ -200,7 +220,7 @@ def _motion(css: str) -> tuple[float, bool]:
 def _animated(animation: etree._Element) -> float:
     """By how much an animation enlarges its parent; infinite where that cannot be told."""
     kind = animation.get("type", "")
-    if animation.get("attributeName", "").strip() in SIZES or "skew" in kind or animation.get("href"):
+    if animation.get("attributeName", "").strip() in SIZES or "skew" in kind:
         return math.inf
     if kind != "scale":
         return 1.0

@@ -42,6 +42,31 @@ def nested_patterns(length: int) -> str:
     return "".join(f'<pattern id="p{level}">{fill}</pattern>' for level, fill in enumerate(fills))
 
 
+def animated(name: str, values: str, more: str = "") -> str:
+    return f'<animate attributeName="{name}" values="{values}" dur="1s" repeatCount="indefinite" {more}/>'
+
+
+FILTERED = FULL.format('filter="url(#f)"')
+BLUR = '<filter id="f"><feGaussianBlur stdDeviation="2"/></filter>'
+LINES = "M0 0" + "".join(f"L{n * 37 % 100} {n * 61 % 100}" for n in range(10_000))
+GROWN = "".join(
+    f'<circle id="c{n}" cx="50" cy="50" r=".1" filter="url(#f)"/><g>' + animated("r", "1;60", f'href="#c{n}"') + "</g>"
+    for n in range(40)
+)
+# Cheap as they stand; an animation makes them dear.
+MOVED = (
+    f'<filter id="f"><feGaussianBlur stdDeviation=".1">{animated("stdDeviation", ".1;100")}</feGaussianBlur></filter>{FILTERED * 16}',
+    f'<filter id="f"><feGaussianBlur id="b" stdDeviation=".1"/></filter>{FILTERED * 16}<g>{animated("stdDeviation", "9;99", """href="#b" """)}</g>',
+    f'<filter id="f"><feTurbulence>{animated("numOctaves", "1;2", """accumulate="sum" """)}</feTurbulence></filter>{FILTERED * 9}',
+    f'<filter id="f"><feMorphology radius="0">{animated("radius", "0;20")}</feMorphology></filter>{FILTERED * 6}',
+    f'<filter id="f" width=".01" height=".01"><feGaussianBlur/>{animated("width", ".01;3")}</filter>{FILTERED * 99}',
+    BLUR + f'<rect width="100" height="100">{animated("filter", "none;url(#f)")}</rect>' * 99,
+    f'<mask id="m">{CIRCLE}</mask>' + f'<rect width="100" height="100">{animated("mask", "none;url(#m)")}</rect>' * 200,
+    BLUR + GROWN,
+    f"<path>{animated('d', f'{LINES};{LINES}')}</path>",
+)
+
+
 @pytest.mark.parametrize(
     "inside, reason",
     [
@@ -99,6 +124,7 @@ def nested_patterns(length: int) -> str:
         ("<style>rect{-webkit-mask:linear-gradient(red,blue)}</style>" + FULL.format("") * 150, "too_complex"),
         (f'<g style="filter:{"blur(9px) " * 700}">{FULL.format("")}</g>', "too_complex"),
         (f'<text style="text-shadow:{",".join(["1px 1px 9px red"] * 500)}">a</text>', "too_complex"),
+        *((moved, "too_complex") for moved in MOVED),
         (
             '<linearGradient id="g">' + "<stop/>" * 400 + "</linearGradient>" + FULL.format('fill="url(#g)"') * 300,
             "too_complex",
