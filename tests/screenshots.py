@@ -15,8 +15,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.conftest import FLAGS
-from tests.services import chromium, free_port
+from tests.services import CHROMIUM_FLAGS, chromium, free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -90,7 +89,7 @@ def demo_site() -> Iterator[tuple[str, Browser, dict[str, str], dict[str, str]]]
         try:
             runs = wait_for_boards(site, log)
             with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS.split())
+                browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_FLAGS.split())
                 yield site, browser, runs, logins(folder)
                 browser.close()
         finally:

@@ -20,6 +20,8 @@ from psycopg import sql
 
 from benchsite.operations import valkey
 
+CHROMIUM_FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run"
+
 
 def free_port() -> int:
     """A port below those that outgoing connections get: none of them takes it while its server starts or is restarted."""

@@ -17,12 +17,11 @@ from playwright.sync_api import expect
 from generation.models import Sample
 from judging.pairs.serving import take_seat
 from tests.judging.make import make_run, make_seat
-from tests.services import find_chromium
+from tests.services import CHROMIUM_FLAGS, find_chromium
 
 # What else axe would list takes longer than the rules, and the style sheets it would load again are our own.
 ONLY_VIOLATIONS = {"resultTypes": ["violations"], "preload": False}
 DESK, PHONE = {"width": 1280, "height": 720}, {"width": 360, "height": 740}
-FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run"
 
 CIRCLE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 99 99"><circle cx="50" cy="50" r="{}"/></svg>'
 
@@ -41,7 +40,7 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args):
-    return {**browser_type_launch_args, "executable_path": find_chromium(), "args": FLAGS.split()}
+    return {**browser_type_launch_args, "executable_path": find_chromium(), "args": CHROMIUM_FLAGS.split()}
 
 
 @pytest.fixture
