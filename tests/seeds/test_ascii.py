@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
+from django.urls import reverse
 
 from generation.files.export_samples import sample_lines
 from generation.formats import get_format
@@ -18,7 +21,9 @@ from generation.models import Run
 from generation.suites.loading import load_suite
 from generation.suites.uploads import read_suite
 from generation.suites.yaml_source import SuiteError
-from tests.judging.make import make_run
+from judging.pairs.serving import take_seat
+from ranking.simulated.judges import simulate_judges
+from tests.judging.make import NAMES, make_run, make_seat
 
 HERE = Path(__file__).parent
 SEED = ("config.yaml", "models.yaml")
@@ -132,3 +137,61 @@ def test_a_temperature_can_be_left_to_the_providers_default(folder):
     (folder / "config.yaml").write_text(text)
 
     assert load_suite(folder).generation.temperature is None
+
+
+@pytest.fixture
+def judge_page(client, db):
+    """The page of a judge who has a pair before them."""
+    seat = make_seat(make_run())
+    take_seat(seat.pk)
+    client.force_login(seat.judge)
+    return client.get(reverse("judging:judge", args=[seat.run.code])).text
+
+
+def test_double_blind_model_names_are_hidden(judge_page):
+    assert "Draw thing" in judge_page
+    assert not [name for name in NAMES if name in judge_page]
+
+
+def test_each_candidate_is_rendered_three_times_in_a_vertical_stack_using_different_font_families(judge_page):
+    sides = re.findall(r'<section class="half".*?</section>', judge_page, re.DOTALL)
+    families = (django_settings.BASE_DIR / "static" / "css" / "fonts.css").read_text()
+
+    assert 'class="pair stack ' in judge_page
+    assert [re.findall(r"art font-(\d)", side) for side in sides] == [["1", "2", "3"]] * 2
+    assert re.findall(r'--art-font-\d: "([\w ]+)"', families) == ["Courier New", "Consolas", "Fira Code"]
+
+
+def test_judge_input_a_left_d_right_s_tie_f_fail(judge_page):
+    keys = re.findall(r'name="outcome" value="(\w+)"[^>]* aria-keyshortcuts="(\w)"', judge_page)
+
+    assert {key: outcome for outcome, key in keys} == {"A": "left", "S": "tie", "D": "right", "F": "fail"}
+
+
+@pytest.fixture
+def leaderboard_md(tmp_path, db):
+    """What the analyst makes of the judgments that were saved."""
+    run = make_run(attempts=5)
+    simulate_judges(run, judges=4, votes=120)
+    call_command("export", "votes", run.code, out=tmp_path / "votes.jsonl")
+    out = StringIO()
+    call_command("analyse", str(tmp_path / "votes.jsonl"), "--format", "md", stdout=out)
+    return out.getvalue()
+
+
+def test_judgments_are_saved_to_votes_jsonl_and_the_analyst_generates_leaderboard_md_of_them(leaderboard_md):
+    parts = re.findall("^## (.*)", leaderboard_md, re.MULTILINE)
+
+    assert [part for part in parts if part in {"Overall Elo", "Category-specific Elo", "Consistency score"}] == [
+        "Overall Elo",
+        "Category-specific Elo",
+        "Consistency score",
+    ]
+    assert {"### animal", "### object"} <= {line.lower() for line in leaderboard_md.splitlines()}
+
+
+def test_a_stable_elo_ranking_has_a_95_percent_confidence_interval(leaderboard_md):
+    overall = leaderboard_md.split("## Overall Elo")[1].split("\n## ")[0]
+
+    assert "95%" in overall.split("\n|")[1]
+    assert len(re.findall(r"^\| *\d", overall, re.MULTILINE)) == 3
