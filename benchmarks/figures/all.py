@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.figures.promises import PROMISES, judge
 from benchmarks.figures.proof_page import write_page
-from benchmarks.figures.table import Row, machine_facts, make_parser, show, write_json
+from benchmarks.figures.table import Row, machine_facts, make_parser, show, write_json, yardstick
 from benchmarks.numbers.coverage import write_tables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,7 +81,7 @@ def main() -> None:
 def run(name: str, *, full: bool) -> Row:
     """One bench in a process of its own; its table goes to the screen, its JSON is kept."""
     print(f"\n=== {name}", flush=True)
-    start, load = time.monotonic(), os.getloadavg()[0]
+    start, load, speed = time.monotonic(), os.getloadavg()[0], yardstick()
     with tempfile.TemporaryDirectory(prefix="benchsite-all-") as folder:
         path = Path(folder) / "figures.json"
         command = [ROOT / "script" / "bench", name, "--json", str(path), *(["--full"] if full else [])]
@@ -92,6 +92,7 @@ def run(name: str, *, full: bool) -> Row:
         "full": full,
         "seconds": round(time.monotonic() - start, 1),
         "load": [round(load, 2), round(os.getloadavg()[0], 2)],
+        "yardstick": [speed, yardstick()],
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
         "figures": figures,

@@ -15,7 +15,8 @@ TOP = """# Proof
 How the software behaves under stress, and how fast it is. `script/bench all --write` regenerates this page (about 15 minutes
 on two quiet cores; `--full` takes hours), and `script/bench NAME` measures one part. All figures, including those not shown here, are in
 [proof.json](proof.json); `script/bench all --from docs/proof.json --only NAME --full --write` updates one part. Times depend on
-the machine named below; ratios less so. A missed target is marked **no**, with the cause under *Missed targets*.
+the machine named below, and on the day: the *yardstick* is the processor time of a fixed piece of Python before and after a bench.
+Ratios depend less on them. A missed target is marked **no**, with the cause under *Missed targets*.
 """
 # In the order of the page: the bench, its title, and what it does.
 PARTS = {
@@ -144,6 +145,7 @@ def source_of(name: str, bench: Row) -> str:
         return f"Not one run of `script/bench {name}`: its tables were made one by one.\n\n{markdown(bench['sources'])}"
     form = "full form" if bench["full"] else "short form"
     load = f"; machine load {bench['load'][0]} to {bench['load'][1]}" if bench["load"] else ""
+    load += "; yardstick {} and {} ms".format(*bench["yardstick"]) if bench.get("yardstick") else ""
     tree = f", commit {bench['commit']}" if bench.get("commit") else ""
     return f"`script/bench {name}`, {form}, {bench['at'][:16]} UTC{tree}: {bench['seconds']:.0f} s{load}."
 

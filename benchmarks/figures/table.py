@@ -9,6 +9,7 @@ import platform
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -65,6 +66,21 @@ def refresh(path: Path, mark: str, text: str) -> None:
     if not between.search(page):
         sys.exit(f"{path.name} has no place for {mark}: put <!-- {mark} --> and <!-- /{mark} --> there.")
     path.write_text(between.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page), encoding="utf-8")
+
+
+def yardstick() -> float:
+    """Milliseconds of processor time that a fixed piece of Python takes here and now: how fast the machine is just then.
+
+    Cores that are shared with other machines may take twice as long on one day as on another, at any load.
+    """
+
+    def once() -> float:
+        start = time.process_time()
+        rows = [{"id": number, "name": f"row {number * 7919 % 1000}", "share": number / 7} for number in range(4_000)]
+        json.loads(json.dumps(sorted(rows, key=lambda row: (row["name"], -row["share"]))))
+        return 1000 * (time.process_time() - start)
+
+    return round(min(once() for _ in range(15)), 2)
 
 
 def processor() -> str:
