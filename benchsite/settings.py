@@ -19,6 +19,7 @@ from benchsite.environment import (
     postgresql_options,
     secret_key,
 )
+from benchsite.lib.languages import LANGUAGES as TRANSLATIONS
 from benchsite.lib.progress_bar import Pace
 from benchsite.logs import logging_config
 
@@ -60,6 +61,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "benchsite.languages.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "benchsite.sessions.AuthenticationMiddleware",
@@ -81,7 +83,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["benchsite.templatetags.wording"],
+            "builtins": ["django.templatetags.i18n", "benchsite.templatetags.wording"],
         },
     }
 ]
@@ -130,6 +132,8 @@ UPLOAD_MEGABYTES = env_int("UPLOAD_MEGABYTES", 64)  # of a curator; others have 
 MESSAGE_TAGS = {messages.SUCCESS: "good", messages.WARNING: "warn", messages.ERROR: "bad"}
 
 LANGUAGE_CODE = "en-gb"
+LANGUAGES = [(LANGUAGE_CODE, "English (UK)"), *TRANSLATIONS.items()]  # of participants' pages; see docs/studies.md
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from benchsite.lib.languages.choosing import page_code
 from generation.models import Prompt, Run
 from generation.suites.suite import Judging
 
@@ -17,11 +18,17 @@ class Rules:
     judging: Judging
     categories: dict[str, str]
     pictured: dict[int, str] = field(default_factory=dict)  # codes of prompts with a reference picture, by primary key
+    translated: dict[int, dict[str, str]] = field(default_factory=dict)  # prompts' texts by language, by primary key
 
     @property
     def repeats(self) -> float:
         # A judge who was told the names would recognise the pair.
         return 0.0 if self.judging.reveal == "after_vote" else self.judging.repeats
+
+    def prompt_text(self, prompt: Prompt) -> str:
+        """In the language of the page, where the suite has it."""
+        texts = self.translated.get(prompt.pk)
+        return texts.get(page_code(), prompt.text) if texts else prompt.text
 
     def label(self, category: str) -> str:
         return self.categories.get(category, category)
@@ -39,4 +46,5 @@ def rules_of(run_code: str) -> Rules:
     config = Run.objects.values_list("config", flat=True).get(code=run_code)
     categories = {row["key"]: row["label"] for row in config.get("categories", [])}
     pictured = Prompt.objects.filter(run__code=run_code, picture__isnull=False).values_list("pk", "code")
-    return Rules(Judging(**config.get("judging", {})), categories, dict(pictured))
+    translated = Prompt.objects.filter(run__code=run_code, facts__has_key="texts").values_list("pk", "facts__texts")
+    return Rules(Judging(**config.get("judging", {})), categories, dict(pictured), dict(translated))

@@ -8,6 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,7 +28,8 @@ def refuse_many_reports(recent: int) -> None:
     if recent >= settings.REPORTS_AN_HOUR:
         raise RefusedError(
             "reports",
-            f"You reported {settings.REPORTS_AN_HOUR} drawings within an hour. Judge this one, or report it later.",
+            gettext("You reported %(count)s drawings within an hour. Judge this one, or report it later.")
+            % {"count": settings.REPORTS_AN_HOUR},
         )
 
 

@@ -17,7 +17,8 @@ APPS = ["generation", "judging", "ranking"]
 # From the ground up: a room imports itself and what stands on lines before its own. Rooms on one line do not know each other.
 ORDER = """
 benchsite.version benchsite.environment benchsite.logs benchsite.addresses benchsite.request_ids
-benchsite.lib benchsite.templatetags
+benchsite.lib
+benchsite.templatetags
 generation.formats
 generation.codes generation.images generation.money generation.protocols
 generation.suites

@@ -10,7 +10,9 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime, now
+from django.utils.translation import get_language_bidi, to_locale
 
+from benchsite.lib.languages.choosing import page_code
 from benchsite.version import VERSION
 
 register = template.Library()
@@ -20,6 +22,13 @@ THIN_SPACE = "\u202f"  # does not break
 @register.simple_tag
 def benchsite_version() -> str:
     return VERSION
+
+
+@register.simple_tag
+def page_language() -> SafeString:
+    """The attributes of <html> that say which language a page is in, and which way it runs."""
+    code = to_locale(page_code()).replace("_", "-")
+    return format_html('lang="{}" dir="{}"', code, "rtl" if get_language_bidi() else "ltr")
 
 
 @register.filter

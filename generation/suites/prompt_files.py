@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchsite.lib.languages import LANGUAGES
 from generation.images import FILE, LARGEST, LARGEST_TOGETHER, SUFFIXES, WIDEST, data_address
 from generation.suites import yaml_fields as read
 from generation.suites.prompts import Filled, TemplateError, expand_template, fill_placeholders, placeholders
+from generation.suites.studies.texts import in_languages
 from generation.suites.suite import Category, PromptEntry, Rubric
 from generation.suites.yaml_fields import optional
 from generation.suites.yaml_source import Node, load_yaml
@@ -24,6 +26,7 @@ SHAPES = {
 ROW_KEYS = ("key", "subject", "category", "facts", "image")
 SUBJECT = 200
 MOST_PROMPTS = 5000
+TEXTS = "texts"  # among a prompt's facts: what judges read in other languages
 SLOT_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
 
 
@@ -133,6 +136,14 @@ def _from_rows(
     return nodes, [_row(node, template, common, names, folder) for node in nodes]
 
 
+def _text_and_translations(node: Node) -> tuple[str, dict[str, str]]:
+    """What models are asked, and what judges read in other languages: the first text of a mapping, and the rest."""
+    languages = tuple(node.value) if isinstance(node.value, dict) and set(node.value) <= set(LANGUAGES) else ()
+    texts = in_languages(node, languages, read.text)
+    first = next(iter(texts), "")
+    return texts.pop(first, ""), texts
+
+
 def _row(node: Node, template: str | None, common: str, names: _Names, folder: Path) -> PromptEntry:
     if template is None:
         row = read.mapping(node, (*ROW_KEYS, "text"), ("text",))
@@ -146,7 +157,11 @@ def _row(node: Node, template: str | None, common: str, names: _Names, folder: P
     if names.required and not category:
         hint = f"use one of {', '.join(names.allowed)}"
         raise node.error("the prompt belongs to no stage", hint, reason="missing_key", key="category")
-    text = read.text(row["text"]) if template is None else _fill(node, template, subject, category, facts)
+    if template is None:
+        text, others = _text_and_translations(row["text"])
+        facts |= {TEXTS: others} if others else {}
+    else:
+        text = _fill(node, template, subject, category, facts)
     image = optional(row, "image", lambda child: read_image(child, folder), "")
     return PromptEntry(_row_key(node, row, subject or text), text, category, subject, facts, image)
 

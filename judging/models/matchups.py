@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
 
 from generation.models import CodeField, Entrant, Prompt, Run, Sample
 from judging.models.seats import Epoch, Seat
@@ -87,14 +88,14 @@ class Report(models.Model):
     """A judge's word that a drawing should not be judged; a curator decides."""
 
     class Reason(models.TextChoices):
-        BROKEN = "broken", "broken: it does not show properly"
-        SIGNED = "signed", "signed: it says who drew it"
-        OFFENSIVE = "offensive", "offensive"
+        BROKEN = "broken", _("broken: it does not show properly")
+        SIGNED = "signed", _("signed: it says who drew it")
+        OFFENSIVE = "offensive", _("offensive")
 
     class Side(models.TextChoices):
-        LEFT = "left", "left"
-        RIGHT = "right", "right"
-        BOTH = "both", "both"
+        LEFT = "left", _("left")
+        RIGHT = "right", _("right")
+        BOTH = "both", _("both")
 
     matchup = models.ForeignKey(Matchup, models.RESTRICT, related_name="reports")
     side = models.CharField(max_length=5, choices=Side.choices)

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.crypto import salted_hmac
 from django.utils.timezone import now
+from django.utils.translation import gettext_lazy as _
 
 from generation.models import CodeField, Run
 from judging.models.seats import Seat
@@ -76,14 +77,14 @@ class Participation(models.Model):
     """
 
     class Outcome(models.TextChoices):
-        RUNNING = "running", "running"
-        DONE = "done", "done"
-        REFUSED = "refused", "refused consent"
-        SCREENED_OUT = "screened_out", "screened out"
-        FAILED_GOLD = "failed_gold", "failed the attention checks"
-        TIMED_OUT = "timed_out", "timed out"
-        RETURNED = "returned", "returned"
-        NO_WORK_LEFT = "no_work_left", "no work left"
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+        REFUSED = "refused", _("refused consent")
+        SCREENED_OUT = "screened_out", _("screened out")
+        FAILED_GOLD = "failed_gold", _("failed the attention checks")
+        TIMED_OUT = "timed_out", _("timed out")
+        RETURNED = "returned", _("returned")
+        NO_WORK_LEFT = "no_work_left", _("no work left")
 
     code = CodeField()
     study = models.ForeignKey(Study, models.CASCADE, related_name="participations")
@@ -95,6 +96,7 @@ class Participation(models.Model):
     external_id = models.CharField(max_length=80, blank=True)
     parameters = models.JSONField(default=dict, blank=True, help_text="What else the platform's link said.")
     name = models.CharField(max_length=80, blank=True)
+    language = models.CharField(max_length=10, blank=True, help_text="Of the pages, when it was last seen.")
     outcome = models.CharField(max_length=20, choices=Outcome.choices, default=Outcome.RUNNING)
     reason = models.CharField(max_length=300, blank=True)
     consent_version = models.CharField(max_length=40, blank=True)

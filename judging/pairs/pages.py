@@ -11,6 +11,8 @@ from typing import Any
 
 from django.template.loader import render_to_string
 from django.utils.html import escape
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from generation.models import Run
 from judging.models import Matchup, Seat
@@ -30,6 +32,15 @@ WIDEST, TALLEST = 240, 120
 class Side:
     name: str
     text: str | None  # None where the format is shown as a picture
+
+    @property
+    def label(self) -> str:
+        return _("Left drawing") if self.name == "left" else _("Right drawing")
+
+    @property
+    def place(self) -> str:
+        """Where it stands on a phone."""
+        return _("Top") if self.name == "left" else _("Bottom")
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,7 @@ def shown(matchup: Matchup) -> Shown:
     rows = max(len(drawing.splitlines()) for drawing in (left, right)) if as_text else 0
     return Shown(
         code=matchup.code,
-        prompt=matchup.prompt.text if matchup.prompt else "",
+        prompt=rules_of(matchup.run.code).prompt_text(matchup.prompt) if matchup.prompt else "",
         category=rules_of(matchup.run.code).label(matchup.category),
         sides=(Side("left", left if as_text else None), Side("right", right if as_text else None)),
         columns=_step(max((len(line) for line in lines), default=0), 4, WIDEST),
@@ -99,13 +110,13 @@ def pair_html(matchup: Matchup) -> str:
     values |= {"code": pair.code, "prompt": pair.prompt, "category": pair.category}
     texts: dict[str, str] = {PLACES[name]: escape(value) for name, value in values.items()}
     texts |= {str(place): str(getattr(pair, name)) for name, place in SIZES.items()}
-    pieces, places = _pieces(layout)
+    pieces, places = _pieces(layout, get_language() or "")
     return "".join(chain.from_iterable(zip(pieces, (texts[place] for place in places), strict=False))) + pieces[-1]
 
 
-@lru_cache(maxsize=64)
-def _pieces(layout: Shown) -> tuple[list[str], list[str]]:
-    """What stands between the places of a layout, and the places in their order."""
+@lru_cache(maxsize=256)
+def _pieces(layout: Shown, language: str) -> tuple[list[str], list[str]]:
+    """What stands between the places of a layout in the present language, and the places in their order."""
     html = render_to_string("judging/_pair.html", {"pair": layout})
     return _PLACE.split(html), _PLACE.findall(html)
 
@@ -121,15 +132,18 @@ def bar(seat: Seat) -> dict[str, int | str]:
     A round counts votes, not places in the plan: a bar that stood still would announce a repeat.
     """
     if seat.quota:
-        return {"words": f"{seat.voted} of {seat.quota}", "value": seat.voted, "max": seat.quota}
+        words = _("%(done)s of %(total)s") % {"done": seat.voted, "total": seat.quota}
+        return {"words": words, "value": seat.voted, "max": seat.quota}
     try:
         size = plan_of(seat).cycle
     except StaleSeatError:  # drawn anew by another request; the next page knows it
         size = 0
     if size < 2:
-        return {"words": f"{seat.voted} judged"}
+        return {"words": _("%(done)s judged") % {"done": seat.voted}}
     rounds, place = divmod(seat.voted, size)
-    return {"words": f"{seat.voted} judged · round {rounds + 1}: {place} of {size}", "value": place, "max": size}
+    figures = {"done": seat.voted, "round": rounds + 1, "place": place, "size": size}
+    words = _("%(done)s judged · round %(round)s: %(place)s of %(size)s") % figures
+    return {"words": words, "value": place, "max": size}
 
 
 def _percent(seat: Seat) -> int | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db.models import Subquery
+from django.utils.translation import gettext as _
 
 from benchsite.lib.database.prepared import CompiledQuery
 from generation.models import Run
@@ -103,25 +104,25 @@ def read_line(judge: User, code: str) -> tuple[Matchup, list[Matchup], Epoch | N
     for row in (matchup, *waiting):
         row.seat, row.run = seat, seat.run
     if seat.ended_at:
-        raise RefusedError("ended", "Your part in this study has ended. Your votes so far are safe.")
+        raise RefusedError("ended", _("Your part in this study has ended. Your votes so far are safe."))
     newest: int | None = matchup.newest_epoch  # type: ignore[attr-defined]  # annotated by with_seats
     return matchup, waiting, seat.epoch if seat.epoch_id == newest else None
 
 
 def check_open(run: Run) -> None:
     if run.judging_state == Run.Judging.PAUSED:
-        raise RefusedError("paused", "Judging is paused. Your votes so far are safe; come back later.")
+        raise RefusedError("paused", _("Judging is paused. Your votes so far are safe; come back later."))
     if run.judging_state != Run.Judging.OPEN:
-        raise RefusedError("closed", "Judging is closed. Your votes so far are safe; this one was not counted.")
+        raise RefusedError("closed", _("Judging is closed. Your votes so far are safe; this one was not counted."))
 
 
 def check_on_screen(matchup: Matchup) -> None:
     if matchup.state == Matchup.State.QUEUED:
-        raise RefusedError("not_on_screen", "Another pair is open, perhaps in another tab. Vote on that one first.")
+        raise RefusedError("not_on_screen", _("Another pair is open, perhaps in another tab. Vote on that one first."))
     if matchup.state == Matchup.State.VOID:
-        raise RefusedError("void", "This pair was removed and needs no vote.")
+        raise RefusedError("void", _("This pair was removed and needs no vote."))
     if matchup.state == Matchup.State.SKIPPED:
-        raise RefusedError("skipped", "You skipped this pair. To vote on it, undo that first.")
+        raise RefusedError("skipped", _("You skipped this pair. To vote on it, undo that first."))
 
 
 def present_line(seat: Seat, waiting: list[Matchup], known: Epoch | None) -> Screen:

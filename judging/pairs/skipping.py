@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils.timezone import now
+from django.utils.translation import gettext as _
 
 from judging.models import Epoch, Matchup, Seat
 from judging.pairs.changes import Changes
@@ -23,7 +24,7 @@ from judging.pairs.serving import (
 from judging.seats import RefusedError, retried
 
 FREE, ONE_IN = 5, 5
-NOT_NOW = "cannot be shown now"
+NOT_NOW = "not now"  # why a pair does not come back
 
 
 def skips_left(seat: Seat) -> int:
@@ -41,11 +42,11 @@ def skip_matchup(*, judge: User, code: str) -> tuple[Matchup, Screen]:
     if matchup.state == Matchup.State.SKIPPED:  # sent again, perhaps because the answer was lost
         return matchup, present_line(seat, waiting, known)
     if matchup.state == Matchup.State.VOTED:
-        raise RefusedError("recorded", "You have voted on this pair. Undo the vote first, then skip it.")
+        raise RefusedError("recorded", _("You have voted on this pair. Undo the vote first."))
     check_on_screen(matchup)
     shortest = timedelta(seconds=settings.MIN_VOTE_SECONDS)
     if matchup.opened_at and timedelta(0) <= moment - matchup.opened_at < shortest:
-        raise RefusedError("too_fast", "That was very quick. Look again, then answer.")
+        raise RefusedError("too_fast", _("That was very quick. Look again, then vote."))
     others = [other for other in waiting if other.pk != matchup.pk]
     changes = Changes(seat, while_open=True)
     if is_showable(matchup):  # else a drawing was taken out meanwhile, and the pair goes for good
@@ -62,8 +63,11 @@ def _check_limit(seat: Seat) -> None:
     if not skips_left(seat):
         raise RefusedError(
             "skips",
-            f"You can skip {FREE} pairs, and one more for every {ONE_IN} votes. "
-            "Where neither is better, choose both good or both bad.",
+            _(
+                "You can skip %(free)s pairs, and one more for every %(one_in)s votes. "
+                "Where neither is better, choose both good or both bad."
+            )
+            % {"free": FREE, "one_in": ONE_IN},
         )
 
 

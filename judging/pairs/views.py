@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from benchsite.lib.access import UserRequest
@@ -13,11 +14,11 @@ from generation.models import Run
 from generation.pictures import picture_response
 from judging.models import Matchup
 from judging.pairs import NAME, pages
-from judging.pairs.own.answers import SKIP, WORDS, last_said
+from judging.pairs.own.answers import SKIP, LastAnswer
 from judging.pairs.planning import plan_of
 from judging.pairs.serving import Screen, screen_of, take_seat
 from judging.pairs.skipping import skip_matchup
-from judging.pairs.voting import Undone, cast_vote, report_matchup, undo_vote
+from judging.pairs.voting import IN_PUBLIC, Undone, cast_vote, report_matchup, undo_vote
 from judging.rules import rules_of
 from judging.seats import RefusedError
 from judging.views.forms import CodeForm, ReportForm, read_ballot
@@ -62,22 +63,22 @@ def start(request: UserRequest, code: str) -> HttpResponse:
         return redirect(page_of_judge(seat.run), code)
     if seat.run.judging_state != Run.Judging.OPEN:
         if wants_json(request):
-            return JsonResponse({"error": "closed", "sentence": "Judging is not open."}, status=409)
+            return JsonResponse({"error": "closed", "sentence": _("Judging is not open.")}, status=409)
         return redirect("judging:judge", code)
     screen = take_seat(seat.pk)
     if wants_json(request):
         last = pages.newest_answer(seat, screen.current)
         body = pages.screen_json(screen, have=request.POST.get("have", ""), undo=last.code)
-        return JsonResponse(body | {"said": last.sentence, "marks": last.marks})
+        return JsonResponse(body | last.said() | {"marks": last.marks})
     if screen.current is None:
         if screen.seat.voted or request.session.get(STUDY):
             return redirect("judging:done", code)
         if plan_of(screen.seat).pairs:
-            messages.success(request, "There is nothing left to judge in this run. Thank you for coming back.")
+            messages.success(request, _("There is nothing left to judge in this run. Thank you for coming back."))
         else:
             messages.info(
                 request,
-                "There is no pair to judge in this run yet. Drawings may still be on the way: come back later.",
+                _("There is no pair to judge in this run yet. Drawings may still be on the way: come back later."),
             )
         return redirect("judging:home")
     return redirect("judging:judge", code)
@@ -88,9 +89,8 @@ def start(request: UserRequest, code: str) -> HttpResponse:
 def vote(request: UserRequest) -> HttpResponse:
     ballot = read_ballot(request.POST)
     if ballot is None:
-        return _refuse(
-            request, RefusedError("invalid", "That was not a vote we understand. Nothing was recorded."), 400
-        )
+        sentence = _("That was not a vote we understand. Nothing was recorded.")
+        return _refuse(request, RefusedError("invalid", sentence), 400)
     try:
         cast = cast_vote(judge=request.user, code=ballot[0], ballot=ballot[1])
     except Matchup.DoesNotExist:
@@ -101,10 +101,10 @@ def vote(request: UserRequest) -> HttpResponse:
     undo = cast.matchup.code if names is None else ""
     if wants_json(request):
         body = pages.screen_json(cast.screen, have=request.POST.get("have", ""), undo=undo)
-        return JsonResponse(body | {"said": last_said(cast.vote.outcome), "revealed": names})
+        return JsonResponse(body | LastAnswer(outcome=cast.vote.outcome).said() | {"revealed": names})
     if names:
-        words = WORDS[cast.vote.outcome].capitalize()
-        messages.info(request, f"{words}. Left was {names['left']}, right was {names['right']}.")
+        told = _("Left was %(left)s, right was %(right)s.") % names
+        messages.info(request, f"{LastAnswer(outcome=cast.vote.outcome).sentence} {told}")
     return _go_on(request, cast.screen, cast.matchup.run.code)
 
 
@@ -124,19 +124,23 @@ def undo(request: UserRequest) -> HttpResponse:
     if wants_json(request):
         last = pages.newest_answer(screen.seat, screen.current)
         body = pages.screen_json(screen, undo=last.code)
-        return JsonResponse(body | {"said": last.after(_undone_said(undone)), "marks": last.marks})
-    if undone.skip and undone.put_away:
-        messages.info(request, _undone_said(undone))
-    elif undone.put_away:
-        another = "This is another pair: that one" if screen.current else "That pair"
-        messages.info(request, f"Your vote is withdrawn. {another} {undone.put_away}.")
+        return JsonResponse(body | last.said_after(_undone_said(undone)) | {"marks": last.marks})
+    if undone.put_away:
+        another = f" {_('This is another pair.')}" if screen.current and not undone.skip else ""
+        messages.info(request, _undone_said(undone) + another)
     return _go_on(request, screen, screen.seat.run.code)
 
 
 def _undone_said(undone: Undone) -> str:
     if undone.skip:
-        return f"The pair that you skipped {undone.put_away}." if undone.put_away else "The skipped pair is back."
-    return f"Vote withdrawn. Its pair {undone.put_away}." if undone.put_away else "Vote withdrawn."
+        return (
+            _("The pair that you skipped cannot be shown now.") if undone.put_away else _("The skipped pair is back.")
+        )
+    if undone.put_away == IN_PUBLIC:
+        return _(
+            "Vote withdrawn. Its pair does not come back, because the public leaderboard already counts your vote."
+        )
+    return _("Vote withdrawn. Its pair cannot be shown now.") if undone.put_away else _("Vote withdrawn.")
 
 
 @judge_required
@@ -153,7 +157,7 @@ def skip(request: UserRequest) -> HttpResponse:
         return _refuse(request, refused, STATUS.get(refused.code, 409))
     if wants_json(request):
         body = pages.screen_json(screen, have=request.POST.get("have", ""), undo=matchup.code)
-        return JsonResponse(body | {"said": last_said(SKIP)})
+        return JsonResponse(body | LastAnswer(outcome=SKIP).said())
     return _go_on(request, screen, screen.seat.run.code)
 
 
@@ -162,18 +166,18 @@ def skip(request: UserRequest) -> HttpResponse:
 def report(request: UserRequest) -> HttpResponse:
     form = ReportForm(request.POST)
     if not form.is_valid():
-        return _refuse(request, RefusedError("invalid", "Choose a side and a reason, then report again."), 400)
+        return _refuse(request, RefusedError("invalid", _("Choose a side and a reason, then report again.")), 400)
     try:
         screen = report_matchup(judge=request.user, **form.cleaned_data)
     except Matchup.DoesNotExist:
         raise Http404 from None
     except RefusedError as refused:
         return _refuse(request, refused, 409)
-    sentence = "Reported. Curators will look at it."
+    sentence = _("Reported. Curators will look at it.")
     if wants_json(request):
         last = pages.newest_answer(screen.seat, screen.current)
         body = pages.screen_json(screen, undo=last.code)
-        return JsonResponse(body | {"said": last.after(sentence)})
+        return JsonResponse(body | last.said_after(sentence))
     messages.success(request, sentence)
     return _go_on(request, screen, screen.seat.run.code)
 

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.db.models import Max
 from django.utils.timezone import now
+from django.utils.translation import gettext as _
 
 from generation.models import Run
 from generation.protocols import PROTOCOLS
@@ -34,7 +35,7 @@ from judging.rules import rules_of
 from judging.seats import RETRIES, RefusedError, StaleSeatError, refuse_many_reports, retried
 
 LONGEST_MS = 3_600_000
-IN_PUBLIC = "does not come back, because the public leaderboard already counts your vote"
+IN_PUBLIC = "in public"  # why a pair does not come back: the public leaderboard counts the vote
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Ballot:
 
 @dataclass(frozen=True)
 class Undone:
-    """What the judge sees after undo; `put_away` says why the pair does not come back."""
+    """What the judge sees after undo; `put_away` is why the pair does not come back."""
 
     screen: Screen
     put_away: str = ""
@@ -89,12 +90,12 @@ def _cast(judge: User, code: str, ballot: Ballot, *, look_first: bool) -> Cast:
         fill_screen(changes, waiting, known=known)
         changes.apply()
         raise RefusedError(
-            "gone", "A drawing of that pair was removed while you looked at it. Your vote was not counted."
+            "gone", _("A drawing of that pair was removed while you looked at it. Your vote was not counted.")
         )
     # A clock that was set back makes nobody wait.
     shortest = timedelta(seconds=settings.MIN_VOTE_SECONDS)
     if seat.last_vote_at and timedelta(0) <= moment - seat.last_vote_at < shortest:
-        raise RefusedError("too_fast", "That was very quick. Look again, then vote.")
+        raise RefusedError("too_fast", _("That was very quick. Look again, then vote."))
     vote = _make_vote(matchup, judge, ballot, moment)
     seat.voted += 1
     seat.last_vote_at = moment
@@ -113,7 +114,7 @@ def _cast_before(matchup: Matchup, waiting: list[Matchup], ballot: Ballot, known
     if vote.outcome != ballot.outcome:
         raise RefusedError(
             "recorded",
-            f"You voted “{vote.get_outcome_display()}” on that pair; this one was not counted. Undo it to vote again.",
+            _("You voted otherwise on that pair before; this vote was not counted. Undo it to vote again."),
         )
     is_open = matchup.run.judging_state == Run.Judging.OPEN
     screen = present_line(matchup.seat, waiting, known) if is_open else Screen(matchup.seat, None, None)
@@ -173,7 +174,7 @@ def undo_vote(*, judge: User, code: str) -> Undone:
         screen, away = take_back_skip(matchup, waiting, known)
         return Undone(screen, put_away=away, skip=True)
     if rules_of(matchup.run.code).judging.reveal == "after_vote":
-        raise RefusedError("revealed", "Names were shown after your vote, so it stands.")
+        raise RefusedError("revealed", _("Names were shown after your vote, so it stands."))
     seat = matchup.seat
     if matchup.state != Matchup.State.VOTED:  # pressed twice, or never voted on
         return Undone(present_line(seat, waiting, known))
@@ -203,7 +204,7 @@ def report_matchup(*, judge: User, code: str, side: str, reason: str, note: str 
     if matchup.state == Matchup.State.VOID and matchup.reports.exists():
         return present_line(matchup.seat, waiting, known)
     if matchup.state == Matchup.State.VOTED:
-        raise RefusedError("recorded", "You have voted on this pair. Undo the vote first, then report it.")
+        raise RefusedError("recorded", _("You have voted on this pair. Undo the vote first."))
     check_on_screen(matchup)
     recent = Report.objects.filter(matchup__seat__judge=judge, created_at__gte=now() - timedelta(hours=1))
     refuse_many_reports(recent.count())

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.files import attachment
+from benchsite.lib.languages.choosing import language_links
 from benchsite.lib.reasons import reason_of
 from generation.models import Run
 from generation.runs.errors import RunError
@@ -23,6 +24,7 @@ from generation.suites.studies.study_files import StudyFaultsError
 from judging.models import Participation, Study
 from judging.studies.figures import participants, study_figures
 from judging.studies.forms import NameForm, ReturnForm, SourceForm
+from judging.studies.languages import spoken
 from judging.studies.privacy import erase_participant
 from judging.studies.records import write_codebook, write_participants, write_payments
 from judging.studies.steps import TITLES, steps_of
@@ -94,6 +96,7 @@ def overview(request: UserRequest, code: str, study: str) -> HttpResponse:
         "study": shown,
         "version": version,
         "faults": study_faults(shown),
+        "untranslated": content.missing_texts(),
         "link": link + _query(content),
         "participants": participants(shown),
         "returns": ReturnForm(),
@@ -131,20 +134,21 @@ def set_state(request: UserRequest, code: str, study: str, verb: str) -> HttpRes
 def preview(request: UserRequest, code: str, study: str, place: str) -> HttpResponse:
     """A page as participants meet it: the first page, a step or an end. Nothing is stored."""
     shown = _study(code, study)
-    content = content_of(newest_version(shown))
+    content = spoken(request, content_of(newest_version(shown)))
     places = ["entry", *steps_of(content), *(name for name in OUTCOMES if content.reaches(name))]
     if place not in places:
         raise Http404
     context: dict[str, Any] = {"study": shown, "content": content, "preview": True, "run": shown.run}
     context["places"] = [(name, TITLES.get(name) or OUTCOMES.get(name) or "Welcome") for name in places]
     context["place"] = place
+    context["languages"] = language_links(request, content.languages)
     context["following"] = next(iter(places[places.index(place) + 1 :]), "")
     if place in OUTCOMES:
         template = "studies/end.html"
         context |= end_context(shown, content, place, own_code="EXAMPLE" if place == "done" else None)
     elif place == "entry":
         template = "studies/entry.html"
-        context |= {"form": NameForm() if content.ask_name else None, "total": len(steps_of(content))}
+        context["form"] = NameForm() if content.ask_name else None
     else:
         template = "studies/step.html"
         context |= step_context(shown, content, place)

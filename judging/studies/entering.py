@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.utils.timezone import now
+from django.utils.translation import gettext as _
 
 from benchsite.lib.text import clean_text
 from generation.models import Run
@@ -51,16 +52,14 @@ def read_visitor(content: Content, query: Mapping[str, str]) -> Visitor:
     external = query.get(platform.id, "").strip()
     others = {name: clean_text(query[name][:LONGEST_PARAMETER])[0] for name in platform.others if query.get(name)}
     if NOT_ACCEPTED in others.values():
-        raise EntryError(
-            "Accept the task first",
-            f"This is a preview. Accept the task on {platform.name}; then this link lets you in.",
-        )
+        sentence = _("This is a preview. Accept the task on %(platform)s; then this link lets you in.")
+        raise EntryError(_("Accept the task first"), sentence % {"platform": platform.name})
     if external and not ID.fullmatch(external):
-        raise EntryError(
-            "This link is damaged",
-            f"Its participant id ({platform.id}) is not one that {platform.name} gives. Open the study from "
-            f"{platform.name} again; if that does not help, write to the people who run the study.",
+        sentence = _(
+            "Its participant id (%(id)s) is not one that %(platform)s gives. Open the study from %(platform)s again; if "
+            "that does not help, write to the people who run the study."
         )
+        raise EntryError(_("This link is damaged"), sentence % {"platform": platform.name, "id": platform.id})
     return Visitor(external, others)
 
 
@@ -82,28 +81,29 @@ def refuse_second_seat(study: Study, content: Content, visitor: Visitor) -> None
     elsewhere = Participation.objects.filter(_is_of(study, visitor), study__run=study.run_id).exclude(study=study)
     judging = elsewhere.filter(Q(seat__isnull=False) | Q(outcome=Participation.Outcome.RUNNING))
     if judging.filter(version__content__platform__id=content.platform.id).exists():
-        raise EntryError(
-            "You have taken part already",
-            f"Your {content.platform.name} id is in another study of the same drawings, and each person judges them "
-            f"once. Please return this study on {content.platform.name}. Thank you for your interest.",
-            status=409,
+        sentence = _(
+            "Your %(platform)s id is in another study of the same drawings, and each person judges them once. Please "
+            "return this study on %(platform)s. Thank you for your interest."
         )
+        names = {"platform": content.platform.name}
+        raise EntryError(_("You have taken part already"), sentence % names, status=409)
 
 
 def check_entry(study: Study, content: Content, visitor: Visitor) -> None:
     """EntryError where a newcomer cannot come in now."""
     if content.platform and not visitor.external_id:
-        raise EntryError(
-            "Your participant id is missing",
-            f"Open the study from {content.platform.name}: its link carries your id ({content.platform.id}), "
-            "and without it nobody could tell that you took part.",
+        sentence = _(
+            "Open the study from %(platform)s: its link carries your id (%(id)s), and without it nobody could tell that "
+            "you took part."
         )
+        names = {"platform": content.platform.name, "id": content.platform.id}
+        raise EntryError(_("Your participant id is missing"), sentence % names)
     if study.state == Study.State.PAUSED or study.run.judging_state == Run.Judging.PAUSED:
-        raise EntryError("This study is paused", "Please come back later; the same link will work.", status=503)
+        sentence = _("Please come back later; the same link will work.")
+        raise EntryError(_("This study is paused"), sentence, status=503)
     if study.state != Study.State.OPEN or study.run.judging_state != Run.Judging.OPEN:
-        raise EntryError(
-            "This study is not open", "It takes no participants now. Thank you for your interest.", status=410
-        )
+        sentence = _("It takes no participants now. Thank you for your interest.")
+        raise EntryError(_("This study is not open"), sentence, status=410)
     refuse_second_seat(study, content, visitor)
     if content.places is not None:
         free_overdue(study)

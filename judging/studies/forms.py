@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from generation.suites.studies.study import Consent, Question
 
@@ -17,9 +18,8 @@ class ConsentForm(forms.Form):
     def __init__(self, consent: Consent, *args: Any) -> None:
         super().__init__(*args)
         for number, statement in enumerate(consent.statements):
-            self.fields[f"statement_{number}"] = forms.BooleanField(
-                label=statement, error_messages={"required": "Tick this box to take part, or choose “No, thank you”."}
-            )
+            missing = {"required": _("Tick this box to take part, or choose “No, thank you”.")}
+            self.fields[f"statement_{number}"] = forms.BooleanField(label=statement, error_messages=missing)
 
 
 class QuestionsForm(forms.Form):
@@ -39,14 +39,13 @@ class QuestionsForm(forms.Form):
 
 def _field(question: Question) -> forms.Field:
     shared: dict[str, Any] = {"label": question.text, "required": question.required, "help_text": question.help}
-    options = [(option, option) for option in question.options]
     if question.kind == "choice":
-        missing = {"required": "Choose an answer."}
-        return forms.ChoiceField(choices=options, widget=forms.RadioSelect, error_messages=missing, **shared)
+        missing = {"required": _("Choose an answer.")}
+        return forms.ChoiceField(choices=question.choices, widget=forms.RadioSelect, error_messages=missing, **shared)
     if question.kind == "several":
-        missing = {"required": "Choose at least one answer."}
+        missing = {"required": _("Choose at least one answer.")}
         return forms.MultipleChoiceField(
-            choices=options, widget=forms.CheckboxSelectMultiple, error_messages=missing, **shared
+            choices=question.choices, widget=forms.CheckboxSelectMultiple, error_messages=missing, **shared
         )
     if question.kind == "number":
         return forms.FloatField(min_value=question.low, max_value=question.high, **shared)
@@ -55,12 +54,15 @@ def _field(question: Question) -> forms.Field:
 
 class NameForm(forms.Form):
     name = forms.CharField(
-        label="A name, if you like", max_length=80, required=False, help_text="Any name; only curators see it."
+        label=_("A name, if you like"),
+        max_length=80,
+        required=False,
+        help_text=_("Any name; only curators see it."),
     )
 
 
 class ReceiptForm(forms.Form):
-    receipt = forms.CharField(label="Your key", max_length=20, help_text="Twelve letters and digits.")
+    receipt = forms.CharField(label=_("Your key"), max_length=20, help_text=_("Twelve letters and digits."))
 
     def clean_receipt(self) -> str:
         return "".join(self.cleaned_data["receipt"].split()).upper()

@@ -37,6 +37,7 @@ def stored_data(participation: Participation) -> dict[str, Any]:
         "participant_id": participation.external_id,
         "parameters": participation.parameters,
         "name": participation.name,
+        "language": participation.language,
         "outcome": participation.outcome,
         "consent": {
             "version": participation.consent_version,

@@ -8,10 +8,12 @@ from django.contrib.auth import login, logout
 from django.core import signing
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from benchsite.lib.files import attachment
+from benchsite.lib.languages.choosing import OFFERED, language_links
 from generation.codes import new_code
 from generation.models import Run
 from generation.suites.studies.study import Study as Content
@@ -20,8 +22,9 @@ from judging.pairs.serving import screen_of
 from judging.studies import walking
 from judging.studies.entering import EntryError, Visitor, check_entry, enter_study, is_overdue, present, read_visitor
 from judging.studies.forms import ConsentForm, NameForm, QuestionsForm, ReceiptForm
+from judging.studies.languages import note_language, spoken, step_title
 from judging.studies.privacy import stored_data, withdraw_participation
-from judging.studies.steps import CHECK, CONSENT, JUDGE, TITLES, questions_of, steps_of
+from judging.studies.steps import CHECK, CONSENT, JUDGE, questions_of, steps_of
 from judging.studies.writing import content_of, newest_version
 from judging.views.judges import STUDY
 
@@ -53,18 +56,18 @@ def _mine(request: HttpRequest, study: Study) -> Participation | None:
 def door(request: HttpRequest, code: str) -> HttpResponse:
     """The welcome. A link's own id wins over whoever used this browser before."""
     study = _study(code)
-    content = content_of(newest_version(study))
+    content = spoken(request, content_of(newest_version(study)))
     try:
         visitor = read_visitor(content, request.GET)
         mine = _mine(request, study)
         if mine and visitor.external_id in ("", mine.external_id):
             return redirect("judging:study_step", code)
         if known := present(study, visitor):
-            content = content_of(known.version)
+            content = spoken(request, content_of(known.version))
         else:
             check_entry(study, content, visitor)
         if request.method == "POST":
-            return _let_in(request, study, visitor)
+            return _let_in(request, study, content, visitor)
     except EntryError as error:
         return _turned_away(request, study, content, error)
     context = {
@@ -76,7 +79,7 @@ def door(request: HttpRequest, code: str) -> HttpResponse:
         "visitor": visitor,
         "form": NameForm() if content.ask_name and not known else None,
         "entry": _signer(study).sign(new_code()),
-        "total": len(steps_of(content)),
+        "languages": language_links(request, content.languages),
     }
     return render(request, "studies/entry.html", context)
 
@@ -84,17 +87,20 @@ def door(request: HttpRequest, code: str) -> HttpResponse:
 def _turned_away(request: HttpRequest, study: Study, content: Content, error: EntryError) -> HttpResponse:
     if error.outcome:
         return _end_page(request, study, content, error.outcome, status=error.status)
-    context = {"study": study, "title": error.title, "sentence": error.sentence}
-    return render(request, "studies/problem.html", context, status=error.status)
+    return _problem(request, study, error.title, error.sentence, status=error.status)
 
 
-def _let_in(request: HttpRequest, study: Study, visitor: Visitor) -> HttpResponse:
+def _problem(request: HttpRequest, study: Study, title: str, sentence: str, *, status: int = 200) -> HttpResponse:
+    context = {"study": study, "title": title, "sentence": sentence}
+    return render(request, "studies/problem.html", context, status=status)
+
+
+def _let_in(request: HttpRequest, study: Study, content: Content, visitor: Visitor) -> HttpResponse:
     try:
         entry = _signer(study).unsign(request.POST.get("entry", ""))
     except signing.BadSignature:
-        raise EntryError(
-            "This page is out of date", "Open the study's link again; nothing was stored.", status=400
-        ) from None
+        sentence = _("Open the study's link again; nothing was stored.")
+        raise EntryError(_("This page is out of date"), sentence, status=400) from None
     form = NameForm(request.POST)
     name = form.cleaned_data["name"] if form.is_valid() else ""
     participation = enter_study(study=study, visitor=visitor, code=entry, name=name)
@@ -105,6 +111,8 @@ def _let_in(request: HttpRequest, study: Study, visitor: Visitor) -> HttpRespons
         login(request, participation.guest, backend=BACKEND)
     request.session[PARTICIPATION], request.session[STUDY] = participation.code, study.code
     request.session[WAS_THERE] = walking.is_running(participation)
+    request.session[OFFERED] = list(content.languages)
+    note_language(request, content, participation)
     return _go_on(request, study, participation)
 
 
@@ -137,21 +145,25 @@ def _end_without_pairs(participation: Participation) -> None:
 def own_data(request: HttpRequest, code: str) -> HttpResponse:
     """What is stored about a person, by the key that their last page showed: to read, to download, to withdraw."""
     study = _study(code)
+    spoken(request, content_of(newest_version(study)))
     form = ReceiptForm(request.POST if request.method == "POST" else None)
     context: dict[str, Any] = {"study": study, "form": form}
     if request.method == "POST" and form.is_valid():
         rows = study.participations.select_related("study", "seat__run").defer("seat__plan", "seat__run__config")
         mine = rows.filter(receipt=form.cleaned_data["receipt"]).first()
         if mine is None:
-            form.add_error("receipt", "There is no such key in this study. It stands on the last page that you saw.")
+            form.add_error("receipt", _("There is no such key in this study. It stands on the last page that you saw."))
         elif "withdraw" in request.POST:
             withdraw_participation(mine)
-            sentence = "Your answers and everything that says who you are were deleted, "
             frozen = mine.seat is not None and mine.seat.run.frozen_at is not None
-            sentence += "and results that were frozen before keep your choices without a name." if frozen else ""
-            sentence += "" if frozen else "and your choices count nowhere."
-            context = {"study": study, "title": "Your data are withdrawn", "sentence": sentence}
-            return render(request, "studies/problem.html", context)
+            sentence = _("Your answers and everything that says who you are were deleted.")
+            sentence += " "
+            sentence += (
+                _("Results that were frozen before keep your choices without a name.")
+                if frozen
+                else _("Your choices count nowhere.")
+            )
+            return _problem(request, study, _("Your data are withdrawn"), sentence)
         elif "download" in request.POST:
             response = JsonResponse(stored_data(mine), json_dumps_params={"indent": 2, "ensure_ascii": False})
             response["Content-Disposition"] = attachment(f"study-{study.code}.json")
@@ -168,14 +180,14 @@ def step(request: HttpRequest, code: str) -> HttpResponse:
     study = _study(code)
     participation = _mine(request, study)
     if participation is None:
-        context = {
-            "study": study,
-            "title": "We do not know this browser",
-            "sentence": "It may have deleted its cookies, or you came here in another one. Open the link that you were "
-            "given again: it leads back to where you were.",
-        }
-        return render(request, "studies/problem.html", context, status=403)
-    content = content_of(participation.version)
+        spoken(request, content_of(newest_version(study)))
+        sentence = _(
+            "It may have deleted its cookies, or you came here in another one. Open the link that you were given again: "
+            "it leads back to where you were."
+        )
+        return _problem(request, study, _("We do not know this browser"), sentence, status=403)
+    content = spoken(request, content_of(participation.version))
+    note_language(request, content, participation)
     _end_if_overdue(participation)
     here = walking.settle(participation)
     if here is None:
@@ -191,10 +203,10 @@ def step(request: HttpRequest, code: str) -> HttpResponse:
 def _judge(request: HttpRequest, study: Study, participation: Participation, content: Content) -> HttpResponse:
     seat = participation.seat
     if study.run.judging_state != Run.Judging.OPEN:
-        paused = study.run.judging_state == Run.Judging.PAUSED
-        sentence = "What you did is saved. Please come back later." if paused else "What you did is saved. Thank you."
-        title = "This study is paused" if paused else "This study has ended"
-        return render(request, "studies/problem.html", {"study": study, "title": title, "sentence": sentence})
+        if study.run.judging_state == Run.Judging.PAUSED:
+            sentence = _("What you did is saved. Please come back later.")
+            return _problem(request, study, _("This study is paused"), sentence)
+        return _problem(request, study, _("This study has ended"), _("What you did is saved. Thank you."))
     if seat and screen_of(seat).current:
         return redirect("judging:judge", study.run.code)
     return _step_page(request, study, content, JUDGE)
@@ -203,6 +215,7 @@ def _judge(request: HttpRequest, study: Study, participation: Participation, con
 def _step_page(
     request: HttpRequest, study: Study, content: Content, here: str, *, form: Any = None, **more: Any
 ) -> HttpResponse:
+    more["languages"] = language_links(request, content.languages)
     return render(request, "studies/step.html", step_context(study, content, here, form=form) | more)
 
 
@@ -213,7 +226,7 @@ def step_context(study: Study, content: Content, here: str, *, form: Any = None)
         "study": study,
         "content": content,
         "step": here,
-        "title": TITLES[here],
+        "title": step_title(here),
         "number": steps.index(here) + 1,
         "bars": [number <= steps.index(here) for number in range(len(steps))],
         "total": len(steps),

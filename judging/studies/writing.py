@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 from django.conf import settings
@@ -45,8 +47,22 @@ def suggested_source(run: Run) -> str:
 
 def source_of(content: Content) -> str:
     """A study as YAML, without what is as by default."""
-    plain = _without_defaults(content.to_dict())
+    plain = _without_defaults(_in_languages(content.to_dict(), content.languages))
     return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _in_languages(value: Any, languages: Sequence[str]) -> Any:
+    """Texts with their translations in one place, as they are written: `{en: …, de: …}`."""
+    if isinstance(value, list):
+        return [_in_languages(each, languages) for each in value]
+    if not isinstance(value, dict):
+        return value
+    written = {name: _in_languages(child, languages) for name, child in value.items() if name != "translations"}
+    for code, texts in value.get("translations", {}).items():
+        for name, text in texts.items():
+            first = written[name] if isinstance(written[name], dict) else {languages[0]: written[name]}
+            written[name] = {**first, code: text}
+    return written
 
 
 def _without_defaults(value: dict[str, object]) -> dict[str, object]:

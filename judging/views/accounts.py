@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -85,7 +86,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         except IntegrityError:
             if form is None:
                 raise
-            form.add_error("name", "That name was taken a moment ago. Choose another.")
+            form.add_error("name", _("That name was taken a moment ago. Choose another."))
     rules = rules_of(invitation.run.code).judging
     return render(request, "judging/join.html", {"form": form, "run": invitation.run, "rules": rules})
 
@@ -106,7 +107,7 @@ def _let_in(request: HttpRequest, invitation: Invitation, form: SignUpForm | Non
                 load(entry.on_join)(seat.pk)
         response = redirect("judging:judge", invitation.run.code)
     else:
-        messages.info(request, "You are in. Judging of this run is not open at the moment; you will find it here.")
+        messages.info(request, _("You are in. Judging of this run is not open at the moment; you will find it here."))
         response = redirect("judging:home")
     remember_browser(request, response, cast(User, seat.judge))
     return response

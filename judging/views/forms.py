@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
 
 from benchsite.lib.reasons import LONGEST_REASON
 from judging.models import Outcome, Report
@@ -47,28 +48,32 @@ class CodeForm(forms.Form):
 
 class ReportForm(forms.Form):
     code = forms.SlugField(max_length=12)
-    side = forms.ChoiceField(choices=Report.Side.choices, label="Which drawing")
-    reason = forms.ChoiceField(choices=Report.Reason.choices, label="What is wrong")
-    note = forms.CharField(max_length=500, required=False, label="Note", help_text="Optional; curators read it.")
+    side = forms.ChoiceField(choices=Report.Side.choices, label=_("Which drawing"))
+    reason = forms.ChoiceField(choices=Report.Reason.choices, label=_("What is wrong"))
+    note = forms.CharField(max_length=500, required=False, label=_("Note"), help_text=_("Optional; curators read it."))
 
 
 class SignUpForm(forms.Form):
     """A name and a password: all that a new judge must give."""
 
     name = forms.CharField(
+        label=_("Name"),
         max_length=150,
         validators=[UnicodeUsernameValidator()],
-        help_text="You log in with it. Curators see it; nobody else does.",
+        help_text=_("You log in with it. Curators see it; nobody else does."),
         widget=forms.TextInput(attrs={"autocomplete": "username", "autofocus": True}),
     )
     password = forms.CharField(
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}), help_text="At least eight characters."
+        label=_("Password"),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=_("At least eight characters."),
     )
 
     def clean_name(self) -> str:
         name = self.cleaned_data["name"]
         if User.objects.filter(username__iexact=name).exists():
-            raise forms.ValidationError("That name is taken. If it is yours, log in first, then open the link again.")
+            sentence = _("That name is taken. If it is yours, log in first, then open the link again.")
+            raise forms.ValidationError(sentence)
         return name
 
     def clean(self) -> dict[str, Any]:

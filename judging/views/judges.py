@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.timezone import now
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -34,9 +35,8 @@ def judge_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
     @wraps(view)
     def checked(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if wants_json(request) and not request.user.is_authenticated:
-            return JsonResponse(
-                {"error": "login", "sentence": "You are logged out. Log in again to continue."}, status=403
-            )
+            sentence = _("You are logged out. Log in again to continue.")
+            return JsonResponse({"error": "login", "sentence": sentence}, status=403)
         return guarded(request, *args, **kwargs)
 
     return checked

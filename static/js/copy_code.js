@@ -7,7 +7,7 @@ if (navigator.clipboard) {
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(code.textContent.trim());
-      button.textContent = "Copied";
+      button.textContent = button.dataset.copied;
     } catch {
       getSelection().selectAllChildren(code);
     }

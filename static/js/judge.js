@@ -4,7 +4,7 @@ import { keep, kept, resumeKept, send } from "./judge_send.js";
 import { listenForKeys } from "./judge_keys.js";
 import { listenForEnlarging } from "./judge_enlarge.js";
 import { frameChoice, isRevealing, reveal, takeBackChoice } from "./judge_reveal.js";
-import { scrollTogether, showMiddle, sided, whenLoaded } from "./judge_view.js";
+import { isStacked, scrollTogether, showMiddle, whenLoaded } from "./judge_view.js";
 
 const at = (id) => document.getElementById(id);
 const stage = at("stage");
@@ -65,13 +65,13 @@ function show(pair) {
     lock();
     const waiting = document.createElement("p");
     waiting.className = "waiting";
-    waiting.textContent = "Fetching the next pair …";
+    waiting.textContent = stage.dataset.waiting;
     stage.replaceChildren(waiting);
   }
 }
 
 function say(text) {
-  at("notice").textContent = sided(text);
+  at("notice").textContent = text;
   at("notice").hidden = !text;
 }
 
@@ -89,16 +89,16 @@ function showMarks(marks = {}) {
   }
 }
 
-function showUndo(code, said) {
+function showUndo(code, said, stacked) {
   undoForm.hidden = !code;
   undoForm.code.value = code || "";
-  at("said").textContent = sided(said);
+  at("said").textContent = (isStacked() && stacked) || said;
 }
 
 // What the server says is on the screen. While other votes are still under way, only the pair behind is taken from it.
 async function take(line) {
   showProgress(line.progress);
-  showUndo(line.undo, line.said);
+  showUndo(line.undo, line.said, line.stacked);
   if (isRevealing() && line.revealed) await reveal(line.revealed);
   else if (isRevealing() && votesAhead === 0) { takeBackChoice(); unlock(); }
   if (votesAhead > 0) {
@@ -197,7 +197,7 @@ window.addEventListener("pageshow", ({ persisted }) => { if (persisted) inTurn(r
 scrollTogether(stage);
 listenForEnlarging(stage);
 listenForKeys({ vote: (outcome) => { if (!isRevealing()) buttons.find((button) => button.value === outcome).click(); }, undo });
-at("said").textContent = sided(at("said").textContent);
+if (isStacked() && at("said").dataset.stacked) at("said").textContent = at("said").dataset.stacked;
 document.querySelector(".judge").classList.add("scripted");
 if (kept().length) show(null); // what the server still shows has a vote already
 else unlockWhenDrawn();

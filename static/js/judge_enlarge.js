@@ -1,7 +1,6 @@
 // One drawing alone, as large as the window allows; an arrow key shows the other one in its place, at the same scale.
 const DRAWINGS = ".art, .picture";
 const dialog = document.createElement("dialog");
-dialog.setAttribute("aria-label", "One drawing, enlarged");
 dialog.tabIndex = -1;
 let sides = {}; // the same face of both drawings
 
@@ -21,6 +20,7 @@ function enlarge(node) {
 }
 
 export function listenForEnlarging(stage) {
+  dialog.setAttribute("aria-label", stage.dataset.enlarged);
   document.body.append(dialog);
   stage.addEventListener("click", ({ target, detail }) => {
     const node = target.closest(DRAWINGS);

@@ -2,6 +2,7 @@
 const KEPT = "pending-votes";
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15000;
+const texts = () => document.getElementById("stage").dataset; // in the language of the page
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 export const kept = () => JSON.parse(sessionStorage.getItem(KEPT) || "[]");
@@ -39,9 +40,9 @@ export async function send(url, fields, say) {
         if (fields.outcome && answer.status !== 403) letGo(fields.code);
         return answer;
       }
-      if (answer.status >= 500) say("The server could not save that. Your vote is kept and will be sent again automatically.");
+      if (answer.status >= 500) say(texts().notSaved);
     } catch {
-      say("No connection. Your vote is kept and will be sent when the connection is back.");
+      say(texts().offline);
     }
     await pause(wait);
   }

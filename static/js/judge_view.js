@@ -51,7 +51,4 @@ export function scrollTogether(stage) {
 }
 
 // Where the drawings stand one above the other, left is the top one and right the bottom one.
-export function sided(text) {
-  const stacked = window.matchMedia("(max-width: 640px)").matches;
-  return stacked ? text.replace(/\bleft\b/g, "top").replace(/\bright\b/g, "bottom") : text;
-}
+export const isStacked = () => window.matchMedia("(max-width: 640px)").matches;

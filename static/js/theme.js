@@ -11,7 +11,7 @@ addEventListener("DOMContentLoaded", () => {
   if (!button) return;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
-  const name = () => button.setAttribute("aria-label", dark() ? "Switch to light" : "Switch to dark");
+  const name = () => button.setAttribute("aria-label", dark() ? button.dataset.light : button.dataset.dark);
   button.addEventListener("click", () => {
     root.dataset.theme = dark() ? "light" : "dark";
     try { localStorage.setItem("theme", root.dataset.theme); } catch { /* it holds for this page */ }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from benchsite.lib.frozen import from_json, to_json
+from benchsite.lib.languages import LANGUAGES
+from generation.suites.studies.texts import Translations, in_language, missing_texts
 
 KINDS = ("choice", "several", "number", "text")
 # Every way to end, or to be turned away at the door, and what a curator's page calls it.
@@ -24,8 +26,12 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class Question:
-    """One thing that participants are asked. `answers` are the right ones of a comprehension check."""
+    """One thing that participants are asked. `answers` are the right ones of a comprehension check.
 
+    `labels` are the options as a page in another language shows them; stored are the options themselves.
+    """
+
+    TEXTS: ClassVar = ("text", "options", "help")
     key: str
     text: str
     kind: str = "choice"
@@ -36,24 +42,34 @@ class Question:
     help: str = ""
     screen_out: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    translations: Translations = field(default_factory=dict)
+
+    @property
+    def choices(self) -> list[tuple[str, str]]:
+        return list(zip(self.options, self.labels or self.options, strict=True))
 
 
 @dataclass(frozen=True)
 class Consent:
     """What participants agree to; each statement is a box to tick."""
 
+    TEXTS: ClassVar = ("text", "statements")
     version: str
     text: str
     statements: tuple[str, ...] = ()
+    translations: Translations = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Check:
     """Questions with right answers, and how often they may be tried."""
 
+    TEXTS: ClassVar = ("text",)
     questions: tuple[Question, ...]
     tries: int = 2
     text: str = ""
+    translations: Translations = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -70,8 +86,10 @@ class Platform:
 class Ending:
     """What a participant reads at one end of the study, and the code to give the platform; no code where it is empty."""
 
+    TEXTS: ClassVar = ("text",)
     text: str = ""
     code: str = ""
+    translations: Translations = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,8 +97,10 @@ class Study:
     """All that a participant meets, in order. What is absent is left out.
 
     `pairs` is the number of pairs for each participant, `places` how many may finish, `minutes` how long each may take.
+    `languages` are those that it is offered in; texts without a language are in the first. Empty: whatever the browser says.
     """
 
+    TEXTS: ClassVar = ("title", "welcome", "instructions")
     name: str
     pairs: int = 20
     title: str = ""
@@ -96,6 +116,8 @@ class Study:
     votes_of_dropouts: str = "keep"  # or drop
     platform: Platform | None = None
     outcomes: dict[str, Ending] = field(default_factory=dict)
+    languages: tuple[str, ...] = ()
+    translations: Translations = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         document: dict[str, Any] = to_json(self)
@@ -105,6 +127,16 @@ class Study:
     def from_dict(cls, data: Mapping[str, Any]) -> Study:
         study: Study = from_json(cls, data)
         return study
+
+    def in_language(self, code: str) -> Study:
+        return in_language(self, code)
+
+    def missing_texts(self) -> list[str]:
+        """What a participant reads in the first language though the page is in another, a sentence for each place."""
+        names = ", ".join(LANGUAGES[code] for code in self.languages[:1])
+        return [
+            f"{place} has no text of its own and is shown in {names}." for place in missing_texts(self, self.languages)
+        ]
 
     def ending(self, outcome: str) -> Ending:
         return self.outcomes.get(outcome, Ending())

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
+from benchsite.lib.languages import LANGUAGES
 from generation.suites import yaml_fields as read
 from generation.suites.studies.study import KINDS, OUTCOMES, Check, Consent, Ending, Platform, Question, Study
+from generation.suites.studies.texts import in_languages, languages_in
 from generation.suites.yaml_source import Node, SuiteError, parse_yaml
 
 T = TypeVar("T")
+Languages = tuple[str, ...]
 PLATFORMS = {
     "prolific": Platform(
         "Prolific",
@@ -23,7 +27,7 @@ PLATFORMS = {
 }
 KEYS = (
     *("name", "title", "pairs", "welcome", "ask_name", "consent", "profile", "check", "instructions", "closing"),
-    *("places", "minutes", "votes_of_dropouts", "platform", "outcomes"),
+    *("places", "minutes", "votes_of_dropouts", "platform", "outcomes", "languages"),
 )
 PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 CODE = re.compile(r"[A-Za-z0-9_-]{0,40}")
@@ -39,10 +43,11 @@ class StudyFaultsError(ValueError):
 
 
 class _Faults:
-    """Reads on after a fault, and keeps each."""
+    """Reads on after a fault, and keeps each. Texts are read in the study's languages."""
 
-    def __init__(self) -> None:
+    def __init__(self, languages: Languages = ()) -> None:
         self.faults: list[SuiteError] = []
+        self.languages = languages
 
     @contextmanager
     def kept(self) -> Iterator[None]:
@@ -73,6 +78,19 @@ class _Faults:
             return read.optional(fields, name, reader, default)
         return default
 
+    def texts(self, fields: Mapping[str, Node], **readers: Callable[[Node], Any]) -> dict[str, Any]:
+        """These fields in the first language, and under `translations` what there is in the others."""
+        values: dict[str, Any] = {}
+        translations: dict[str, dict[str, Any]] = {}
+        for name, reader in readers.items():
+            read_all = partial(in_languages, languages=self.languages, reader=reader)
+            for code, text in self.value(fields, name, read_all, {}).items():
+                if code in ("", *self.languages[:1]):
+                    values[name] = text
+                elif text:
+                    translations.setdefault(code, {})[name] = list(text) if isinstance(text, tuple) else text
+        return values | {"translations": translations}
+
     def end(self) -> None:
         if self.faults:
             raise StudyFaultsError(self.faults)
@@ -98,39 +116,47 @@ def read_study(node: Node) -> Study:
 def _study(node: Node) -> Study:
     faults = _Faults()
     fields = faults.fields(node, KEYS, ("name",))
-
-    def text(name: str) -> str:
-        return str(faults.value(fields, name, lambda child: read.text(child, blank=True).strip(), ""))
+    languages = faults.languages = faults.value(fields, "languages", _languages, ()) or languages_in(node)
 
     values: dict[str, Any] = {
         "name": faults.value(fields, "name", lambda child: read.line(child, limit=100), ""),
-        "title": faults.value(fields, "title", lambda child: read.line(child, limit=160), ""),
         "pairs": faults.value(fields, "pairs", lambda child: read.integer(child, 1, 5000), 20),
         "ask_name": faults.value(fields, "ask_name", read.boolean, False),
-        "consent": faults.value(fields, "consent", _consent, None),
-        "profile": faults.value(fields, "profile", _questions, ()),
-        "check": faults.value(fields, "check", _check, None),
-        "closing": faults.value(fields, "closing", _questions, ()),
+        "consent": faults.value(fields, "consent", lambda child: _consent(child, languages), None),
+        "profile": faults.value(fields, "profile", lambda child: _questions(child, languages), ()),
+        "check": faults.value(fields, "check", lambda child: _check(child, languages), None),
+        "closing": faults.value(fields, "closing", lambda child: _questions(child, languages), ()),
         "places": faults.value(fields, "places", lambda child: read.integer(child, 1, 100_000), None),
         "minutes": faults.value(fields, "minutes", lambda child: read.integer(child, 1, 60 * 24 * 60), None),
         "platform": faults.value(fields, "platform", _platform, None),
-        "outcomes": faults.value(fields, "outcomes", _outcomes, {}),
+        "outcomes": faults.value(fields, "outcomes", lambda child: _outcomes(child, languages), {}),
+        "languages": languages,
         "votes_of_dropouts": faults.value(
             fields, "votes_of_dropouts", lambda child: read.choice(child, ("keep", "drop"), "rule"), "keep"
         ),
-        **{name: text(name) for name in ("welcome", "instructions")},
+        **faults.texts(fields, title=lambda child: read.line(child, limit=160), welcome=_blank, instructions=_blank),
     }
     faults.end()
     return Study(**values)
 
 
-def _consent(node: Node) -> Consent:
-    faults = _Faults()
+def _blank(node: Node) -> str:
+    return read.text(node, blank=True).strip()
+
+
+def _languages(node: Node) -> Languages:
+    nodes = read.items(node, least=1, most=len(LANGUAGES))
+    codes = [read.choice(child, LANGUAGES, "language") for child in nodes]
+    read.unique(nodes, codes, "language")
+    return tuple(codes)
+
+
+def _consent(node: Node, languages: Languages) -> Consent:
+    faults = _Faults(languages)
     fields = faults.fields(node, ("version", "text", "statements"), ("version", "text"))
     consent = Consent(
         version=faults.value(fields, "version", lambda child: read.line(child, limit=40), ""),
-        text=faults.value(fields, "text", lambda child: read.text(child).strip(), ""),
-        statements=faults.value(fields, "statements", _lines, ()),
+        **{"text": "", **faults.texts(fields, text=lambda child: read.text(child).strip(), statements=_lines)},
     )
     faults.end()
     return consent
@@ -140,10 +166,10 @@ def _lines(node: Node) -> tuple[str, ...]:
     return tuple(read.line(child, limit=300) for child in read.items(node, most=50))
 
 
-def _check(node: Node) -> Check:
-    faults = _Faults()
+def _check(node: Node, languages: Languages) -> Check:
+    faults = _Faults(languages)
     fields = faults.fields(node, ("questions", "tries", "text"), ("questions",))
-    questions = faults.value(fields, "questions", _questions, ())
+    questions = faults.value(fields, "questions", lambda child: _questions(child, languages), ())
     for number, question in enumerate(questions):
         if not question.answers:
             child = fields["questions"].value[number]
@@ -153,29 +179,31 @@ def _check(node: Node) -> Check:
     check = Check(
         questions=questions,
         tries=faults.value(fields, "tries", lambda child: read.integer(child, 1, 10), 2),
-        text=faults.value(fields, "text", lambda child: read.text(child).strip(), ""),
+        **faults.texts(fields, text=lambda child: read.text(child).strip()),
     )
     faults.end()
     return check
 
 
-def _questions(node: Node) -> tuple[Question, ...]:
+def _questions(node: Node, languages: Languages) -> tuple[Question, ...]:
     faults, questions = _Faults(), []
     nodes = read.items(node, most=50)
     for child in nodes:
         with faults.kept():
-            questions.append(_question(child))
+            questions.append(_question(child, languages))
     faults.end()
     read.unique(nodes, [question.key for question in questions], "question")
     return tuple(questions)
 
 
-def _question(node: Node) -> Question:
-    faults = _Faults()
+def _question(node: Node, languages: Languages) -> Question:
+    faults = _Faults(languages)
     keys = ("key", "text", "kind", "options", "required", "low", "high", "help", "screen_out", "answers")
     fields = faults.fields(node, keys, ("key", "text"))
     kind = faults.value(fields, "kind", lambda child: read.choice(child, KINDS, "kind"), "choice")
-    options = faults.value(fields, "options", _lines, ())
+    line = partial(read.line, limit=500)
+    texts = {"text": "", "options": (), **faults.texts(fields, text=line, options=_lines, help=line)}
+    options = texts["options"]
     if kind in ("choice", "several") and len(options) < 2:
         hint = "add options: with two or more, or use kind: text or number"
         faults.faults.append(node.error("there is nothing to choose from", hint, reason="missing_key", key="options"))
@@ -188,15 +216,13 @@ def _question(node: Node) -> Question:
 
     question = Question(
         key=faults.value(fields, "key", read.key, ""),
-        text=faults.value(fields, "text", lambda child: read.line(child, limit=500), ""),
         kind=kind,
-        options=options,
         required=faults.value(fields, "required", read.boolean, True),
         low=bound("low"),
         high=bound("high"),
-        help=faults.value(fields, "help", lambda child: read.line(child, limit=500), ""),
         screen_out=faults.value(fields, "screen_out", among, ()),
         answers=faults.value(fields, "answers", among, ()),
+        **texts,
     )
     if question.low is not None and question.high is not None and question.low > question.high:
         faults.faults.append(fields["low"].error("is above high", "change one of them", reason="out_of_range"))
@@ -224,19 +250,23 @@ def _platform(node: Node) -> Platform:
     return platform
 
 
-def _outcomes(node: Node) -> dict[str, Ending]:
+def _outcomes(node: Node, languages: Languages) -> dict[str, Ending]:
     faults = _Faults()
     fields = faults.fields(node, tuple(OUTCOMES))
-    endings = {name: ending for name in fields if (ending := faults.value(fields, name, _ending, None))}
+    endings = {
+        name: ending
+        for name in fields
+        if (ending := faults.value(fields, name, lambda child: _ending(child, languages), None))
+    }
     faults.end()
     return endings
 
 
-def _ending(node: Node) -> Ending | None:
-    faults = _Faults()
+def _ending(node: Node, languages: Languages) -> Ending | None:
+    faults = _Faults(languages)
     fields = faults.fields(node, ("text", "code"))
     ending = Ending(
-        text=faults.value(fields, "text", lambda child: read.text(child, blank=True).strip(), ""),
+        **faults.texts(fields, text=_blank),
         code=faults.value(fields, "code", lambda child: read.matching(child, CODE, "a code"), ""),
     )
     faults.end()

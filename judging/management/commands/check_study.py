@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from generation.suites.studies.study_files import StudyFaultsError, parse_study
 from judging.models import Study
-from judging.studies.writing import study_faults
+from judging.studies.writing import content_of, newest_version, study_faults
 
 
 class Command(BaseCommand):
@@ -24,15 +24,16 @@ class Command(BaseCommand):
         path = Path(study)
         if path.is_file():
             try:
-                faults = parse_study(path.read_text(encoding="utf-8")).faults()
+                content = parse_study(path.read_text(encoding="utf-8"))
+                faults, missing = content.faults(), content.missing_texts()
             except StudyFaultsError as error:
-                faults = [str(fault) for fault in error.faults]
+                faults, missing = [str(fault) for fault in error.faults], []
             except (OSError, UnicodeDecodeError) as error:
                 raise CommandError(f"{study} cannot be read: {error}") from None
         elif stored := Study.objects.select_related("run").filter(code=study).first():
-            faults = study_faults(stored)
+            faults, missing = study_faults(stored), content_of(newest_version(stored)).missing_texts()
         else:
             raise CommandError(f"There is no file and no study {study!r}. A study's code is the last part of its link.")
         if faults:
-            raise CommandError("\n".join([f"{len(faults)} to fix:", *faults]))
-        self.stdout.write("No faults: the study can open.")
+            raise CommandError("\n".join([f"{len(faults)} to fix:", *faults, *missing]))
+        self.stdout.write("\n".join([*missing, "No faults: the study can open."]))

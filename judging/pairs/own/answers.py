@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from judging.models import Matchup, Seat, Vote
 from judging.rules import rules_of
@@ -17,6 +19,23 @@ WORDS = {
     "fail": "voted both bad",
     SKIP: "skipped",
 }
+# What the judge is told of the last answer, and of the one before it; on a phone left is the top drawing.
+SAID = {
+    "left": _("Voted left on the last pair."),
+    "right": _("Voted right on the last pair."),
+    "tie": _("Voted both good on the last pair."),
+    "fail": _("Voted both bad on the last pair."),
+    SKIP: _("Skipped the last pair."),
+}
+BEFORE = {
+    "left": _("Before it you voted left."),
+    "right": _("Before it you voted right."),
+    "tie": _("Before it you voted both good."),
+    "fail": _("Before it you voted both bad."),
+    SKIP: _("Before it you skipped a pair."),
+}
+SAID_STACKED = {"left": _("Voted top on the last pair."), "right": _("Voted bottom on the last pair.")}
+BEFORE_STACKED = {"left": _("Before it you voted top."), "right": _("Before it you voted bottom.")}
 
 
 @dataclass(frozen=True)
@@ -30,24 +49,29 @@ class LastAnswer:
 
     @property
     def sentence(self) -> str:
-        return last_said(self.outcome) if self.outcome else ""
+        return str(SAID.get(self.outcome, ""))
+
+    @property
+    def stacked(self) -> str:
+        """The sentence where the drawings stand one above the other; empty where it is the same."""
+        return str(SAID_STACKED.get(self.outcome, ""))
 
     @property
     def marks(self) -> dict[str, list[int]]:
         bits = {"left": self.left_breaks, "right": self.right_breaks}
         return {side: [font for font in (1, 2, 3) if value >> font - 1 & 1] for side, value in bits.items()}
 
-    def after(self, sentence: str) -> str:
+    def said(self) -> dict[str, str]:
+        """For the page's script."""
+        return {"said": self.sentence, "stacked": self.stacked}
+
+    def said_after(self, sentence: str) -> dict[str, str]:
         """What was done instead of a vote, and which answer undo would now take back."""
-        if not self.outcome:
-            return sentence
-        what = "skipped a pair" if self.outcome == SKIP else WORDS[self.outcome]
-        return f"{sentence} Before it you {what}."
 
+        def joined(texts: dict[str, Promise]) -> str:
+            return f"{sentence} {texts[self.outcome]}" if self.outcome in texts else ""
 
-def last_said(outcome: str) -> str:
-    words = WORDS[outcome].capitalize()
-    return f"{words} the last pair." if outcome == SKIP else f"{words} on the last pair."
+        return {"said": joined(BEFORE) or sentence, "stacked": joined(BEFORE_STACKED)}
 
 
 def last_answer(seat: Seat, current: Matchup | None) -> LastAnswer:

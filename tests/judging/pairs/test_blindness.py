@@ -13,6 +13,7 @@ from django.contrib.staticfiles import finders
 from django.urls import reverse
 from django.utils.timezone import now
 
+from benchsite.lib.languages import LANGUAGES
 from generation.formats import get_format
 from generation.models import Entrant, LanguageModel, ProviderCall, Run, Sample
 from judging.models import Matchup
@@ -138,8 +139,12 @@ def sit_down(client, run, name):
     return seat
 
 
-@pytest.mark.parametrize("format", DRAW)
-def test_with_entrants_swapped_only_art_and_codes_differ(client, format):
+@pytest.mark.parametrize(
+    ("format", "language"),
+    [*((format, "en") for format in DRAW), *(("svg", code) for code in LANGUAGES if code != "en")],
+)
+def test_with_entrants_swapped_only_art_and_codes_differ_in_any_language(client, format, language):
+    client.defaults["HTTP_ACCEPT_LANGUAGE"] = language
     run = make_run(
         entrants=2, prompts=1, attempts=4, categories=("animal",), format=format, overlap=0, repeats=0, reveal="never"
     )
@@ -155,6 +160,7 @@ def test_with_entrants_swapped_only_art_and_codes_differ(client, format):
         after = [(name, plain(answer, art)) for name, answer in walk(client, sit_down(client, run, "bobby"))]
 
     assert len(before) == 40
+    assert {name for name, text in before if f"('Content-Language', '{language}" in text} >= {"judging:judge"}
     assert {text[:3] for _, text in before} == {"200", "302", "400", "403", "404", "409"}
     assert {name for name, _ in before} == {"judging:home", *(f"judging:{address.name}" for address in judge_urls)}
     assert before == [(name, text.replace("bobby", "alice")) for name, text in after]

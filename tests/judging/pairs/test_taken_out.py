@@ -174,5 +174,5 @@ def test_where_no_pair_is_left_the_judge_still_reads_that_the_vote_is_withdrawn(
 
     page = client.post(reverse("judging:undo"), {"code": voted}, follow=True)
 
-    assert "Your vote is withdrawn. That pair cannot be shown now." in page.text
+    assert "Vote withdrawn. Its pair cannot be shown now." in page.text
     assert Vote.objects.get().withdrawn_by == alice.judge
