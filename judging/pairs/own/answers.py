@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import OuterRef, QuerySet, Subquery
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from judging.models import Matchup, Seat, Vote
@@ -68,7 +68,7 @@ class LastAnswer:
     def said_after(self, sentence: str) -> dict[str, str]:
         """What was done instead of a vote, and which answer undo would now take back."""
 
-        def joined(texts: dict[str, Promise]) -> str:
+        def joined(texts: Mapping[str, object]) -> str:
             return f"{sentence} {texts[self.outcome]}" if self.outcome in texts else ""
 
         return {"said": joined(BEFORE) or sentence, "stacked": joined(BEFORE_STACKED)}
