@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ranking.statistics.agreement.coefficients import Estimate, icc, icc_interval, interval_delta, krippendorff
+from ranking.statistics.agreement.coefficients import Estimate, interval_delta, krippendorff, panel_of
+from ranking.statistics.agreement.intraclass import icc, icc_interval
 
 ITEM = ["entrant", "stage", "subject", "attempt"]
 
@@ -61,6 +62,6 @@ def agreement_of(judgements: pd.DataFrame) -> dict[str, Any]:
         "icck": icc_interval(block, lambda values: values.icc2k),
         "icc_targets": estimate.targets,
         "icc_judges": estimate.judges,
-        "alpha": krippendorff(counts, interval_delta(values)) if len(units) else Estimate(None),
+        "alpha": krippendorff(panel_of(counts), interval_delta(values)) if len(units) else Estimate(None),
         "alpha_units": len(units),
     }

@@ -36,7 +36,7 @@ from ranking.statistics.standings import (
 )
 from ranking.statistics.verdicts.forecast import AdjacentPair, adjacent_pairs
 from ranking.statistics.verdicts.pairs import Verdicts, judge_pairs
-from ranking.statistics.votes import Cells, Tallies, Votes, tally_votes, without_unseen
+from ranking.statistics.votes import Cells, Tallies, Votes, pool_categories, tally_votes, without_unseen
 
 __all__ = ["CountsFit", "Leaderboard", "RowsStudy", "Settings", "analyse_votes", "fit_counts", "study_rows"]
 
@@ -73,7 +73,8 @@ class CountsFit:
 def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsFit:
     """The fast part; its cost grows with entrants, judges and prompts, not with votes."""
     settings = settings or Settings()
-    fit = fit_overall(tallies, settings)
+    pooled = pool_categories(tallies)
+    fit = fit_overall(pooled, settings)
     verdicts = judge_pairs(fit, settings)
     names = tallies.entrants
     fails, *category_fails = scoped_fail_rates(tallies, level=settings.level)
@@ -86,7 +87,7 @@ def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsF
         settings=settings,
         overall_fit=fit,
         overall=overall,
-        unweighted=overall if fit.activity.even else rank_overall(tallies, replace(settings, activity="even")),
+        unweighted=overall if fit.activity.even else rank_overall(pooled, replace(settings, activity="even")),
         categories=category_standings(
             names,
             tallies.categories,
@@ -96,9 +97,9 @@ def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsF
             whole=overall,
             fails=category_fails,
         ),
-        judge_fits=fit_judges(tallies, fit, settings),
+        judge_fits=fit_judges(pooled, fit, settings),
         weights=dict(zip(tallies.judges, tallies.weights.tolist(), strict=True)),
-        side_bias=side_bias(tallies, fit, settings),
+        side_bias=side_bias(pooled, fit, settings),
         davidson=fit_davidson(fit.weighted, **settings.halves),
         verdicts=verdicts,
         pairs=adjacent_pairs(fit, verdicts, level=settings.level),
@@ -106,7 +107,7 @@ def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsF
         category_basis=basis_of_categories(tallies),
         misfits=find_misfits(fit, level=settings.level),
         checks=check_scale(fit, judges=len(tallies.judges), seed=settings.seed),
-        joint=fit_joint(tallies, fit),
+        joint=fit_joint(pooled, fit),
     )
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ranking.statistics.grouping import count_rows, portions, sum_rows
+
 OUTCOMES = ("left", "right", "tie", "fail")
 OUTCOME_NUMBERS = {name: number for number, name in enumerate(OUTCOMES)}
 KINDS = ("regular", "shared", "repeat")
@@ -105,6 +107,12 @@ def standing_votes(votes: Votes, *, until: float | None = None) -> Votes:
     return votes if bool(stands.all()) else votes.take(stands)
 
 
+def in_order_of_time(votes: Votes) -> Votes:
+    """The same votes, earliest first; those of one moment, and all if their times are unknown, as they came."""
+    later = votes.time[1:] < votes.time[:-1]
+    return votes.take(np.argsort(votes.time, kind="stable")) if later.any() else votes
+
+
 def without_unseen(votes: Votes) -> Votes:
     """Name tables without entrants, judges and categories that no vote mentions."""
     changed: dict[str, Any] = {}
@@ -115,9 +123,7 @@ def without_unseen(votes: Votes) -> Votes:
         ("categories", ("category",)),
     ):
         names = getattr(votes, table)
-        used = np.zeros(len(names) + 1, bool)
-        for column in columns:
-            used[getattr(votes, column)] = True
+        used = _mentioned([getattr(votes, column) for column in columns], len(names))
         if used[:-1].all():
             continue
         number = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
@@ -125,6 +131,17 @@ def without_unseen(votes: Votes) -> Votes:
         changed[table] = tuple(name for name, keep in zip(names, used, strict=False) if keep)
         changed |= {column: number[getattr(votes, column)] for column in columns}
     return replace(votes, **changed) if changed else votes
+
+
+def _mentioned(columns: list[NDArray[Any]], names: int) -> NDArray[Any]:
+    """Which names [names + 1] stand in these columns; the last place is for none. Looks no further once all of them do."""
+    used = np.zeros(names + 1, bool)
+    for column in columns:
+        for here in portions(len(column)):
+            if used[:-1].all():
+                return used
+            used[column[here]] = True
+    return used
 
 
 @dataclass(frozen=True)
@@ -192,9 +209,11 @@ def tally_votes(votes: Votes, *, weights: Mapping[str, float] | None = None) -> 
     if (factor == 0).any():
         counted &= factor[votes.judge] > 0
     kept = votes if bool(counted.all()) else votes.take(counted)
-    row_weight = None if (factor[kept.judge] == 1).all() else factor[kept.judge]
+    even = (factor == 1).all() or (factor[kept.judge] == 1).all()
+    row_weight = None if even else factor[kept.judge]
     rest = (kept.category, kept.left, kept.right, kept.outcome)
-    activity = activity_class(np.bincount(votes.judge[votes.judge >= 0], minlength=len(votes.judges)))
+    numbers = count_rows(len(votes), len(votes.judges) + 1, lambda here: votes.judge[here] + 1)
+    activity = activity_class(numbers[1:])  # the first place is the unknown judge's
     by_class = np.append(activity, -1).astype(np.int8)[kept.judge]
     squares = None if row_weight is None else row_weight**2
     return Tallies(
@@ -212,13 +231,21 @@ def tally_votes(votes: Votes, *, weights: Mapping[str, float] | None = None) -> 
 MANY = 100_000  # votes from which grouping them pays
 
 
-def grouped_cells(cells: Cells) -> Cells:
-    """Votes of weight 1 that agree in everything as one cell with their number, where that leaves at most half as many.
+def pool_categories(tallies: Tallies) -> Tallies:
+    """The same votes of all categories together, where that leaves far fewer cells by judge."""
+    cells = tallies.by_judge
+    of_none = np.broadcast_to(np.int32(-1), cells.category.shape)
+    return replace(tallies, by_judge=grouped_cells(replace(cells, category=of_none)))
 
-    Counts are whole numbers, so sums over cells are the same to the last digit. Votes of an unknown cluster stand alone.
+
+def grouped_cells(cells: Cells) -> Cells:
+    """Cells that agree in everything as one with their number of votes, where that leaves at most half as many.
+
+    Counts are whole numbers, so sums over cells are the same to the last digit. Votes of an unknown cluster stand alone, and
+    so do weighed ones.
     """
     rows = len(cells.left)
-    if rows < MANY or cells.n is not None or cells.cluster.min() < 0:
+    if rows < MANY or cells.cluster.min() < 0 or (cells.n is not None and cells.activity is not None):
         return cells
     columns = [cells.cluster, cells.category, cells.left, cells.right, cells.outcome]
     columns += [] if cells.activity is None else [cells.activity]
@@ -226,12 +253,20 @@ def grouped_cells(cells: Cells) -> Cells:
     spans = [int(column.max()) - low + 1 for column, low in zip(columns, lows, strict=True)]
     if math.prod(spans) > 2 * rows:
         return cells
-    code = np.zeros(rows, np.int64)
-    for column, low, span in zip(columns, lows, spans, strict=True):
-        code *= span
-        code += column
-        code -= low
-    counts = np.bincount(code, minlength=1)
+
+    def place_of(here: slice) -> NDArray[Any]:
+        code = np.zeros(here.stop - here.start, np.int64)
+        for column, low, span in zip(columns, lows, spans, strict=True):
+            code *= span
+            code += column[here]
+            code -= low
+        return code
+
+    if cells.n is None:
+        counts = count_rows(rows, math.prod(spans), place_of)
+    else:
+        weight = cells.n
+        (counts,) = sum_rows(rows, math.prod(spans), lambda here: (place_of(here), weight[here]))
     present = np.flatnonzero(counts)
     if 2 * len(present) > rows:
         return cells

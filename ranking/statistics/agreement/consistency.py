@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from ranking.statistics.grouping import count_rows, sum_rows
 from ranking.statistics.ratings.bradley_terry import residual_table
 from ranking.statistics.votes import REPEAT, Votes
 
@@ -79,36 +81,69 @@ def vote_consistency(votes: Votes, theta: Array, **halves: Any) -> list[Consiste
     An attempt's strength is the mean residual of its votes (in win probability). One-way variance components within
     each entrant and prompt: between attempts less the noise of single votes, pooled over prompts, never below 0.
     """
-    use = (votes.kind != REPEAT) & (votes.prompt >= 0)
-    value = residual_table(theta, **halves)[votes.left, votes.right, votes.outcome]
-    sides = [(votes.left, votes.left_attempt, value), (votes.right, votes.right_attempt, -value)]
-    rows = [use & (attempt >= 0) for _, attempt, _ in sides]
-    entrant = np.concatenate([side[0][row] for side, row in zip(sides, rows, strict=True)]).astype(np.int64)
-    attempt = np.concatenate([side[1][row] for side, row in zip(sides, rows, strict=True)]).astype(np.int64)
-    residual = np.concatenate([side[2][row] for side, row in zip(sides, rows, strict=True)])
-    prompt = np.concatenate([votes.prompt[row] for row in rows]).astype(np.int64)
-    return _components(entrant, prompt, attempt, residual, entrants=len(theta), prompts=len(votes.prompts))
+    many = max(int(votes.left_attempt.max(initial=-1)), int(votes.right_attempt.max(initial=-1))) + 1
+    if not many:
+        return [NOTHING] * len(theta)
+    table = residual_table(theta, **halves).ravel()
+    size, prompts = len(theta), len(votes.prompts)
+    shape = (size, prompts, many)
+    sums: list[Array] = [np.zeros(0)] * 4
+    for entrant, attempt, sign in ((votes.left, votes.left_attempt, 1), (votes.right, votes.right_attempt, -1)):
+        usable = (votes.kind != REPEAT) & (votes.prompt >= 0) & (attempt >= 0)
+        rows = votes if usable.all() else votes.take(usable)
+        if rows is not votes:
+            entrant, attempt = entrant[usable], attempt[usable]
+        sums = _added(sums, _sums_by_cell(rows, (entrant, rows.prompt, attempt), shape, sign * table))
+    return _components(*sums, shape=shape)
+
+
+def _sums_by_cell(votes: Votes, columns: tuple[Array, ...], shape: tuple[int, ...], table: Array) -> list[Array]:
+    """Different cells of these columns, and for each: votes, the sum of their values in the `table` and of the squares."""
+    first, second, third = columns
+
+    def cell_of(here: slice) -> Array:
+        return (first[here].astype(np.int64) * shape[1] + second[here]) * shape[2] + third[here]
+
+    whole, number_of, names = math.prod(shape), cell_of, None
+    if whole > 4 * len(votes) + 1000:
+        names, number = np.unique(cell_of(slice(None)), return_inverse=True)
+        whole, number_of = len(names), lambda here: number.ravel()[here]
+
+    def parts_of(here: slice) -> tuple[Array, ...]:
+        value = table[(votes.left[here] * shape[0] + votes.right[here]) * 4 + votes.outcome[here]]
+        return number_of(here), value, value**2
+
+    n = count_rows(len(votes), whole, number_of)
+    total, squares = sum_rows(len(votes), whole, parts_of, 2)
+    here = np.flatnonzero(n)
+    return [here if names is None else names[here], n[here], total[here], squares[here]]
+
+
+def _added(one: list[Array], other: list[Array]) -> list[Array]:
+    """Sums by cell, from two lists of them."""
+    cells, at = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
+    pairs = zip(one[1:], other[1:], strict=True)
+    return [cells.astype(np.int64), *(np.bincount(at.ravel(), np.concatenate(pair), len(cells)) for pair in pairs)]
 
 
 def _components(
-    entrant: Array, prompt: Array, attempt: Array, residual: Array, *, entrants: int, prompts: int
+    cells: Array, n: Array, residuals: Array, squares: Array, *, shape: tuple[int, int, int]
 ) -> list[Consistency]:
-    if not len(entrant):
+    """From cells of a table [entrants, prompts, attempts] with votes, sums of residuals and of their squares."""
+    entrants, prompts, many = shape
+    if not len(cells):
         return [NOTHING] * entrants
-    key = (entrant * prompts + prompt) * (int(attempt.max()) + 1) + attempt
-    cells, at = np.unique(key, return_inverse=True)
-    n = np.bincount(at.ravel())
-    mean = np.bincount(at.ravel(), residual) / n
-    inside = np.bincount(at.ravel(), residual**2) - n * mean**2
-    group, place = np.unique(cells // (int(attempt.max()) + 1), return_inverse=True)
+    mean = residuals / n
+    inside = squares - n * mean**2
+    group, place = np.unique(cells // many, return_inverse=True)
     place = place.ravel()
     attempts, total = np.bincount(place), np.bincount(place, n)
     centre = np.bincount(place, n * mean) / total
     between = np.bincount(place, n * (mean - centre[place]) ** 2)
     size = total - np.bincount(place, n.astype(float) ** 2) / total  # n0 (m - 1) of the one-way layout
-    squares = total - size  # sum of n²/N over a prompt's attempts
+    weighed = total - size  # sum of n²/N over a prompt's attempts
     sums = np.column_stack(
-        [between, attempts - 1, np.bincount(place, inside), total - attempts, size, total, centre, squares]
+        [between, attempts - 1, np.bincount(place, inside), total - attempts, size, total, centre, weighed]
     )
     owner = group // prompts
     return [_one_entrant(sums[(owner == e) & (attempts > 1)]) for e in range(entrants)]

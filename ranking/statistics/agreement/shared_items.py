@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from ranking.statistics.agreement.coefficients import (
     Answers,
     Estimate,
-    cohen_matrix,
+    Panel,
     fleiss_kappa,
     gwet_ac1,
     interval_delta,
@@ -19,8 +20,10 @@ from ranking.statistics.agreement.coefficients import (
     nominal_delta,
     raw_agreement,
 )
+from ranking.statistics.agreement.cohen import cohen_matrix
+from ranking.statistics.grouping import count_rows, portions, rows_among
 from ranking.statistics.ratings.intervals import wilson
-from ranking.statistics.votes import LEFT, REPEAT, RIGHT, Votes
+from ranking.statistics.votes import LEFT, REPEAT, RIGHT, Votes, in_order_of_time
 
 Array = NDArray[Any]
 MIRROR = (LEFT, RIGHT)  # "first of the pair wins", "second wins": which is first is only a name
@@ -44,69 +47,73 @@ class Agreement:
     repeat_trials: Array  # [J] repeats answered
 
 
-def unit_of_votes(votes: Votes) -> tuple[Array, Array, Array]:
-    """(usable rows, unit number, class oriented to the unit); a unit is a prompt with an unordered pair of drawings.
-
-    A vote with no judge or no prompt belongs to no unit. An unknown attempt counts as the entrant's one drawing.
-    """
-    rows = np.flatnonzero((votes.judge >= 0) & (votes.prompt >= 0))
-    if not len(rows):
-        return rows, np.zeros(0, np.int64), np.zeros(0, np.int8)
-    key, swapped = drawing_pairs(votes, rows)
-    return rows, np.unique(key, return_inverse=True)[1].ravel(), oriented(votes.outcome[rows], swapped)
-
-
-def drawing_pairs(votes: Votes, rows: Array, *, attempts: int | None = None) -> tuple[Array, Array]:
+def drawing_pairs(votes: Votes, rows: Array | slice, *, attempts: range | None = None) -> tuple[Array, Array]:
     """A number for the prompt and the two drawings of each of these votes, and whether its right drawing comes first.
 
-    Numbers of two sets of votes can be compared if these have the same name tables and `attempts`, more than any attempt.
+    Numbers of two sets of votes can be compared if these have the same name tables and `attempts`, which hold every attempt.
     """
-    attempts = attempts or attempt_numbers(votes)
-    left = votes.left[rows].astype(np.int64) * attempts + votes.left_attempt[rows] + 1
-    right = votes.right[rows].astype(np.int64) * attempts + votes.right_attempt[rows] + 1
-    drawings = len(votes.entrants) * attempts
-    key = (votes.prompt[rows].astype(np.int64) * drawings + np.minimum(left, right)) * drawings
-    key += np.maximum(left, right)
-    return key, left > right
+    attempts = attempts or attempt_range(votes)
+    pairs = _pairs(votes, attempts)
+    kind = np.int32 if len(votes.prompts) * pairs < 2**31 and pairs < 2**29 else np.int64
+    left, right = (
+        entrant[rows].astype(kind) * len(attempts) + (attempt[rows] - attempts.start)
+        for entrant, attempt in ((votes.left, votes.left_attempt), (votes.right, votes.right_attempt))
+    )
+    swapped = left > right
+    last = np.maximum(left, right)
+    key = last * (last + 1)
+    key //= 2
+    key += np.minimum(left, right, out=left)
+    key += votes.prompt[rows].astype(kind) * pairs
+    return key, swapped
 
 
-def attempt_numbers(*sets: Votes) -> int:
-    highest = (column.max(initial=-1) for votes in sets for column in (votes.left_attempt, votes.right_attempt))
-    return int(max(highest)) + 2
+def _pairs(votes: Votes, attempts: range) -> int:
+    drawings = len(votes.entrants) * len(attempts)
+    return drawings * (drawings + 1) // 2
+
+
+def attempt_range(*sets: Votes) -> range:
+    """From the lowest number of an attempt to the highest; -1 is an unknown one."""
+    columns = [column for votes in sets for column in (votes.left_attempt, votes.right_attempt) if len(column)]
+    if not columns:
+        return range(1)
+    return range(min(int(c.min()) for c in columns), max(int(c.max()) for c in columns) + 1)
 
 
 def oriented(outcome: Array, swapped: Array) -> Array:
     """Outcomes as they are with the sides of the `swapped` ones exchanged."""
-    label = outcome.copy()
-    label[swapped & (outcome == LEFT)] = RIGHT
-    label[swapped & (outcome == RIGHT)] = LEFT
-    return label
+    return outcome ^ (swapped & (outcome <= RIGHT)).astype(outcome.dtype)  # left is 0 and right 1
 
 
 def measure_agreement(votes: Votes) -> Agreement:
-    """Agreement between judges and with oneself; a judge's first answer on a unit, by time, is the one that counts."""
-    if (np.diff(votes.time) < 0).any():
-        votes = votes.take(np.argsort(votes.time, kind="stable"))
-    rows, unit, label = unit_of_votes(votes)
-    judge = votes.judge[rows].astype(np.int64)
-    first = _first_rows(judge, unit, votes.kind[rows])
-    hits, trials = _repeats(votes, rows, unit, label, first)
-    judge, unit, label = judge[first], unit[first], label[first]
-    table: Array = np.zeros((0, 4))
-    if len(unit):
-        table = np.bincount(unit * 4 + label, minlength=4 * (int(unit.max()) + 1)).reshape(-1, 4)
-    several = table.sum(1) >= 2
-    keep = several[unit]
+    """Agreement between judges and with oneself; a judge's first answer on a unit, by time, is the one that counts.
+
+    A unit is a prompt with an unordered pair of drawings. A vote without a judge or a prompt belongs to none; an unknown
+    attempt counts as the entrant's one drawing.
+    """
+    votes = in_order_of_time(votes)
+    usable = (votes.judge >= 0) & (votes.prompt >= 0)
+    votes = votes if usable.all() else votes.take(usable)
+    judges, side = len(votes.judges), 4 * len(votes.judges)
+    code, units = _codes(votes)
+    again = votes.kind == REPEAT
+    answers = _first_answers(code[~again] if again.any() else code)
+    hits, trials = _repeats(code[again], answers, judges)
     low, high = wilson(hits.sum(), trials.sum())
-    answers = Answers(judge, unit, label.astype(np.int64))
+    sizes = count_rows(len(answers), units, lambda here: answers[here] // side)
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    said = _in_portions(answers, lambda some: (some % side).astype(np.int32))
+    panel = _panel(said, edges, judges)
+    kappa, shared = cohen_matrix(said, edges, judges=judges, classes=4, mirror=MIRROR)
     return Agreement(
-        units=int(several.sum()),
-        alpha_nominal=krippendorff(table, nominal_delta(4), mirror=MIRROR, answers=answers),
-        alpha_interval=krippendorff(table, interval_delta(CLASS_VALUES), mirror=MIRROR, answers=answers),
-        ac1=gwet_ac1(table, mirror=MIRROR, answers=answers),
-        fleiss=fleiss_kappa(table, mirror=MIRROR, answers=answers),
-        raw=raw_agreement(table, answers=answers),
-        cohen=_cohen_pairs(votes.judges, judge[keep], (np.cumsum(several) - 1)[unit[keep]], label[keep]),
+        units=int(panel.times[panel.table.sum(1) >= 2].sum()),
+        alpha_nominal=krippendorff(panel, nominal_delta(4), mirror=MIRROR),
+        alpha_interval=krippendorff(panel, interval_delta(CLASS_VALUES), mirror=MIRROR),
+        ac1=gwet_ac1(panel, mirror=MIRROR),
+        fleiss=fleiss_kappa(panel, mirror=MIRROR),
+        raw=raw_agreement(panel),
+        cohen=_named_pairs(votes.judges, kappa, shared),
         repeats=Estimate(float(hits.sum() / trials.sum()) if trials.sum() else None, low, high),
         repeats_seen=int(trials.sum()),
         repeat_hits=hits,
@@ -114,35 +121,86 @@ def measure_agreement(votes: Votes) -> Agreement:
     )
 
 
-def _first_rows(judge: Array, unit: Array, kind: Array) -> Array:
-    """Row numbers of each judge's first vote on each unit, repeats aside."""
-    own = np.flatnonzero(kind != REPEAT)
-    key = unit[own] * (int(judge.max(initial=0)) + 1) + judge[own]
-    return np.sort(own[np.unique(key, return_index=True)[1]])
+def _codes(votes: Votes) -> tuple[Array, int]:
+    """(unit x judges + judge) x 4 + class for each vote, and the number of units; the class is that of the unit's first drawing."""
+    rows, judges, attempts = len(votes), len(votes.judges), attempt_range(votes)
+    key = np.zeros(rows, np.int64 if _pairs(votes, attempts) * len(votes.prompts) >= 2**31 else np.int32)
+    label = np.zeros(rows, np.int8)
+    for here in portions(rows):
+        key[here], swapped = drawing_pairs(votes, here, attempts=attempts)
+        label[here] = oriented(votes.outcome[here], swapped)
+    units = int(key.max(initial=-1)) + 1
+    if units > 4 * rows + 1000:  # far more pairs of drawings than were shown
+        shown, number = np.unique(key, return_inverse=True)
+        key, units = number.ravel(), len(shown)
+    code = np.zeros(rows, np.uint32 if units * judges * 4 < 2**32 else np.uint64)  # short ones sort many times quicker
+    for here in portions(rows):
+        code[here] = (key[here].astype(np.int64) * judges + votes.judge[here]) * 4 + label[here]
+    return code, units
 
 
-def _repeats(votes: Votes, rows: Array, unit: Array, label: Array, first: Array) -> tuple[Array, Array]:
+def _first_answers(code: Array) -> Array:
+    """In order, one code for each judge and unit: that of the first answer."""
+    ordered = np.sort(code)
+    again = np.zeros(len(code) + 1, bool)  # whether it is of the same judge and unit as the one before
+    for here in portions(max(len(code) - 1, 0)):
+        after = slice(here.start + 1, here.stop + 1)
+        again[after] = ordered[after] >> 2 == ordered[here] >> 2
+    if not again.any():
+        return ordered
+    first = ordered[~again[:-1]]
+    several = np.flatnonzero(again[1:][~again[:-1]])  # those with another one after them
+    twice = first[several] >> 2
+    rows = rows_among(code, twice, shift=2)
+    in_turn = np.argsort(code[rows] >> 2, kind="stable")
+    some = code[rows[in_turn]]
+    first[several] = some[np.searchsorted(some >> 2, twice)]
+    return first
+
+
+def _in_portions(values: Array, work: Callable[[Array], Array]) -> Array:
+    return np.concatenate([work(values[here]) for here in portions(len(values))] or [work(values)])
+
+
+def _panel(said: Array, edges: Array, judges: int) -> Panel:
+    """Units gathered by their counts of classes; `said` is judge x 4 + class, that of unit u from edges[u] on."""
+    sizes = np.diff(edges)
+    unit = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    counts = count_rows(len(said), len(sizes) * 4, lambda here: unit[here].astype(np.int64) * 4 + said[here] % 4)
+    rows, row = _alike(counts.reshape(-1, 4))
+    times = np.bincount(row, minlength=len(rows)).astype(float)
+    times[rows.sum(1) == 0] = 0.0
+    row = row.astype(np.int32) * 4
+    place = np.concatenate([row[unit[here]] + said[here] % 4 for here in portions(len(said))] or [said])
+    return Panel(rows.astype(float), times, Answers(said >> 2, place, judges))
+
+
+def _alike(table: Array) -> tuple[Array, Array]:
+    """The different rows of a table of counts [U, C], and which of them each row is [U]."""
+    spans = table.max(0, initial=0) + 1
+    whole = float(np.prod(spans.astype(float)))
+    if whole > 4 * len(table) + 1000:
+        rows, row = np.unique(table, axis=0, return_inverse=True)
+        return rows, row.ravel()
+    code = np.ravel_multi_index(tuple(table.T), tuple(spans))
+    present = np.flatnonzero(np.bincount(code, minlength=int(whole)))
+    number = np.zeros(int(whole), np.int64)
+    number[present] = np.arange(len(present))
+    return np.stack(np.unravel_index(present, tuple(spans)), 1), number[code]
+
+
+def _repeats(repeated: Array, answers: Array, judges: int) -> tuple[Array, Array]:
     """Per judge: hidden repeats that matched the judge's first answer, and hidden repeats that had one."""
-    judges = len(votes.judges)
-    judge, kind = votes.judge[rows].astype(np.int64), votes.kind[rows]
-    again = np.flatnonzero(kind == REPEAT)
-    if not len(again):
-        return np.zeros(judges, int), np.zeros(judges, int)
-    known = unit[first] * judges + judge[first]
-    order = np.argsort(known)
-    wanted = unit[again] * judges + judge[again]
-    at = np.searchsorted(known[order], wanted)
-    seen_before = at < len(known)
-    seen_before[seen_before] = known[order][at[seen_before]] == wanted[seen_before]
-    again, at = again[seen_before], at[seen_before]
-    same = label[again] == label[first][order][at]
-    return np.bincount(judge[again][same], minlength=judges), np.bincount(judge[again], minlength=judges)
+    at = np.searchsorted(answers, repeated >> 2 << 2)
+    known = at < len(answers)
+    known[known] = answers[at[known]] >> 2 == repeated[known] >> 2
+    judge = ((repeated[known] >> 2) % max(judges, 1)).astype(np.int64)
+    same = answers[at[known]] == repeated[known]
+    return np.bincount(judge[same], minlength=judges), np.bincount(judge, minlength=judges)
 
 
-def _cohen_pairs(names: tuple[str, ...], judge: Array, unit: Array, label: Array) -> tuple[Any, ...]:
-    if not len(judge):
-        return ()
-    present, number = np.unique(judge, return_inverse=True)
-    kappa, shared = cohen_matrix(number.ravel(), unit, label, judges=len(present), classes=4, mirror=MIRROR)
-    pairs = np.argwhere(np.triu(shared, 1) > 0)
-    return tuple((names[present[a]], names[present[b]], int(shared[a, b]), float(kappa[a, b])) for a, b in pairs)
+def _named_pairs(names: tuple[str, ...], kappa: Array, shared: Array) -> tuple[Any, ...]:
+    """Of judges who share units."""
+    one, other = np.nonzero(np.triu(shared, 1))
+    firsts, seconds = ([names[j] for j in side.tolist()] for side in (one, other))
+    return tuple(zip(firsts, seconds, shared[one, other].tolist(), kappa[one, other].tolist(), strict=True))

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, ndtri
 
+from ranking.statistics.grouping import edges_of, grouped
 from ranking.statistics.judges.fits import JudgeFits
-from ranking.statistics.votes import Votes
+from ranking.statistics.votes import Votes, in_order_of_time
 
 Array = NDArray[Any]
 RANDOM_KEYS = np.log(200)  # the bound is cautious: at this one about 1 honest judge in 1000 is taken for a clicker
@@ -29,18 +30,42 @@ class Behaviour:
 
 def judge_behaviour(votes: Votes) -> list[Behaviour]:
     """One for each judge; repeats included, since they are keys pressed as well."""
-    order = np.lexsort((votes.time, votes.judge))
-    judge, outcome, pace = votes.judge[order], votes.outcome[order], votes.response_ms[order]
-    edges = np.searchsorted(judge, np.arange(len(votes.judges) + 1))
-    return [_behave(outcome[a:b], pace[a:b]) for a, b in pairwise(edges)]
+    judges, votes = len(votes.judges), in_order_of_time(votes)
+    votes = votes if votes.judge.min(initial=0) >= 0 else votes.take(votes.judge >= 0)
+    edges = edges_of(votes.judge, judges)
+    runs = _longest_runs(grouped(votes.outcome, votes.judge, judges), edges)
+    pace = votes.response_ms.astype(np.float32)  # sorts many times quicker
+    if not np.array_equal(pace, votes.response_ms, equal_nan=True):
+        pace = votes.response_ms
+    pace = grouped(pace, votes.judge, judges)
+    return [_behave(pace[a:b], run) for (a, b), run in zip(pairwise(edges.tolist()), runs.tolist(), strict=True)]
 
 
-def _behave(outcome: Array, pace: Array) -> Behaviour:
-    changes = np.flatnonzero(np.diff(outcome)) + 1
-    runs = np.diff(np.concatenate(([0], changes, [len(outcome)])))
-    pace = pace[~np.isnan(pace)]
-    median, p5 = (float(np.median(pace)), float(np.quantile(pace, 0.05))) if len(pace) else (None, None)
-    return Behaviour(median, p5, int(runs.max(initial=0)))
+def _longest_runs(outcome: Array, edges: Array) -> Array:
+    """Of one outcome, by judge; votes of judge j are those from edges[j] on."""
+    begins = np.zeros(len(outcome) + 1, bool)
+    begins[1:-1] = outcome[1:] != outcome[:-1]
+    begins[edges] = True
+    at = np.flatnonzero(begins)
+    longest = np.zeros(len(edges) - 1, int)
+    some = edges[1:] > edges[:-1]
+    if some.any():
+        longest[some] = np.maximum.reduceat(np.diff(at), np.searchsorted(at, edges[:-1][some]))
+    return longest
+
+
+def _behave(pace: Array, longest_run: int) -> Behaviour:
+    pace = np.sort(pace[~np.isnan(pace)]).astype(float)
+    median, p5 = (_quantile(pace, 0.5), _quantile(pace, 0.05)) if len(pace) else (None, None)
+    return Behaviour(median, p5, longest_run)
+
+
+def _quantile(ordered: Array, share: float) -> float:
+    """Of values in order, by a straight line between the two nearest."""
+    at = share * (len(ordered) - 1)
+    below = int(at)
+    above = min(below + 1, len(ordered) - 1)
+    return float(ordered[below] + (at - below) * (ordered[above] - ordered[below]))
 
 
 def judge_flags(fits: JudgeFits, judge: int, behaviour: Behaviour | None, usual_ms: float | None) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.agreement.shared_items import attempt_numbers, drawing_pairs, oriented
+from ranking.statistics.agreement.shared_items import attempt_range, drawing_pairs, oriented
 from ranking.statistics.votes import REPEAT, TIE, Votes
 
 Array = NDArray[Any]
@@ -50,7 +50,7 @@ def pair_up(people: Votes, models: Votes) -> Paired:
     """
     people = people.take(people.kind != REPEAT) if (people.kind == REPEAT).any() else people
     models = renamed(models, people)
-    attempts = attempt_numbers(people, models)
+    attempts = attempt_range(people, models)
     rows = np.arange(len(models))
     key, swapped = drawing_pairs(models, rows, attempts=attempts)
     units, at, unit = np.unique(key, return_index=True, return_inverse=True)

@@ -5,17 +5,16 @@ import pytest
 from scipy import stats
 
 from ranking.statistics.agreement.coefficients import (
-    Answers,
-    cohen_matrix,
     fleiss_kappa,
     gwet_ac1,
-    icc,
-    icc_interval,
     interval_delta,
     krippendorff,
     nominal_delta,
+    panel_of,
     raw_agreement,
 )
+from ranking.statistics.agreement.cohen import cohen_matrix
+from ranking.statistics.agreement.intraclass import icc, icc_interval
 from tests.ranking.statistics.ratings.test_bradley_terry import vector
 
 
@@ -70,7 +69,7 @@ def test_krippendorff_four_observers():
         "ratio": ratio_delta(values),
     }
     for name, delta in metrics.items():
-        assert round(krippendorff(table, delta).value, 3) == data["published"][name], name
+        assert round(krippendorff(panel_of(table), delta).value, 3) == data["published"][name], name
 
 
 def test_gwet_with_missing_ratings_takes_class_shares_from_every_unit():
@@ -79,7 +78,7 @@ def test_gwet_with_missing_ratings_takes_class_shares_from_every_unit():
     said = np.array([[np.nan if v is None else v for v in line] for line in data["data_coders_by_units"]])
     table = np.array([[(said[:, unit] == v).sum() for v in range(1, 6)] for unit in range(12)])
 
-    assert round(gwet_ac1(table).value, 5) == 0.77544
+    assert round(gwet_ac1(panel_of(table)).value, 5) == 0.77544
 
 
 def test_judges_who_differ_widen_agreement_as_summed_by_hand():
@@ -90,9 +89,9 @@ def test_judges_who_differ_widen_agreement_as_summed_by_hand():
     said = label.reshape(5, 30)
     table = np.array([np.bincount(said[:, u], minlength=3) for u in range(30)])
 
-    estimate = raw_agreement(table, answers=Answers(judge, unit, label))
+    estimate = raw_agreement(panel_of(table, judge, unit, label))
 
-    plain = raw_agreement(table)
+    plain = raw_agreement(panel_of(table))
     units = ((plain.high - plain.low) / 2 / stats.t.ppf(0.975, 29)) ** 2
     # Each judge's share of the agreement: its four pairs of the ten on every unit, over thirty units.
     shares = np.array(
@@ -114,20 +113,20 @@ def test_judges_who_agree_alike_leave_the_interval_over_units():
     label = ((judge + unit) % 5 >= 3).astype(int)  # everyone is in the minority equally often
     table = np.tile([3, 2], (30, 1))
 
-    with_judges = raw_agreement(table, answers=Answers(judge, unit, label))
+    with_judges = raw_agreement(panel_of(table, judge, unit, label))
 
     assert with_judges.value == pytest.approx(0.4)
-    assert with_judges == raw_agreement(table)
+    assert with_judges == raw_agreement(panel_of(table))
 
 
 def test_raw_agreement_of_the_worked_example():
     data = vector("fleiss_kappa_wikipedia")
-    assert round(raw_agreement(np.array(data["counts"])).value, 3) == data["published"]["P_bar"]
+    assert round(raw_agreement(panel_of(data["counts"])).value, 3) == data["published"]["P_bar"]
 
 
 def test_fleiss_kappa_of_the_worked_example():
     data = vector("fleiss_kappa_wikipedia")
-    assert round(fleiss_kappa(np.array(data["counts"])).value, 3) == data["published"]["kappa"]
+    assert round(fleiss_kappa(panel_of(data["counts"])).value, 3) == data["published"]["kappa"]
 
 
 def test_units_with_one_answer_count_in_the_class_shares_of_fleiss_and_ac1():
@@ -136,21 +135,21 @@ def test_units_with_one_answer_count_in_the_class_shares_of_fleiss_and_ac1():
     agreed = np.mean([1, 0, 1])
 
     chance = (shares**2).sum()
-    assert fleiss_kappa(table).value == pytest.approx((agreed - chance) / (1 - chance))
+    assert fleiss_kappa(panel_of(table)).value == pytest.approx((agreed - chance) / (1 - chance))
     chance = (shares * (1 - shares)).sum()
-    assert gwet_ac1(table).value == pytest.approx((agreed - chance) / (1 - chance))
+    assert gwet_ac1(panel_of(table)).value == pytest.approx((agreed - chance) / (1 - chance))
 
 
 def test_gwet_abstractors():
     data = vector("gwet_cont3x3abstractors")
     published, table = data["published"], two_judges(data["table"])
-    ac1 = gwet_ac1(table)
+    ac1 = gwet_ac1(panel_of(table))
     assert round(ac1.value, 7) == published["gwet_ac1"]
     # The printed standard error counts the population as finite in no way; the jackknife must land beside it.
     assert (ac1.high - ac1.low) / 2 / 1.984 == pytest.approx(published["gwet_ac1_se"], rel=0.02)
     assert round(cohen_table(data["table"]), 7) == published["cohen"]
-    assert round(krippendorff(table, nominal_delta(3)).value, 7) == published["krippendorff"]
-    assert round(raw_agreement(table).value, 7) == published["percent"]
+    assert round(krippendorff(panel_of(table), nominal_delta(3)).value, 7) == published["krippendorff"]
+    assert round(raw_agreement(panel_of(table)).value, 7) == published["percent"]
 
 
 def test_shrout_and_fleiss():
@@ -171,10 +170,8 @@ def test_icc_interval_holds_the_value_and_needs_three_targets():
 def test_cohen_matrix_equals_the_table():
     table = vector("gwet_cont3x3abstractors")["table"]
     pairs = [(i, j) for i, line in enumerate(table) for j, times in enumerate(line) for _ in range(times)]
-    units = np.arange(len(pairs))
-    kappa, shared = cohen_matrix(
-        np.repeat([0, 1], len(pairs)), np.tile(units, 2), np.array(pairs).T.ravel(), judges=3, classes=3
-    )
+    said = np.add(pairs, [0, 3]).ravel()  # judge x classes + class, unit by unit
+    kappa, shared = cohen_matrix(said, 2 * np.arange(len(pairs) + 1), judges=3, classes=3)
     assert kappa[0, 1] == kappa[1, 0] == pytest.approx(cohen_table(table))
     assert shared[0, 1] == 100
     assert np.isnan(kappa[0, 2])
@@ -182,15 +179,19 @@ def test_cohen_matrix_equals_the_table():
 
 def test_no_shared_units_is_no_answer():
     table = np.eye(4)
-    for estimate in (krippendorff(table, nominal_delta(4)), gwet_ac1(table), raw_agreement(table)):
+    for estimate in (
+        krippendorff(panel_of(table), nominal_delta(4)),
+        gwet_ac1(panel_of(table)),
+        raw_agreement(panel_of(table)),
+    ):
         assert (estimate.value, estimate.low, estimate.high) == (None, None, None)
 
 
 def test_full_agreement_is_one_even_in_a_single_class():
     table = np.zeros((5, 4))
     table[:, 0] = 3
-    assert krippendorff(table, nominal_delta(4)).value == 1
-    assert gwet_ac1(table).value == pytest.approx(1)
+    assert krippendorff(panel_of(table), nominal_delta(4)).value == 1
+    assert gwet_ac1(panel_of(table)).value == pytest.approx(1)
 
 
 def test_mirror_makes_alpha_blind_to_which_entrant_is_named_first():
@@ -198,9 +199,9 @@ def test_mirror_makes_alpha_blind_to_which_entrant_is_named_first():
     table = rng.integers(0, 3, (40, 4)).astype(float)
     flipped = table.copy()
     flipped[::2] = flipped[::2][:, [1, 0, 2, 3]]
-    a, b = (krippendorff(t, nominal_delta(4), mirror=(0, 1)) for t in (table, flipped))
+    a, b = (krippendorff(panel_of(t), nominal_delta(4), mirror=(0, 1)) for t in (table, flipped))
     assert a == b
-    assert krippendorff(table, nominal_delta(4)) != krippendorff(flipped, nominal_delta(4))
+    assert krippendorff(panel_of(table), nominal_delta(4)) != krippendorff(panel_of(flipped), nominal_delta(4))
 
 
 def test_jackknife_equals_leaving_each_unit_out_by_hand():
@@ -208,8 +209,8 @@ def test_jackknife_equals_leaving_each_unit_out_by_hand():
     table = rng.integers(0, 4, (15, 3))
     table = table[table.sum(1) > 1]
     delta = nominal_delta(3)
-    estimate = krippendorff(table, delta)
-    by_hand = np.array([krippendorff(np.delete(table, i, 0), delta).value for i in range(len(table))])
+    estimate = krippendorff(panel_of(table), delta)
+    by_hand = np.array([krippendorff(panel_of(np.delete(table, i, 0)), delta).value for i in range(len(table))])
     n = len(table)
     error = np.sqrt((n - 1) / n * ((by_hand - by_hand.mean()) ** 2).sum())
     from scipy import stats

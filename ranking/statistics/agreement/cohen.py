@@ -1,0 +1,137 @@
+"""Cohen's kappa of every two judges, from the units that they share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from ranking.statistics.agreement.coefficients import mirrored
+from ranking.statistics.grouping import PORTION, portions
+
+Array = NDArray[Any]
+BITS, STEP = 12, 2**14
+BLOCK = 2**BITS - 1  # units at a time, so that two sums below 2¹² are exact in one number of single precision
+MOST = 2500  # judges x classes up to which all pairs have a place in a table
+DENSE = 0.012  # what a step of a product of whole tables takes, over one of counting pairs of answers
+
+
+def cohen_matrix(
+    said: Array, edges: Array, *, judges: int, classes: int, mirror: tuple[int, int] | None = None
+) -> tuple[Array, Array]:
+    """Cohen's kappa [J, J] of every pair of judges and the units they share [J, J]; NaN where they share none.
+
+    `said` is judge x classes + class, unit by unit, at most one for a judge and unit; unit u's begin at edges[u] [units + 1].
+    """
+    pairs = float((np.diff(edges).astype(float) ** 2).sum()) / 2
+    if mirror is not None and DENSE * judges**2 * (len(edges) - 1) < pairs:
+        chosen, agreed = _by_tables(said, edges, judges, classes, mirror)
+    else:
+        chosen, agreed = _by_answers(said, edges, judges, classes)
+    shared = chosen.sum(-1)
+    marginals = mirrored(chosen, mirror)
+    n = np.where(shared > 0, shared, np.nan)
+    chance = (marginals * np.swapaxes(marginals, 0, 1)).sum(-1) / n**2
+    kappa = np.where(chance < 1, (agreed / n - chance) / np.where(chance < 1, 1 - chance, 1), 1.0)
+    return np.where(shared > 0, kappa, np.nan), shared.astype(int)
+
+
+def _by_answers(said: Array, edges: Array, judges: int, classes: int) -> tuple[Array, Array]:
+    """How often each judge chose each class on units shared with each other [J, J, C], and how often they agreed [J, J]."""
+    side = judges * classes
+    if side > MOST:
+        return _by_product(said, edges, judges, classes)
+    both = _by_pairs(said, edges, side).reshape(judges, classes, judges, classes)
+    return both.sum(3).swapaxes(1, 2).astype(float), np.einsum("iaja->ij", both)
+
+
+def _by_pairs(said: Array, edges: Array, side: int) -> Array:
+    """How often two answers (judge and class as one number) stand on one unit, both ways round: pair by pair."""
+    sizes = np.diff(edges)
+    counts = np.zeros(side * side, np.int64)
+    waiting: list[Array] = []
+    order = np.argsort(sizes, kind="stable")
+    last = np.cumsum(np.bincount(sizes))
+    for size in range(2, len(last)):
+        alike = order[last[size - 1] : last[size]]
+        for here in portions(len(alike)):
+            columns = said[edges[alike[here]] + np.arange(size)[:, None]].astype(np.int64)
+            for k in range(size - 1):
+                waiting.append((columns[k] * side + columns[k + 1 :]).ravel())
+                if sum(map(len, waiting)) > max(len(counts), PORTION):
+                    counts += np.bincount(np.concatenate(waiting), minlength=len(counts))
+                    waiting = []
+    if waiting:
+        counts += np.bincount(np.concatenate(waiting), minlength=len(counts))
+    both = counts.reshape(side, side)
+    return both + both.T
+
+
+def _by_product(said: Array, edges: Array, judges: int, classes: int) -> tuple[Array, Array]:
+    """As `_by_answers`, where there are so many judges that few of their pairs share a unit."""
+    answers: Any = csr_matrix(
+        (np.ones(len(said), np.int32), said, edges.astype(np.int32)), shape=(len(edges) - 1, judges * classes)
+    )
+    both = (answers.T @ answers).tocoo()
+    (one, mine), (other, theirs) = np.divmod(both.row, classes), np.divmod(both.col, classes)
+    pair = one.astype(np.int64) * judges + other
+    same = mine == theirs
+    chosen = np.bincount(pair * classes + mine, both.data, judges * judges * classes)
+    agreed = np.bincount(pair[same], both.data[same], judges * judges)
+    return chosen.reshape(judges, judges, classes), agreed.reshape(judges, judges)
+
+
+def _by_tables(said: Array, edges: Array, judges: int, classes: int, mirror: tuple[int, int]) -> tuple[Array, Array]:
+    """As `_by_answers`, by products of whole tables, some thousand units at a time.
+
+    Sums are whole numbers below 2¹², so two are taken in one product, each at its own power of two, and none is rounded. With
+    w = 1 and -1 in the mirrored classes, and d = 1 in both, LL' + RR' is (ww' + dd') / 2; what is in neither of them is little.
+    """
+    chosen, signed, shared = np.zeros((judges, judges, classes)), np.zeros((judges, judges)), np.zeros((judges, judges))
+    one, two, *others = (*mirror, *(c for c in range(classes) if c not in mirror))
+    sign = np.full(classes, float(STEP))
+    sign[[one, two]] += (1, -1)
+    two_at_a_time = np.zeros((max((len(others) + 1) // 2, 1), classes), np.float32)
+    for k, c in enumerate(others):
+        two_at_a_time[k // 2, c] = (1, 2**BITS)[k % 2]
+    for first in range(0, len(edges) - 1, BLOCK):
+        ends = edges[first : first + BLOCK + 1]
+        units = len(ends) - 1
+        judge, label = np.divmod(said[ends[0] : ends[-1]], classes)
+        place = np.repeat(np.arange(units) * judges, np.diff(ends)) + judge
+
+        def table(values: Array, place: Array = place, label: Array = label, units: int = units) -> Array:
+            filled = np.zeros(units * judges, values.dtype)
+            filled[place] = values[label]
+            return filled.reshape(units, judges)
+
+        signs = table(sign)
+        low, _, high = _digits((signs.T @ signs).astype(np.int64))
+        signed += low
+        shared += high
+        seen = table(np.ones(classes, np.float32))
+        for k, values in enumerate(two_at_a_time):
+            sums = (table(values).T @ seen).astype(np.int32)
+            for c in others[2 * k : 2 * k + 2]:
+                chosen[..., c] += sums & (2**BITS - 1)
+                sums >>= BITS
+    rare = ~np.isin(np.arange(classes), mirror)[said % classes]
+    kept = np.searchsorted(np.flatnonzero(rare), edges)
+    among, same = _by_answers(said[rare], kept, judges, classes)
+    not_mirrored = chosen.sum(-1)
+    decided = shared - not_mirrored - not_mirrored.T + among.sum(-1)
+    # Chance takes the mean of the mirrored classes, so their sum will do.
+    chosen[..., one] = shared - not_mirrored
+    return chosen, (signed + decided) / 2 + same
+
+
+def _digits(numbers: Array) -> list[Array]:
+    """Three whole numbers, each less than half a STEP either side of 0, from their sum times 1, STEP and STEP²."""
+    digits = []
+    for _ in range(3):
+        low = ((numbers + STEP // 2) & (STEP - 1)) - STEP // 2
+        digits.append(low)
+        numbers = (numbers - low) // STEP
+    return digits

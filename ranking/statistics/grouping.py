@@ -1,0 +1,69 @@
+"""Passes over columns of very many rows: some at a time, so that what is worked out on the way stays in the processor's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+Array = NDArray[Any]
+PORTION = 2**18  # rows at a time
+
+
+def portions(rows: int) -> Iterator[slice]:
+    for first in range(0, rows, PORTION):
+        yield slice(first, min(first + PORTION, rows))
+
+
+def count_rows(rows: int, places: int, place_of: Callable[[slice], Array]) -> Array:
+    """How many of the rows have each place (0 to places - 1)."""
+    counts = np.zeros(places, np.int64)
+    for here in portions(rows):
+        place = place_of(here).astype(np.int64, copy=False)
+        if places <= PORTION:
+            counts += np.bincount(place, minlength=places)
+        else:
+            np.add.at(counts, place, 1)
+    return counts
+
+
+def sum_rows(rows: int, places: int, parts_of: Callable[[slice], tuple[Array, ...]], sums: int = 1) -> list[Array]:
+    """For each place the sums of so many values of its rows; `parts_of` some rows are their places, then these values."""
+    totals = [np.zeros(places) for _ in range(sums)]
+    for here in portions(rows):
+        place, *values = parts_of(here)
+        place = place.astype(np.int64, copy=False)
+        for total, value in zip(totals, values, strict=True):
+            if places <= PORTION:
+                total += np.bincount(place, value, places)
+            else:
+                np.add.at(total, place, value)
+    return totals
+
+
+def grouped(values: Array, group: Array, groups: int) -> Array:
+    """Values [n] in order of their group (0 to groups - 1), those of one group as they came: by counting, not by comparing."""
+    rows = len(values)
+    one_each = np.arange(rows + 1, dtype=np.int32 if rows < 2**31 else np.int64)
+    table: Any = csr_matrix
+    return np.asarray(table((values, group, one_each), shape=(rows, groups)).tocsc().data)
+
+
+def edges_of(group: Array, groups: int) -> Array:
+    """Where each group begins in values in order of it, and the last one's end [groups + 1]."""
+    sizes = count_rows(len(group), groups, lambda here: group[here])
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def rows_among(key: Array, wanted: Array, *, shift: int = 0) -> Array:
+    """Rows of all `key`, less its last `shift` bits, that are `wanted`, and of a few others."""
+    last = np.int64(2 ** min(max(len(wanted).bit_length() + 4, 10), 24) - 1)
+    marked = np.zeros(int(last) + 1, bool)
+    marked[wanted.astype(np.int64) & last] = True
+    rows = [
+        np.flatnonzero(marked[(key[here] >> shift).astype(np.int64) & last]) + here.start for here in portions(len(key))
+    ]
+    return np.concatenate(rows) if rows else np.zeros(0, np.int64)
