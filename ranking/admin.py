@@ -14,7 +14,7 @@ from benchsite.lib.fact_admin import FactAdmin, RunFactAdmin, link, listing
 from generation.models import Run
 from judging.admin import JudgedRunAdmin
 from ranking.archive.members import members_of
-from ranking.models import AnalystToken, Counting, Fit, Publication, Standing
+from ranking.models import AnalystToken, Counting, Fit, Publication, PushedVote, Standing
 
 admin.site.unregister(Run)
 
@@ -83,7 +83,25 @@ class CountingAdmin(RunFactAdmin):
 
 @admin.register(AnalystToken)
 class AnalystTokenAdmin(FactAdmin):
-    list_display = ("label", "hint", "created_by", "created_at", "last_used_at", "revoked_at")
-    list_select_related = ("created_by",)
+    list_display = (
+        "label",
+        "hint",
+        "role",
+        "run",
+        "created_by",
+        "created_at",
+        "expires_at",
+        "last_used_at",
+        "revoked_at",
+    )
+    list_filter = ("role",)
+    list_select_related = ("created_by", "run")
     search_fields = ("label",)
     exclude = ("digest",)
+
+
+@admin.register(PushedVote)
+class PushedVoteAdmin(RunFactAdmin):
+    list_display = ("key", "run_link", "vote")
+    list_select_related = ("run", "vote")
+    search_fields = ("key",)

@@ -11,6 +11,7 @@ from django.db.models.functions import RowNumber
 from django.utils.timezone import now
 
 from generation.models import CodeField, Entrant, Run
+from judging.models import Vote
 
 
 class Counting(models.Model):
@@ -125,12 +126,22 @@ class Publication(models.Model):
 
 
 class AnalystToken(models.Model):
-    """Lets one analyst read every run by the API. The token itself is shown once; only its hash is kept."""
+    """Opens the API to a program: to every run or to one, for reading or more. Only the hash of the token is kept."""
+
+    class Role(models.TextChoices):
+        READ = "read", "read"
+        PUSH = "push", "read, and push drawings and votes"
+        CURATE = "curate", "all that a curator does to runs"
 
     code = CodeField()
     label = models.CharField(max_length=120, help_text="Who uses it, or what for.")
     digest = models.CharField(max_length=64, unique=True, editable=False)
     hint = models.CharField(max_length=12, editable=False, help_text="Its first letters, to tell two apart.")
+    role = models.CharField(max_length=6, choices=Role.choices, default=Role.READ)
+    run = models.ForeignKey(
+        Run, models.CASCADE, null=True, blank=True, related_name="tokens", help_text="The only run that it opens."
+    )
+    expires_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=now)
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -141,6 +152,36 @@ class AnalystToken(models.Model):
 
     class Meta:
         ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(role__in=["read", "push", "curate"]), name="ranking_token_known_role"
+            ),
+            # What writes is forgotten sooner or later; it stops by itself.
+            models.CheckConstraint(
+                condition=models.Q(role="read") | models.Q(expires_at__isnull=False),
+                name="ranking_token_writes_for_a_time",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.label
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= now()
+
+
+class PushedVote(models.Model):
+    """A vote that a program pushed under an id of its own: pushed again, it is the same vote."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="pushed_votes")
+    key = models.CharField(max_length=100, help_text="The program's id of the vote.")
+    digest = models.CharField(max_length=64, editable=False, help_text="Of the vote as it was pushed.")
+    vote = models.OneToOneField(Vote, models.CASCADE, related_name="pushed")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["run", "key"], name="ranking_pushed_vote_once")]
+
+    def __str__(self) -> str:
+        return self.key

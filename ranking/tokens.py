@@ -1,16 +1,17 @@
-"""Verbs: create and revoke an analyst's token, and admit a request by it."""
+"""Verbs: create and revoke a token of the API, and admit a request by it."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, F, Q, Value, When
 from django.utils.timezone import now
 
-from generation.models import Event
+from generation.models import Event, Run
 from ranking.models import AnalystToken
 
 PREFIX = "bench_"
@@ -23,11 +24,21 @@ def _digest(token: str) -> str:
 
 
 @transaction.atomic
-def create_token(*, label: str, by: User | None) -> tuple[AnalystToken, str]:
-    """The row and the token itself, which nobody can ever see again."""
+def create_token(
+    *,
+    label: str,
+    by: User | None,
+    role: str = AnalystToken.Role.READ,
+    run: Run | None = None,
+    expires_at: datetime | None = None,
+) -> tuple[AnalystToken, str]:
+    """The row and the token itself, which nobody can ever see again. One that may write must expire."""
     token = PREFIX + secrets.token_urlsafe(32)
-    made = AnalystToken.objects.create(label=label, digest=_digest(token), hint=token[:10], created_by=by)
-    Event.objects.create(actor=by, verb=Event.Verb.CREATE_ANALYST_TOKEN, subject=label)
+    made = AnalystToken.objects.create(
+        label=label, digest=_digest(token), hint=token[:10], created_by=by, role=role, run=run, expires_at=expires_at
+    )
+    facts = {"role": role, "expires_at": expires_at.isoformat() if expires_at else None}
+    Event.objects.create(run=run, actor=by, verb=Event.Verb.CREATE_ANALYST_TOKEN, subject=label, facts=facts)
     return made, token
 
 
@@ -36,19 +47,20 @@ def revoke_token(token: AnalystToken, *, by: User | None) -> bool:
     """From now on it opens nothing. False if it was revoked before."""
     if AnalystToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now()) != 1:
         return False
-    Event.objects.create(actor=by, verb=Event.Verb.REVOKE_ANALYST_TOKEN, subject=token.label)
+    Event.objects.create(run=token.run, actor=by, verb=Event.Verb.REVOKE_ANALYST_TOKEN, subject=token.label)
     return True
 
 
 def use_token(token: str) -> AnalystToken | None:
-    """The row, with this request counted; None for a token that is unknown or revoked."""
+    """The row, with this request counted; None for a token that is unknown, revoked or expired."""
     moment = now()
     minute = moment.replace(second=0, microsecond=0)
     count = Case(When(minute=minute, then=F("requests") + 1), default=Value(1))
-    tokens = AnalystToken.objects.filter(digest=_digest(token), revoked_at=None)
+    lasting = Q(expires_at=None) | Q(expires_at__gt=moment)
+    tokens = AnalystToken.objects.filter(lasting, digest=_digest(token), revoked_at=None)
     if tokens.update(requests=count, minute=minute, last_used_at=moment) != 1:
         return None
-    return tokens.first()
+    return tokens.select_related("created_by").first()
 
 
 def seconds_to_wait(token: AnalystToken) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -54,7 +56,7 @@ def import_votes(
     run = run or _make_run(lines, clean_text(title or path.stem)[0])
     if Event.objects.filter(run=run, verb=Event.Verb.IMPORT_VOTES, facts__digest=digest).exists():
         raise BadLine(path.name, 0, "", "it has already been imported into this run")
-    _store(run, lines, progress)
+    store_votes(run, lines, progress)
     facts = {"digest": digest, "votes": len(lines), "columns": convention.name}
     file = clean_text(path.name)[0][:200]
     Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_VOTES, subject=file, reason=reason, facts=facts)
@@ -100,7 +102,10 @@ def _make_run(lines: list[VoteLine], title: str) -> Run:
     return run
 
 
-def _store(run: Run, lines: list[VoteLine], progress: Progress) -> None:
+def store_votes(
+    run: Run, lines: list[VoteLine], progress: Progress = unwatched, *, stored: Callable[[list[Vote]], Any] = len
+) -> None:
+    """Matchups and votes of these lines, in a transaction of the caller's; `stored` is told of each batch, in their order."""
     entrants = {entrant.name: entrant for entrant in run.entrants.all()}
     prompts: Prompts = {}
     for prompt in run.prompts.all():
@@ -124,7 +129,7 @@ def _store(run: Run, lines: list[VoteLine], progress: Progress) -> None:
         if newest is not None:
             _refuse_known(run.votes.filter(pk__lte=newest), pairs)
         Matchup.objects.bulk_create(matchup for _, matchup in pairs)
-        Vote.objects.bulk_create(_vote(run, line, matchup) for line, matchup in pairs)
+        stored(Vote.objects.bulk_create(_vote(run, line, matchup) for line, matchup in pairs))
     for seat in seats.values():
         seat.save(update_fields=["made", "voted"])
 

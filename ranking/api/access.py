@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
@@ -14,11 +15,18 @@ from ranking.api.problems import Problem, no_token, not_found
 from ranking.models import AnalystToken
 from ranking.tokens import seconds_to_wait, use_token
 
+ROLES: list[str] = [
+    AnalystToken.Role.READ,
+    AnalystToken.Role.PUSH,
+    AnalystToken.Role.CURATE,
+]  # each may what those before may
+
 
 class ApiRequest(HttpRequest):
     """A request whose token was admitted."""
 
     auth: AnalystToken
+    actor: User  # of operations that write
 
 
 class Token(HttpBearer):
@@ -34,7 +42,9 @@ class Token(HttpBearer):
 
 
 def readable_runs(request: ApiRequest) -> RunQuerySet:
-    return Run.objects.of_drawings()
+    """Every run, or the one that the token is for: others are not there."""
+    runs = Run.objects.of_drawings()
+    return runs.filter(pk=request.auth.run_id) if request.auth.run_id else runs
 
 
 def readable_run(request: ApiRequest, code: str) -> Run:
@@ -50,3 +60,14 @@ def open_run(request: ApiRequest, code: str) -> Run:
     if not drawings_are_open(run):
         raise Problem(409, "judging", "Its drawings, votes and standings can be read once judging is closed.")
     return run
+
+
+def actor_of(request: ApiRequest, role: AnalystToken.Role) -> User:
+    """The curator in whose name the token writes: its role must allow it, and the curator must still be one."""
+    token = request.auth
+    if ROLES.index(token.role) < ROLES.index(role):
+        raise Problem(403, "role", f"This token may {token.get_role_display()}. Create one that may {role.label}.")
+    curator = token.created_by
+    if curator is None or not (curator.is_active and curator.is_staff):
+        raise Problem(403, "role", "Whoever created this token is no curator any more. Ask a curator for another.")
+    return curator

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import wraps
+from inspect import signature
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,13 +13,15 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from ninja import Query, Router
 
-from ranking.api.access import ApiRequest, Token
+from ranking.api.access import ApiRequest, Token, actor_of
 from ranking.api.problems import Problem
 from ranking.api.schemas import Schema
 from ranking.archive.writing import dumped
+from ranking.models import AnalystToken
 
 CURSOR = Signer(salt="ranking.api")
 MOST = 1000
+LINES = "application/x-ndjson"
 Limit = Query(100, ge=1, le=MOST, description="Rows of a page.")
 Cursor = Query("", description="The place to go on from, as `next` has it.")
 Rows = Callable[[QuerySet[Any]], Iterable[dict[str, Any]]]
@@ -63,6 +67,46 @@ def reading(
             summary=summary_of(view),
             openapi_extra=described(answer, media_type),
         )(view)
+
+    return added
+
+
+def writing(
+    router: Router,
+    path: str,
+    name: str,
+    answer: Schema,
+    *,
+    role: AnalystToken.Role,
+    method: str = "POST",
+    status: int = 200,
+    lines: Schema | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An operation of tokens with this role; its function is given the curator in whose name they act.
+
+    With `lines` the body is JSON Lines of that schema, which the function reads from the request itself.
+    """
+    body = {"content": {LINES: {"schema": {"type": "string"}, "x-line-schema": lines}}, "required": True}
+
+    def added(view: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(view)
+        def acting(request: ApiRequest, **given: Any) -> HttpResponse:
+            request.actor = actor_of(request, role)
+            return view(request, **given)
+
+        acting.__signature__ = signature(view, eval_str=True)  # type: ignore[attr-defined]  # names are looked up there
+        extra = described(answer, status=status) | ({"requestBody": body} if lines else {})
+        return router.api_operation(
+            [method],
+            path,
+            auth=Token(),
+            response={status: None},
+            url_name=name,
+            operation_id=name,
+            summary=summary_of(view),
+            description=f"{view.__doc__} Role: {role}.",
+            openapi_extra=extra,
+        )(acting)
 
     return added
 

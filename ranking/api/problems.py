@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
+from benchsite.lib.file_errors import BadLines, FileError
 from benchsite.lib.text import visible
 from generation.runs.errors import RunError
 from ranking.archive.writing import dumped
@@ -84,6 +87,15 @@ def _invalid(request: HttpRequest, error: ValidationError) -> Problem:
     return Problem(400 if place in ("query", "path") else 422, "invalid", detail, errors=errors)
 
 
+def bad_rows(error: FileError) -> Problem:
+    """Nothing was stored; every row in the way is named."""
+    rows = error.bad if isinstance(error, BadLines) else [error]
+    errors = [{"line": row.line, "field": row.field, "message": visible(row.message)[:300]} for row in rows]
+    more = f" And {len(rows) - 3} more." if len(rows) > 3 else ""
+    words = " ".join(f"Line {row['line']}, {row['field'] or 'as a whole'}: {row['message']}." for row in errors[:3])
+    return Problem(422, "rows", f"Nothing was stored. {words}{more}", errors=errors)
+
+
 def add_handlers(api: NinjaAPI) -> None:
     def invalid(request: HttpRequest, error: Any) -> HttpResponse:
         return problem_response(_invalid(request, error))
@@ -95,6 +107,15 @@ def add_handlers(api: NinjaAPI) -> None:
     def own(request: HttpRequest, error: Any) -> HttpResponse:
         return problem_response(error)
 
+    def rows(request: HttpRequest, error: Any) -> HttpResponse:
+        return problem_response(bad_rows(error))
+
+    def too_large(request: HttpRequest, error: Any) -> HttpResponse:
+        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE / (1 << 20)
+        return problem_response(Problem(413, "too_large", f"This operation takes a body of at most {most:g} MiB."))
+
+    api.add_exception_handler(FileError, rows)
+    api.add_exception_handler(RequestDataTooBig, too_large)
     api.add_exception_handler(Problem, own)
     api.add_exception_handler(Http404, lambda request, error: problem_response(not_found()))
     api.add_exception_handler(AuthenticationError, lambda request, error: problem_response(no_token()))

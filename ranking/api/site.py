@@ -7,7 +7,6 @@ problem where the method is wrong.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, TypeGuard
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -20,7 +19,7 @@ from django.views.decorators.http import require_safe
 from ninja import NinjaAPI
 
 from benchsite.version import VERSION
-from ranking.api import boards, reading
+from ranking.api import boards, reading, writing
 from ranking.api.problems import CODES, TYPE, Problem, add_handlers, not_found, problem_response
 from ranking.api.schemas import components, ref
 
@@ -29,6 +28,7 @@ ABOUT = (
     "Read runs, drawings, judgements and leaderboards of a Benchsite. Lists come in pages: follow `next`. "
     "Answers have an ETag: send it as If-None-Match, and get 304 while nothing changed."
 )
+UNTAGGED = ("api_archive", "api_picture")
 View = Callable[..., HttpResponseBase]
 
 
@@ -36,7 +36,7 @@ def make_api() -> NinjaAPI:
     api = NinjaAPI(title="Benchsite", version="1", description=ABOUT, openapi_url=None, docs_url=None)
     lists = reading.Router(tags=["Runs"])
     reading.add_lists(lists)
-    for router in (reading.router, lists, boards.router):
+    for router in (reading.router, lists, boards.router, writing.router):
         api.add_router("", router)
     add_handlers(api)
     return api
@@ -48,9 +48,9 @@ def openapi_document(api: NinjaAPI) -> dict[str, Any]:
     problem = {"description": "A problem", "content": {TYPE: {"schema": ref("Problem")}}}
     for methods in document["paths"].values():
         methods.pop("head", None)
-        for operation in methods.values():
+        for method, operation in methods.items():
             operation["responses"]["default"] = problem
-            if operation["operationId"] != "api_archive":
+            if method == "get" and operation["operationId"] not in UNTAGGED:
                 operation["responses"][304] = {"description": "Not modified since the ETag in If-None-Match"}
     document["components"]["schemas"].update(components())
     document["info"]["x-benchsite-version"] = VERSION
@@ -61,6 +61,9 @@ def api_urls() -> list[URLPattern]:
     """Made anew whenever addresses are, as lists come from the protocols of the moment."""
     api = make_api()
     made: list[Any] = [pattern for pattern in api.urls[0] if getattr(pattern, "name", "") != "api-root"]
+    routes: dict[str, list[View]] = {}
+    for each in made:
+        routes.setdefault(str(each.pattern), []).append(each.callback)
     document: dict[str, Any] = {}
 
     def described() -> dict[str, Any]:
@@ -79,20 +82,24 @@ def api_urls() -> list[URLPattern]:
     return [
         path(f"{PREFIX}openapi.json", openapi, name="api_openapi"),
         path(f"{PREFIX}docs", docs, name="api_docs"),
-        *(path(f"{PREFIX}{each.pattern}", finished(each.callback), name=each.name) for each in made),
+        *(path(f"{PREFIX}{each.pattern}", finished(*routes[str(each.pattern)]), name=each.name) for each in made),
         path("api/<path:rest>", nothing, name="api_nothing"),
     ]
 
 
-def finished(view: View) -> View:
-    """Nothing here is opened by a cookie, so no request needs a form's token."""
+def finished(*views: View) -> View:
+    """The views of one route as one: whichever takes the method. No cookie opens them, so no request needs a form's token."""
 
-    @wraps(view)
     def answered(request: HttpRequest, **parts: Any) -> HttpResponseBase:
-        response = view(request, **parts)
-        if response.status_code == 405:
-            allowed = ", ".join(sorted(response["Allow"].split(", ")))
-            response = problem_response(Problem(405, "method", f"This address takes {allowed}.", Allow=allowed))
+        allowed: set[str] = set()
+        for view in views:
+            response = view(request, **parts)
+            if response.status_code != 405:
+                break
+            allowed.update(response["Allow"].split(", "))
+        else:
+            methods = ", ".join(sorted(allowed))
+            response = problem_response(Problem(405, "method", f"This address takes {methods}.", Allow=methods))
         if is_json(response) and request.method in ("GET", "HEAD"):
             key = salted_hmac("ranking.api", request.get_full_path().encode() + response.content, algorithm="sha256")
             response["ETag"] = f'"{key.hexdigest()[:32]}"'

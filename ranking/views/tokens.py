@@ -1,22 +1,49 @@
-"""A curator's page of analysts' tokens: give one, see when it was last used, take it back."""
+"""A curator's page of the API's tokens: create one, see when it was last used, revoke it."""
 
 from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.timezone import now
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchsite.lib.access import UserRequest, curator_required
+from generation.models import Run
 from ranking.models import AnalystToken
 from ranking.tokens import create_token, revoke_token
 
+USUAL_DAYS, MOST_DAYS = 90, 366
+
 
 class TokenForm(forms.Form):
-    """Whose token it is."""
+    """Whose token it is, and what it opens for how long."""
 
-    label = forms.CharField(max_length=120, label="Label")
+    label = forms.CharField(max_length=120, label="Label", help_text="Who uses it, or what for.")
+    role = forms.ChoiceField(
+        choices=AnalystToken.Role.choices, initial=AnalystToken.Role.READ, label="It may", required=False
+    )
+    run = forms.ModelChoiceField(
+        Run.objects.of_drawings().defer("config"), to_field_name="code", required=False, empty_label="every run"
+    )
+    days = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_DAYS,
+        required=False,
+        label="Valid for days",
+        help_text=f"Empty: without end; {USUAL_DAYS} days for one that may write.",
+    )
+
+    def wanted(self) -> dict[str, Any]:
+        chosen = self.cleaned_data
+        role = chosen["role"] or AnalystToken.Role.READ
+        days = chosen["days"] or (None if role == AnalystToken.Role.READ else USUAL_DAYS)
+        expires_at = now() + timedelta(days=days) if days else None
+        return {"label": chosen["label"], "role": role, "run": chosen["run"], "expires_at": expires_at}
 
 
 @curator_required
@@ -24,9 +51,10 @@ class TokenForm(forms.Form):
 def tokens(request: UserRequest) -> HttpResponse:
     form, shown = TokenForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
-        _, shown = create_token(label=form.cleaned_data["label"], by=request.user)
+        _, shown = create_token(by=request.user, **form.wanted())
         form = TokenForm()
-    context = {"form": form, "shown": shown, "tokens": AnalystToken.objects.select_related("created_by")}
+    rows = AnalystToken.objects.select_related("created_by", "run").defer("run__config")
+    context = {"form": form, "shown": shown, "tokens": rows}
     response = render(request, "ranking/tokens.html", context)
     response["Cache-Control"] = "no-store"
     return response

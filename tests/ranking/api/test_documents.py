@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils.timezone import now
 from jsonschema_rs import validator_for
 
 from generation.models import Entrant, Run, Sample
 from ranking.fitting import fit_run
 from ranking.models import Fit
 from ranking.tokens import create_token
+from tests.judging.make import make_curator
 from tests.judging.studies.make import make_study
 from tests.ranking.archive_run import make_judged_run
 
@@ -35,7 +38,8 @@ def run(judged):
 
 @pytest.fixture
 def get(client):
-    headers = {"Authorization": f"Bearer {create_token(label='a notebook', by=None)[1]}"}
+    given = {"by": make_curator(), "role": "curate", "expires_at": now() + timedelta(days=1)}
+    headers = {"Authorization": f"Bearer {create_token(label='a notebook', **given)[1]}"}
     return lambda address: client.get(address, headers=headers)
 
 
