@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from itertools import islice
 from typing import Annotated, Literal
 
 from django.conf import settings
@@ -17,6 +17,7 @@ from ranking.api.problems import Problem
 from ranking.archive.fields import fields_of
 
 MEBIBYTE = 1 << 20
+MOST_LINES = 20_000
 KEY = r"^[A-Za-z0-9._-]{1,40}$"
 
 
@@ -99,8 +100,8 @@ PUSHED_VOTE = fields_of(
 )
 
 
-def body_lines(request: ApiRequest) -> Iterable[bytes]:
-    """The lines of a body of JSON Lines, not read yet; refused where it is another kind or too large."""
+def body_lines(request: ApiRequest) -> list[bytes]:
+    """The lines of a body of JSON Lines; refused where it is another kind, too large or of too many lines."""
     if (request.content_type or "").lower() != LINES:
         raise Problem(415, "media_type", f"Send JSON Lines, one object a line: Content-Type: {LINES}.")
     length = request.META.get("CONTENT_LENGTH") or ""
@@ -113,4 +114,7 @@ def body_lines(request: ApiRequest) -> Iterable[bytes]:
             f"A body has at most {settings.UPLOAD_MEGABYTES} MiB, and this one {int(length) / MEBIBYTE:.1f}. "
             "Send it in several parts; what is pushed twice is stored once.",
         )
-    return request
+    lines = list(islice(request, MOST_LINES + 1))
+    if len(lines) > MOST_LINES:
+        raise Problem(413, "too_large", f"A body has at most {MOST_LINES} lines. Send it in several parts.")
+    return lines

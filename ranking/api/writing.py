@@ -88,7 +88,8 @@ def _reason(request: ApiRequest, reason: str) -> str:
 @writing(router, "/runs/{slug:run}/drawing", "api_set_drawing", ref("Run"), role=CURATE)
 def set_drawing(request: ApiRequest, run: str, wanted: bodies.Drawing) -> HttpResponse:
     """Pause, resume or cancel drawing. A run that is so already stays as it is."""
-    changed, given = readable_run(request, run), {"by": request.actor, "reason": _reason(request, wanted.reason)}
+    changed = readable_run(request, run)
+    given: dict[str, Any] = {"by": request.actor, "reason": _reason(request, wanted.reason)}
     if wanted.verb == "pause":
         done = pause_run(changed, **given) or changed.drawing_state == Run.Drawing.PAUSED
     elif wanted.verb == "resume":
@@ -124,7 +125,7 @@ def push_samples(request: ApiRequest, run: str) -> HttpResponse:
     Model, prompt and attempt are a drawing's id: what is pushed again with the same answer is there already, and
     with another answer refused.
     """
-    into, lines = readable_run(request, run), list(body_lines(request))
+    into, lines = readable_run(request, run), body_lines(request)
     try:
         done = import_samples(lines, run=into, source="body", by=request.actor)
     except IntegrityError:  # the same was pushed at the same moment, and is there by now

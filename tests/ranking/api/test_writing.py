@@ -10,6 +10,7 @@ from django.utils.timezone import now
 
 from generation.models import Event, Run
 from judging.models import Vote
+from ranking.api.bodies import MOST_LINES
 from ranking.models import AnalystToken, PushedVote
 from ranking.tokens import create_token
 from tests.judging.make import make_curator
@@ -161,8 +162,9 @@ def test_a_wrong_vote_names_line_and_field(run, token_of, send, row, field):
 
 
 def test_a_body_that_is_too_large_or_of_another_kind_is_refused_unread(run, token_of, send, settings, client):
-    settings.UPLOAD_MEGABYTES = 0
     token, address = token_of("push"), f"/runs/{run.code}/samples"
+    assert send(token, address, "{}\n" * (MOST_LINES + 1), kind=LINES)[0] == 413
+    settings.UPLOAD_MEGABYTES = 0
 
     assert send(token, address, lines(*samples_of(run)), kind=LINES)[1]["error"]["code"] == "too_large"
     assert send(token, address, "[]")[0] == 415
