@@ -217,6 +217,7 @@ DRAW_IDLE_SECONDS = 1.0  # how often a run with nothing due is checked again
 DRAW_RELOAD_SECONDS = 15.0  # how soon a worker notices a run that was started, extended or given another budget
 ALIVE_SECONDS = 5.0  # how often a worker says that it still waits for its calls; after four times as long it seems lost
 PRICE_SECONDS = 60.0  # how soon a provider is asked again for missing prices
+CATALOGUE_SECONDS = 5.0  # how long a page waits for a provider's list of models
 MOST_COST_CHECKS = 5  # how often a provider is asked what a call cost
 # A public state of a run that people judge blind: see docs/judging.md.
 PUBLIC_STATE_VOTES = env_int("PUBLIC_STATE_VOTES", 20)  # new ones by others than any two judges, before each state

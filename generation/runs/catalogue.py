@@ -8,6 +8,8 @@ import threading
 import time
 from dataclasses import replace
 
+from django.conf import settings
+
 from generation.providers.catalogue import ModelInfo
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
@@ -20,7 +22,6 @@ from generation.suites.yaml_fields import MODEL_ID
 KEPT_SECONDS = 600.0
 MOST = 20  # models shown for one search
 FAILED_SECONDS = 15.0  # a provider that is away is not asked again at every letter
-LONGEST_SECONDS = 5.0  # in all: a page waits for it
 
 Key = tuple[str, str]
 Listed = dict[str, ModelInfo] | ProviderError
@@ -42,7 +43,7 @@ def catalogue_of(profile: Profile) -> dict[str, ModelInfo]:
 def _ask_once(key: Key, profile: Profile) -> Listed:
     """One thread asks; the others wait for what it gets, and nobody for longer than one asking takes."""
     lock = _locks.setdefault(key, threading.Lock())
-    if not lock.acquire(timeout=LONGEST_SECONDS):
+    if not lock.acquire(timeout=settings.CATALOGUE_SECONDS):
         return _slow(profile)
     try:
         if (listed := _fresh(key)) is None:
@@ -61,7 +62,7 @@ def _fresh(key: Key) -> Listed | None:
 
 def _ask(profile: Profile) -> Listed:
     async def ask() -> dict[str, ModelInfo]:
-        async with asyncio.timeout(LONGEST_SECONDS), Client() as client:
+        async with asyncio.timeout(settings.CATALOGUE_SECONDS), Client() as client:
             return await client.list_models(profile)
 
     try:
@@ -73,9 +74,7 @@ def _ask(profile: Profile) -> Listed:
 
 
 def _slow(profile: Profile) -> ProviderError:
-    detail = (
-        f"{profile.name} did not send its list of models within {LONGEST_SECONDS:g} s. Type an exact id, or try again."
-    )
+    detail = f"{profile.name} did not send its list of models within {settings.CATALOGUE_SECONDS:g} s. Type an exact id, or try again."
     return ProviderError("retry", "timeout", detail)
 
 

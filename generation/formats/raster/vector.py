@@ -52,8 +52,10 @@ class Child:
 class Rasteriser:
     """A small pool of children; safe to call from several threads, and in a fork of the process that made it."""
 
-    def __init__(self, *, workers: int = WORKERS, seconds: float = SECONDS, memory: int = MEMORY) -> None:
-        self.workers, self.seconds, self.memory = workers, seconds, memory
+    def __init__(
+        self, *, workers: int = WORKERS, seconds: float = SECONDS, memory: int = MEMORY, patience: float = PATIENCE
+    ) -> None:
+        self.workers, self.seconds, self.memory, self.patience = workers, seconds, memory, patience
         self.forget()
 
     def forget(self) -> None:
@@ -89,7 +91,7 @@ class Rasteriser:
         child = self._ready_child()
         try:
             child.socket.send_bytes(request)
-            if not child.socket.poll(PATIENCE):
+            if not child.socket.poll(self.patience):
                 raise EOFError
             reply = child.socket.recv_bytes()
         except (EOFError, OSError):

@@ -14,7 +14,6 @@ from PIL import Image
 
 from generation.formats import BUILT_IN, get_format
 from generation.formats.base import Answer
-from generation.formats.raster import vector
 from generation.formats.raster.cells import covered, fonts
 from generation.formats.raster.text import FONTS, draw_text
 from generation.formats.raster.vector import FONT, RASTERISER, CannotDraw, NotDrawnNow, Rasteriser
@@ -155,14 +154,14 @@ def test_what_is_no_svg_is_refused_with_a_reason(rasteriser):
     assert FONT.is_file()
 
 
-def test_what_a_busy_machine_did_not_draw_in_time_is_drawn_later(rasteriser, monkeypatch):
+def test_what_a_busy_machine_did_not_draw_in_time_is_drawn_later(rasteriser):
     rasteriser.png(RED, side=20)
     os.kill(rasteriser.idle[0].process.pid, signal.SIGSTOP)  # as if others had the processor
-    monkeypatch.setattr(vector, "PATIENCE", 0.2)
+    rasteriser.patience = 0.2
 
     with pytest.raises(NotDrawnNow):
         rasteriser.png(RED, side=21)
-    monkeypatch.undo()
+    rasteriser.patience = 30
 
     assert pixels(rasteriser.png(RED, side=21)).getpixel((10, 10)) == (255, 0, 0)
 

@@ -51,8 +51,8 @@ def test_catalogue_is_asked_for_once(client, curator, router):
     assert len(router.requests) == 1
 
 
-def test_a_search_that_takes_too_long_ends_and_says_what_to_do(client, curator, router, monkeypatch):
-    monkeypatch.setattr(catalogue, "LONGEST_SECONDS", 0.1)
+def test_a_search_that_takes_too_long_ends_and_says_what_to_do(client, curator, router, settings):
+    settings.CATALOGUE_SECONDS = 0.1
     router.pause = 0.5
 
     page = search(client, "acme/drawer-1")
