@@ -12,31 +12,38 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from benchsite.lib.progress_bar import Pace
 from generation.demo.server import start
 from generation.reading.limited import READER
+from tests.emptying import empty_only_what_has_rows
 from tests.judging.make import make_curator
 from tests.site.url_world import make_world
 
 # A busy machine takes its time: no test fails for that, nor for how slowly its examples are made. A test tries the same
-# examples whenever it runs; `script/bench fuzz` tries new ones.
+# examples whenever it runs, a quarter of those it asks for; `script/bench properties` and `script/bench fuzz` try new ones.
 settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("new", settings.get_profile("steady"), derandomize=False, database=None)
 settings.load_profile("steady")
 
 SERVICES = {"db", "transactional_db", "live_server", "valkey", "page"}
 FEW = 5  # examples of a property, where an answer is wanted quickly
 
+empty_only_what_has_rows()
+
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="no test that is long or needs a database, queue or browser")
+    parser.addoption("--examples", type=float, default=0.25, help="share of the examples that a property asks for")
 
 
 def pytest_collection_modifyitems(config, items):
     """What takes longest begins first; in a quick run it is left out, and properties are tried with a few examples."""
     if config.getoption("quick"):
-        slow = [item for item in items if is_slow(item)]
+        slow = {item for item in items if is_slow(item)}
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if item not in slow]
-        for test in {item.function for item in items if is_hypothesis_test(item.function)}:
-            asked = test._hypothesis_internal_use_settings
-            test._hypothesis_internal_use_settings = settings(asked, max_examples=min(FEW, asked.max_examples))
+    share = 0 if config.getoption("quick") else config.getoption("examples")
+    for test in {item.function for item in items if is_hypothesis_test(item.function)}:
+        asked = test._hypothesis_internal_use_settings
+        count = max(min(FEW, asked.max_examples), round(share * asked.max_examples))
+        test._hypothesis_internal_use_settings = settings(asked, max_examples=count)
     items.sort(key=lambda item: not is_long(item))
 
 

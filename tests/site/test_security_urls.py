@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.cookies import SimpleCookie
-from operator import itemgetter
 
 import pytest
 from django.db import connection, transaction
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from tests.site.url_roles import ADDRESSES, ROLES, Row, patterns
-from tests.site.url_world import address, admin_rows, fill
+from tests.site.url_world import address, admin_rows, fill, make_world
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 NO_TOKEN = ("ranking:api_openapi", "ranking:api_docs", "ranking:api_nothing")
 SITE = {name: row for name, row in ADDRESSES.items() if not name.startswith("admin:")}
 COOKIED = {name: row for name, row in SITE.items() if not name.startswith("ranking:api") or name in NO_TOKEN}
@@ -23,6 +23,13 @@ COOKIED = {name: row for name, row in SITE.items() if not name.startswith("ranki
 def no_queue(settings):
     """No queue, whatever runs on this machine: `/readyz` then says the same everywhere."""
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    settings.METRICS_TOKEN = "of-another"
+
+
+@pytest.fixture(scope="module")
+def world(module_rows):
+    """Made once: whatever a request does to it is taken back."""
+    return make_world()
 
 
 def answer(client: Client, method: str, url: str, data: dict) -> str:
@@ -47,17 +54,27 @@ def surprises(rows: dict[str, Row], world: dict, role: str) -> list[tuple[str, .
         url = address(name, row, world)
         data = {key: fill(value, world) for key, value in row.data.items()}
         for method, said in (("get", row.get), ("post", row.post)):
-            with CaptureQueriesContext(connection) as seen:
+            with changes() as statements:
                 got = answer(client, method, url, data)
             if got != (wanted := said.split()[number]):
                 found.append((name, method, wanted, got))
             if method == "get":
-                found += [(name, sql) for sql in map(itemgetter("sql"), seen) if writes(sql)]
+                found += [(name, sql) for sql in statements]
     return found
 
 
-def writes(sql: str) -> bool:
-    return sql.split()[0] in ("INSERT", "UPDATE", "DELETE") and "django_session" not in sql
+@contextmanager
+def changes() -> Iterator[list[str]]:
+    """The statements that write, to anything but sessions."""
+    statements = []
+
+    def note(execute, sql, *about):
+        if sql.split(maxsplit=1)[0] in ("INSERT", "UPDATE", "DELETE") and "django_session" not in sql:
+            statements.append(sql)
+        return execute(sql, *about)
+
+    with connection.execute_wrapper(note):
+        yield statements
 
 
 def test_every_address_has_a_row():

@@ -102,6 +102,7 @@ def test_kill_of_worker_and_child_together(site, provider, gate):
     assert_whole(run, provider, kills=AT_ONCE)
 
 
+@pytest.mark.once
 def test_flushall_loses_nothing(site, provider, queue):
     run = new_run()
     client = Redis.from_url(queue.url)
@@ -117,6 +118,7 @@ def test_flushall_loses_nothing(site, provider, queue):
     assert_whole(run, provider)
 
 
+@pytest.mark.once
 def test_valkey_restarted_empty_loses_nothing(site, provider, queue):
     run = new_run(24)
     site.keep("work", "draw")
@@ -130,6 +132,7 @@ def test_valkey_restarted_empty_loses_nothing(site, provider, queue):
     assert_whole(run, provider)
 
 
+@pytest.mark.once
 def test_start_without_a_queue_is_healed_by_the_sweeper(site, provider, queue):
     queue.kill()
     run = new_run(8)
@@ -247,6 +250,7 @@ def test_sigterm_ends_a_worker_gently(site, provider, gate):
     assert run.samples.filter(state="pending").exists()
 
 
+@pytest.mark.once
 def test_database_restarted_while_settling(queue, provider, settings):
     """PostgreSQL dies without a word while answers come in; the crew holds them until it is back."""
     settings.REDIS_URL = queue.url
