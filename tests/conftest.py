@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import secrets
 from random import Random
 
@@ -45,6 +46,12 @@ def pytest_collection_modifyitems(config, items):
         count = max(min(FEW, asked.max_examples), round(share * asked.max_examples))
         test._hypothesis_internal_use_settings = settings(asked, max_examples=count)
     items.sort(key=lambda item: not is_long(item))
+
+
+def pytest_collection_finish(session):
+    """What was collected stays: no search for garbage goes through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def is_long(item):

@@ -1,4 +1,4 @@
-"""What `script/test` runs: all tests on PostgreSQL, then again on SQLite those that a database could make fail.
+"""What `script/test` runs: all tests on PostgreSQL, and again on SQLite those that a database could make fail.
 
 Browser tests have a run of their own: Playwright keeps an event loop in its thread, which no other test should meet.
 """
@@ -12,12 +12,13 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 from tests.services import bubblewrap, chromium, postgres, valkey_server
 from tests.test_architecture import PURE
 
-# For two cores: tests of real workers mostly wait, browsers never do.
-WORKERS, BROWSERS = 3, 2
+# For two cores: tests of real workers, and of browsers, wait half of the time.
+WORKERS, BROWSERS = 3, 4
 TEMPLATE = "migrated"
 
 # What a database could make fail. All else is plain queries of Django's, and one of each page and list is here too.
@@ -53,11 +54,11 @@ def worker_count(usual: int) -> int:
     return int(os.environ.get("TEST_WORKERS", usual))
 
 
-def pytest(environment: dict[str, str], *arguments: str, workers: int = BROWSERS, dist: str = "loadfile") -> int:
-    """Tests of a file stay together, and files begin in the order that tests/conftest.py gives them."""
-    count = worker_count(workers)
-    command = [sys.executable, "-m", "pytest", "-q", "-n", str(count), "--dist", dist, "--no-loadscope-reorder"]
-    return subprocess.run([*command, *arguments], env=environment).returncode
+def pytest(environment: dict[str, str], *arguments: str, workers: int = WORKERS, output: IO[str] | None = None) -> int:
+    """Tests of a file stay together unless told otherwise, and begin in the order that tests/conftest.py gives them."""
+    count = str(worker_count(workers))
+    command = [sys.executable, "-m", "pytest", "-q", "-n", count, "--dist", "loadfile", "--no-loadscope-reorder"]
+    return subprocess.run([*command, *arguments], env=environment, stdout=output, stderr=output).returncode
 
 
 def migrate(environment: dict[str, str], url: str) -> None:
@@ -87,16 +88,22 @@ def main(arguments: list[str]) -> int:
         if arguments:
             return pytest({**real, "CHROMIUM": browser.result()}, *arguments)
         print("\nPostgreSQL and Valkey: all tests but the browser's", flush=True)
-        codes = [pytest(real, "--ignore=tests/browser", workers=WORKERS)]
-        print("\nPostgreSQL and Chromium: the browser's tests", flush=True)
-        # They share nothing, and one file of them takes as long as many: whoever is done takes from the other.
-        codes += [pytest({**real, "CHROMIUM": browser.result()}, "tests/browser", dist="worksteal")]
-        print("\nSQLite: the tests it could fail", flush=True)
-        codes += [run_on_sqlite(plain)]
+        codes = [pytest(real, "--ignore=tests/browser")]
+        print(
+            "\nPostgreSQL and Chromium: the browser's tests. On SQLite, meanwhile: what a database could fail",
+            flush=True,
+        )
+        real["CHROMIUM"] = browser.result()
+        with tempfile.TemporaryFile("w+") as output:
+            beside = aside.submit(run_on_sqlite, plain, output)
+            # They share nothing, and one file of them takes as long as many: whoever is done takes from the others.
+            codes += [pytest(real, "tests/browser", "--dist", "worksteal", workers=BROWSERS), beside.result()]
+            output.seek(0)
+            print(f"\nSQLite\n{output.read()}", flush=True)
     return max(codes)
 
 
-def run_on_sqlite(environment: dict[str, str]) -> int:
+def run_on_sqlite(environment: dict[str, str], output: IO[str]) -> int:
     """Each worker finds its database where Django would make it, and `--reuse-db` takes it as it is."""
     with tempfile.TemporaryDirectory(prefix="benchsite-test-") as folder:
         template = Path(folder, TEMPLATE)
@@ -106,7 +113,7 @@ def run_on_sqlite(environment: dict[str, str]) -> int:
         for number in range(worker_count(WORKERS)):
             shutil.copy(template, f"{folder}/test.sqlite3_gw{number}")
         chosen = "(django_db or processes) and not once"
-        return pytest(plain, "--reuse-db", "-m", chosen, *ON_SQLITE, workers=WORKERS)
+        return pytest(plain, "--reuse-db", "-m", chosen, *ON_SQLITE, output=output)
 
 
 if __name__ == "__main__":

@@ -119,6 +119,22 @@ def postgres(*, durable: bool = False) -> Iterator[Postgres]:
         shutil.rmtree(server.folder, ignore_errors=True)
 
 
+@contextmanager
+def own_database() -> Iterator[str]:
+    """The address of a database of one's own: a migrated copy on the server of the tests, where they have one, else a new server."""
+    server, template = os.environ.get("DATABASE_URL", ""), os.environ.get("TEST_TEMPLATE", "")
+    if not (server.startswith("postgres") and template):
+        with postgres() as database:
+            yield database.url
+        return
+    name = f"own_{SystemRandom().getrandbits(64):x}"
+    create, drop = sql.SQL("CREATE DATABASE {} TEMPLATE {}"), sql.SQL("DROP DATABASE {} WITH (FORCE)")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
+        yield f"{server.rpartition('/')[0]}/{name}"
+        connection.execute(drop.format(sql.Identifier(name)))
+
+
 class Valkey:
     """An embedded queue server in a folder of its own, that can be killed and started again, empty or not."""
 

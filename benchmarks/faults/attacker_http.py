@@ -161,8 +161,13 @@ class Notes:
         return None if total is None else linear_sum_assignment(-total)[1]
 
 
-def attack(seed: int, *, as_curator: bool = False, votes: int = VOTES) -> dict[str, float]:
-    """The share of names that the attacker gets right in one run, how often anything changed, and names on judges' pages."""
+def attack(
+    seed: int, *, as_curator: bool = False, votes: int = VOTES, first_look: int = BLOCK, reread: bool = True
+) -> dict[str, float]:
+    """The share of names that the attacker gets right in one run, how often anything changed, and names on judges' pages.
+
+    After the first look only pages that name models are read; `reread` opens every address once more at the end.
+    """
     from ranking.fitting import fit_run
     from ranking.public_states import take_public_states
 
@@ -177,8 +182,10 @@ def attack(seed: int, *, as_curator: bool = False, votes: int = VOTES) -> dict[s
         if number % BLOCK == BLOCK - 1:
             take_public_states()
             fit_run(world.run, full=False)
-            if number == votes - votes % BLOCK - 1:
-                world.addresses.clear()  # at last everything is read once more
+            if number + 1 < first_look:
+                continue
+            if reread and number == votes - votes % BLOCK - 1:
+                world.addresses.clear()
             after = look(world)
             if before is not None and notes.add(before, after, given):
                 given = np.zeros(len(GLYPHS))

@@ -24,16 +24,16 @@ def make_rubric_run(*, entrants=2, subjects=2, attempts=2, overlap=0.2, **judgin
     suite = replace(SUITE, judging=replace(SUITE.judging, overlap=overlap, **judging))
     run.suite, run.title, run.protocols, run.config = suite.slug, suite.title, ["rubric"], suite.to_dict()
     run.save()
+    prompts, samples = list(run.prompts.all()), list(run.samples.order_by("id"))
     for stage in stages:
         entries = [prompt for prompt in SUITE.prompts if prompt.category == stage]
-        for entry, prompt in zip(entries, run.prompts.filter(category=stage), strict=False):
-            Prompt.objects.filter(pk=prompt.pk).update(
-                key=entry.key, text=entry.text, subject=entry.subject, facts=entry.facts
-            )
-    for number, sample in enumerate(run.samples.order_by("id")):
-        Sample.objects.filter(pk=sample.pk).update(
-            drawing=SVG.format(number + 1), facts={"bytes": 90, "tags": 2, "advanced_share": 0.0, "anchors_all": 4}
-        )
+        for entry, prompt in zip(entries, [one for one in prompts if one.category == stage], strict=False):
+            prompt.key, prompt.text, prompt.subject, prompt.facts = entry.key, entry.text, entry.subject, entry.facts
+    Prompt.objects.bulk_update(prompts, ["key", "text", "subject", "facts"])
+    for number, sample in enumerate(samples):
+        sample.drawing = SVG.format(number + 1)
+        sample.facts = {"bytes": 90, "tags": 2, "advanced_share": 0.0, "anchors_all": 4}
+    Sample.objects.bulk_update(samples, ["drawing", "facts"])
     return run
 
 

@@ -48,28 +48,41 @@ def make_run(*, entrants=3, prompts=4, attempts=2, categories=("animal", "object
         digest="0" * 64,
         judging_state=Run.Judging.OPEN,
     )
-    for number in range(prompts):
-        Prompt.objects.create(
+    Prompt.objects.bulk_create(
+        Prompt(
             run=run,
             position=number,
             key=f"p{number}",
             text=f"Draw thing {number}",
             category=categories[number % len(categories)],
         )
-    for number in range(entrants):
-        make_entrant(run, NAMES[number] if number < len(NAMES) else f"more/model-{number}", attempts=attempts)
+        for number in range(prompts)
+    )
+    more = (f"more/model-{number}" for number in range(len(NAMES), entrants))
+    make_entrants(run, [*NAMES[:entrants], *more], attempts=attempts)
     return run
 
 
 def make_entrant(run, name, *, attempts=2):
-    model = LanguageModel.objects.create(run=run, model_id=name, label=f"{name} label", provider="openrouter")
-    entrant = Entrant.objects.create(run=run, name=name, label=f"{name} label", model=model)
+    return make_entrants(run, [name], attempts=attempts)[0]
+
+
+def make_entrants(run, names, *, attempts):
+    """Models that drew everything, in a few statements."""
+    models = LanguageModel.objects.bulk_create(
+        LanguageModel(run=run, model_id=name, label=f"{name} label", provider="openrouter") for name in names
+    )
+    entrants = Entrant.objects.bulk_create(
+        Entrant(run=run, name=model.model_id, label=model.label, model=model) for model in models
+    )
+    prompts = list(run.prompts.all())
     Sample.objects.bulk_create(
-        make_sample(entrant, model, prompt, attempt)
-        for prompt in run.prompts.all()
+        make_sample(entrant, entrant.model, prompt, attempt)
+        for entrant in entrants
+        for prompt in prompts
         for attempt in range(1, attempts + 1)
     )
-    return entrant
+    return entrants
 
 
 def make_sample(entrant, model, prompt, attempt):

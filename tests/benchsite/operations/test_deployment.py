@@ -14,7 +14,7 @@ import pytest
 
 from generation.demo.server import start
 from tests.processes import ROOT, Floor, child_of, floor
-from tests.services import free_port, postgres, valkey_server
+from tests.services import free_port, own_database, valkey_server
 
 pytestmark = [pytest.mark.processes, pytest.mark.once]
 TOKEN = "a-token-for-the-watcher"
@@ -25,9 +25,9 @@ def site():
     """Every part as a process of its own; `site.address` is where pages are."""
     demo = start(latency=0.3, faults=0.0)
     port = free_port()
-    with valkey_server() as queue, postgres() as database:
+    with valkey_server() as queue, own_database() as database:
         settings = {"METRICS_TOKEN": TOKEN, "SECRET_KEY": "x" * 50, "ALLOWED_HOSTS": "127.0.0.1", "LOG_JSON": "True"}
-        with floor(redis_url=queue.url, demo_url=demo.url, database=database.url, **settings) as parts:
+        with floor(redis_url=queue.url, demo_url=demo.url, database=database, **settings) as parts:
             manage(parts, "migrate", "--verbosity", "0")
             manage(parts, "collectstatic", "--noinput", "--verbosity", "0")
             gunicorn = ("gunicorn", "benchsite.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "2")
@@ -35,7 +35,7 @@ def site():
             parts.started.append(
                 subprocess.Popen(command, cwd=ROOT, env=parts.environment, stdout=parts.log, stderr=parts.log)
             )
-            parts.address, parts.database, parts.demo = f"http://127.0.0.1:{port}", database.url, demo
+            parts.address, parts.database, parts.demo = f"http://127.0.0.1:{port}", database, demo
             yield parts
     demo.stop()
 

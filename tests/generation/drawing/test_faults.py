@@ -58,6 +58,7 @@ def test_a_worker_draws_a_run(site, provider):
     assert provider.bill.most_in_flight == AT_ONCE
 
 
+@pytest.mark.once
 def test_kill_of_the_workers_child_in_mid_call(site, provider, gate):
     run = new_run()
     worker = site.keep("work", "draw")
@@ -72,6 +73,7 @@ def test_kill_of_the_workers_child_in_mid_call(site, provider, gate):
     assert_whole(run, provider, kills=AT_ONCE)
 
 
+@pytest.mark.once
 def test_kill_of_the_worker_in_mid_call(site, provider, gate):
     """RQ's child lives on as an orphan and goes on drawing; a second worker joins, and nothing is asked twice."""
     run = new_run()
@@ -215,6 +217,7 @@ def test_two_sweepers_at_the_same_moment(provider):
     assert_invariants(run, billed_nano=0, requests=0)
 
 
+@pytest.mark.once
 def test_pause_with_calls_in_flight(site, provider, gate):
     run = new_run()
     site.keep("work", "draw")
@@ -236,6 +239,7 @@ def test_pause_with_calls_in_flight(site, provider, gate):
     assert_whole(run, provider)
 
 
+@pytest.mark.once
 def test_sigterm_ends_a_worker_gently(site, provider, gate):
     run = new_run()
     worker = site.start("work", "draw")

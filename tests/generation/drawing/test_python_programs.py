@@ -32,7 +32,7 @@ from tests.generation.drawing_room import (
 from tests.judging.make import make_curator
 from tests.services import bubblewrap
 
-pytestmark = [pytest.mark.django_db, pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
+pytestmark = pytest.mark.django_db
 
 # Two drafts, a mark for each, and the better one.
 JUDGE = """

@@ -55,7 +55,7 @@ def test_what_prompts_differ_in_needs_more_prompts():
 @pytest.mark.long
 def test_looking_every_25_votes_separates_equals_seldom():
     """Two equal entrants, looked at 19 times: 1.96 errs often, the sequence hardly ever."""
-    runs, naive, sequence = 60, 0, 0
+    runs, naive, sequence = 30, 0, 0
     for seed in range(runs):
         votes = simulate(500, entrants=2, spread=0.0, judges=300, prompts=300, seed=seed)
         outside = np.zeros(2, bool)
@@ -64,8 +64,8 @@ def test_looking_every_25_votes_separates_equals_seldom():
             z = abs(fit.theta[0] - fit.theta[1]) / np.sqrt(fit.spread.iid_covariance[0, 0] * 4)
             outside |= [z > 1.96, z > sequence_quantile(seen)]
         naive, sequence = naive + outside[0], sequence + outside[1]
-    assert naive >= 10
-    assert sequence <= 3
+    assert naive >= 5
+    assert sequence <= 1
 
 
 def test_every_neighbour_has_a_state_and_what_would_settle_it():
