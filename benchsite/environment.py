@@ -6,6 +6,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
@@ -36,6 +37,30 @@ def env_int(name: str, default: int) -> int:
 def env_list(name: str, default: list[str]) -> list[str]:
     value = os.environ.get(name)
     return [item.strip() for item in value.split(",") if item.strip()] if value is not None else default
+
+
+ROLES = ("admin", "curator", "analyst", "judge")
+
+
+def env_roles(name: str) -> dict[str, str]:
+    """`group=role,group=role`: which groups of the login provider have which role here."""
+    pairs = [item.rpartition("=") for item in env_list(name, [])]
+    for group, _, role in pairs:
+        if not group or role not in ROLES:
+            raise ImproperlyConfigured(f"Unexpected value in {name}, use GROUP=ROLE with one of {', '.join(ROLES)}.")
+    return {group.strip(): role for group, _, role in pairs}
+
+
+def refuse_half_a_login(issuer: str, client: str, passwords: bool) -> None:
+    """A provider needs a client id and https; a site without passwords needs a provider."""
+    address = urlsplit(issuer)
+    local = address.scheme == "http" and address.hostname in ("127.0.0.1", "localhost", "::1")
+    if issuer and not (address.scheme == "https" or local):
+        raise ImproperlyConfigured("Unexpected value of OIDC_ISSUER, use an https address.")
+    if bool(issuer) != bool(client):
+        raise ImproperlyConfigured("OIDC_ISSUER and OIDC_CLIENT_ID belong together: set both or neither.")
+    if not issuer and not passwords:
+        raise ImproperlyConfigured("LOCAL_PASSWORDS=False needs OIDC_ISSUER: nobody could log in.")
 
 
 def env_folder(name: str, default: Path) -> Path:

@@ -20,9 +20,9 @@ class LoginHandler(AxesDatabaseHandler):
     def get_failures(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> int:
         """Of this name from this address; those of a locked address are as many as lock a name."""
         failures = super().get_failures(request, credentials)
-        return max(failures, settings.AXES_FAILURE_LIMIT) if self._is_locked_address(request) else failures
+        return max(failures, settings.AXES_FAILURE_LIMIT) if self.is_locked_address(request) else failures
 
-    def _is_locked_address(self, request: HttpRequest) -> bool:
+    def is_locked_address(self, request: HttpRequest) -> bool:
         attempts = AccessAttempt.objects.filter(
             ip_address=client_address(request), attempt_time__gte=get_cool_off_threshold(request)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
+from django.conf import settings
 from django.contrib import auth
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.middleware import AuthenticationMiddleware as Base
@@ -20,6 +21,7 @@ from django.utils.timezone import now
 from benchsite.lib.database.prepared import CompiledQuery
 
 M = TypeVar("M")
+SECOND_FACTOR = "second_factor"  # in a session of a curator or superuser: "due" or "passed"
 USUAL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 SESSION = CompiledQuery(lambda key: Session.objects.filter(session_key=key), str)
 ACCOUNT = CompiledQuery(lambda pk: User.objects.filter(pk=pk), int)
@@ -85,6 +87,18 @@ class AuthenticationMiddleware(Base):
 
 
 def _account(request: HttpRequest) -> User | AnonymousUser:
+    """Who is logged in; nobody while a second factor is due."""
+    user = session_account(request)
+    return user if not user.is_staff or _has_passed(request) else AnonymousUser()
+
+
+def _has_passed(request: HttpRequest) -> bool:
+    state = request.session.get(SECOND_FACTOR)
+    return state == "passed" or (state is None and not settings.REQUIRE_TOTP)
+
+
+def session_account(request: HttpRequest) -> User | AnonymousUser:
+    """Whose session it is, whether or not a second factor is due."""
     session = request.session
     key, backend = session.get(SESSION_KEY, ""), session.get(BACKEND_SESSION_KEY)
     if backend == USUAL_BACKEND and key.isascii() and key.isdigit():
@@ -95,4 +109,4 @@ def _account(request: HttpRequest) -> User | AnonymousUser:
         if user and user.is_active and constant_time_compare(checked, user.get_session_auth_hash()):
             _remember(session.session_key or "", pk)
             return user
-    return auth.get_user(request)
+    return cast(User | AnonymousUser, auth.get_user(request))

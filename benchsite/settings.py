@@ -14,9 +14,11 @@ from benchsite.environment import (
     env_folder,
     env_int,
     env_list,
+    env_roles,
     env_str,
     left_behind,
     postgresql_options,
+    refuse_half_a_login,
     secret_key,
 )
 from benchsite.lib.languages import LANGUAGES as TRANSLATIONS
@@ -43,6 +45,7 @@ INSTALLED_APPS = [
     "generation",
     "judging",
     "ranking",
+    "accounts",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -108,7 +111,11 @@ RQ_QUEUES = {"draw": _QUEUE, "measure": _QUEUE, "fit": _QUEUE}
 RQ = {"COMMIT_MODE": "on_db_commit"}
 RQ_SHOW_ADMIN_LINK = False  # its dashboard lets any member of staff empty the queues
 
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "accounts.passwords.PasswordSwitch",
+    "django.contrib.auth.backends.ModelBackend",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -118,11 +125,26 @@ AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_HANDLER = "benchsite.lockouts.LoginHandler"
 LOGIN_FAILURES_PER_ADDRESS = env_int("LOGIN_FAILURES_PER_ADDRESS", 60)  # a class of 30 shares one, and mistypes
-AXES_SENSITIVE_PARAMETERS = ["next"]  # it may hold an invitation's path
+AXES_SENSITIVE_PARAMETERS = ["next", "code", "state"]  # next may hold an invitation's path
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 AXES_LOCKOUT_TEMPLATE = "judging/locked.html"
 AXES_CLIENT_IP_CALLABLE = "benchsite.addresses.client_address"
+
+# One login for an organisation (OpenID Connect); off until OIDC_ISSUER is set. docs/operations.md explains each of these.
+OIDC_ISSUER = env_str("OIDC_ISSUER")
+OIDC_CLIENT_ID = env_str("OIDC_CLIENT_ID")
+OIDC_CLIENT_SECRET = env_str("OIDC_CLIENT_SECRET")  # none for a public client: PKCE protects the code
+OIDC_NAME = env_str("OIDC_NAME", "single sign-on")
+OIDC_SCOPES = env_str("OIDC_SCOPES", "openid email profile")
+OIDC_GROUPS_CLAIM = env_str("OIDC_GROUPS_CLAIM", "groups")
+OIDC_ROLES = env_roles("OIDC_ROLES")
+OIDC_DOMAINS = env_list("OIDC_DOMAINS", [])
+OIDC_SESSION_HOURS = env_int("OIDC_SESSION_HOURS", 12)
+LOCAL_PASSWORDS = env_bool("LOCAL_PASSWORDS", True)
+REQUIRE_TOTP = env_bool("REQUIRE_TOTP", False)  # of curators and superusers who log in with a password
+refuse_half_a_login(OIDC_ISSUER, OIDC_CLIENT_ID, LOCAL_PASSWORDS)
+
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"

@@ -29,5 +29,6 @@ urlpatterns = [
     path("", include("ranking.urls")),
     path("favicon.ico", RedirectView.as_view(url=f"/{settings.STATIC_URL.strip('/')}/icon.svg")),
     path("", include("judging.account_urls")),
+    path("", include("accounts.urls")),
     path("admin/", admin.site.urls),
 ]

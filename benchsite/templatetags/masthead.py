@@ -19,6 +19,9 @@ PARTS = {
     "login": "account",
     "password_change": "account",
     "password_change_done": "account",
+    "two_factor": "account",
+    "link_login": "account",
+    "own_token": "account",
 }
 CURATORS = {f"ranking:{page}" for page in ("dataset", "import_run", "import_grades", "tokens", "plan")}
 

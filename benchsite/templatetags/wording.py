@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from django import template
+from django.conf import settings
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime, now
@@ -17,6 +18,17 @@ from benchsite.version import VERSION
 
 register = template.Library()
 THIN_SPACE = "\u202f"  # does not break
+
+
+@register.simple_tag
+def login_provider() -> str:
+    """What the button for one login says; empty where none is set up."""
+    return settings.OIDC_NAME if settings.OIDC_ISSUER else ""
+
+
+@register.simple_tag
+def local_passwords() -> bool:
+    return bool(settings.LOCAL_PASSWORDS)
 
 
 @register.simple_tag

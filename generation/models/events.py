@@ -88,6 +88,18 @@ class Event(models.Model):
         CREATE_ANALYST_TOKEN = "create analyst token"  # noqa: S105
         REVOKE_ANALYST_TOKEN = "revoke analyst token"  # noqa: S105
 
+        LINK_LOGIN = "link login"
+        UNLINK_LOGIN = "unlink login"
+        CREATE_ACCOUNT = "create account"
+        GIVE_ROLE = "give role"
+        TAKE_ROLE = "take role"
+        EMERGENCY_LOGIN = "emergency login"
+        ENROL_SECOND_FACTOR = "enrol second factor"
+        USE_RECOVERY_CODE = "use recovery code"
+        NEW_RECOVERY_CODES = "new recovery codes"
+        REMOVE_SECOND_FACTOR = "remove second factor"
+        SECOND_FACTOR_LOCKED = "second factor locked"
+
     run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="events")
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     verb = models.CharField(max_length=60)

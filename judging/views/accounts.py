@@ -7,16 +7,18 @@ from functools import wraps
 from typing import Any, cast
 
 from axes.utils import reset
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
+from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse, reverse_lazy
+from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -45,22 +47,6 @@ def _keep_path(view: Callable[..., Any]) -> Callable[..., Any]:
     return kept
 
 
-class LoginView(auth.LoginView):
-    """Logging in leads to the work, unless it was asked for on the way to another page."""
-
-    template_name = "judging/login.html"
-    redirect_authenticated_user = True
-
-    def get_default_redirect_url(self) -> str:
-        return reverse("generation:runs" if cast(User, self.request.user).is_staff else "judging:home")
-
-    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        """From here on the browser is known as the judge's own."""
-        response = super().form_valid(form)
-        remember_browser(self.request, response, form.get_user())
-        return response
-
-
 @never_cache
 @_keep_path
 @require_http_methods(["GET", "POST"])
@@ -75,7 +61,9 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     if invitation.state != "open":
         return render(request, "judging/join_closed.html", {"invitation": invitation}, status=410)
     new = not request.user.is_authenticated
-    form = SignUpForm(request.POST or None) if new else None
+    form = SignUpForm(request.POST or None) if new and settings.LOCAL_PASSWORDS else None
+    if request.method == "POST" and new and form is None:
+        return redirect_to_login(request.get_full_path())
     if request.method == "POST" and (form is None or form.is_valid()):
         try:
             return _let_in(request, invitation, form)
@@ -124,6 +112,8 @@ class ResetView(auth.PasswordResetConfirmView):
 
     def setup(self, request: HttpRequest, *args: object, **kwargs: object) -> None:
         """The first look at its user clears a session that a new password has ended: before the link is kept in it."""
+        if not settings.LOCAL_PASSWORDS:
+            raise Http404
         super().setup(request, *args, **kwargs)
         bool(request.user.is_authenticated)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpResponse
@@ -121,6 +122,9 @@ def weigh(request: UserRequest, code: str, pk: int) -> HttpResponse:
 def reset_link(request: UserRequest, code: str, pk: int) -> HttpResponse:
     """A link for a judge who lost the password; staff are helped by a superuser in the admin, not here."""
     judge = get_object_or_404(User, seats__run__code=code, seats__pk=pk, is_staff=False, is_superuser=False)
+    if not settings.LOCAL_PASSWORDS:
+        messages.error(request, f"Nobody has a password here: {judge} logs in with {settings.OIDC_NAME}.")
+        return redirect("judging:overview", code)
     link = request.build_absolute_uri(make_reset_link(judge=judge, run=_run(code), by=request.user))
     return render(request, "judging/reset_link.html", {"link": link, "judge": judge, "code": code})
 

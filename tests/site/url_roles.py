@@ -21,6 +21,7 @@ CURATORS_405 = "login 403 403 405 405"
 MEMBERS = "login 200 200 200 200"
 MEMBERS_MOVED = "login 302 302 302 302"
 MEMBERS_405 = "login 405 405 405 405"
+NOWHERE = "404 404 404 404 404"
 TOKEN = "401 401 401 401 401"
 PRIVATE = "404 404 404 200 200"
 PUBLISHED = "200 200 403 200 200"
@@ -195,6 +196,20 @@ ADDRESSES = {
     "password_done": Row(MEMBERS, MEMBERS_405),
     "password_reset_confirm": Row(ALL, ALL, ("x", "x")),  # a page that says the link is not valid
     "confirm_password": Row(MEMBERS_405, MEMBERS_MOVED),
+    "second_factor": Row(
+        ALL.replace("200", "login"), ALL.replace("200", "login")
+    ),  # of nobody whose password came first
+    "two_factor": Row(CURATORS, CURATORS),
+    "renew_recovery_codes": Row(CURATORS_405, CURATORS_MOVED),
+    "turn_off_two_factor": Row(CURATORS_405, CURATORS_MOVED),
+    "own_token": Row(MEMBERS.replace("200", "403"), MEMBERS.replace("200", "403")),  # of analysts
+    # one login for an organisation: nothing where none is set up
+    "emergency_login": Row(NOWHERE, NOWHERE),
+    "single_sign_on": Row(NOWHERE, NOWHERE),
+    "single_sign_on_back": Row(NOWHERE, NOWHERE),
+    "single_sign_on_new": Row(NOWHERE, NOWHERE),
+    "link_login": Row(MEMBERS.replace("200", "404"), MEMBERS.replace("200", "404")),
+    "unlink_login": Row(MEMBERS.replace("200", "404"), MEMBERS.replace("200", "404")),
     # /judge/
     "judging:home": Row(MEMBERS, MEMBERS_405),
     "judging:reference": Row(ALL.replace("200", "404"), NONE, ("no-such-prompt",)),

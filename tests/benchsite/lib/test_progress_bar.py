@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[3]
 # Each changes a handful of rows, answers line by line, or runs until it is stopped.
 QUICK = {"cancel_run", "pause_run", "resume_run", "retry_failed", "first_logins", "suites", "doctor", "sweep", "work"}
 QUICK |= {"plan_study", "close_calls", "migrate", "describe_model", "check_study", "export_study", "model_judge"}
+QUICK |= {"emergency_login", "link_login", "reset_second_factor"}
 
 
 def still():

@@ -1,0 +1,16 @@
+"""Whether passwords of this site open anything: asked before any of them is checked."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.backends import BaseBackend
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+
+
+class PasswordSwitch(BaseBackend):
+    """Stands before Django's own backend, and ends every attempt where LOCAL_PASSWORDS is off."""
+
+    def authenticate(self, request: HttpRequest | None, username: str | None = None, **about: object) -> None:
+        if not settings.LOCAL_PASSWORDS:
+            raise PermissionDenied("Passwords are off.")
