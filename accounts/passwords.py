@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.contrib.auth.backends import BaseBackend
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
 
-class PasswordSwitch(BaseBackend):
-    """Stands before Django's own backend, and ends every attempt where LOCAL_PASSWORDS is off."""
+class PasswordSwitch:
+    """Stands before Django's own backend, and ends every attempt where LOCAL_PASSWORDS is off. It knows nobody itself."""
 
     def authenticate(self, request: HttpRequest | None, username: str | None = None, **about: object) -> None:
         if not settings.LOCAL_PASSWORDS:

@@ -109,4 +109,4 @@ def session_account(request: HttpRequest) -> User | AnonymousUser:
         if user and user.is_active and constant_time_compare(checked, user.get_session_auth_hash()):
             _remember(session.session_key or "", pk)
             return user
-    return cast(User | AnonymousUser, auth.get_user(request))
+    return auth.get_user(request)

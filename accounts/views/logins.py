@@ -10,6 +10,7 @@ from django.contrib.auth import views as auth
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse, reverse_lazy
 from django.views.decorators.cache import never_cache
@@ -33,7 +34,7 @@ class LoginView(auth.LoginView):
     template_name = "judging/login.html"
     redirect_authenticated_user = True
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Who has given the password is asked for the second factor, whatever page led here."""
         if request.session.get(SECOND_FACTOR) == "due" and session_account(request).is_authenticated:
             return self._ask_for_code()

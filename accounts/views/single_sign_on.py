@@ -16,6 +16,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_login_failed
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve, reverse
 from django.utils.decorators import method_decorator
@@ -35,7 +36,7 @@ from accounts.identities import (
 )
 from accounts.problems import PROBLEMS, LoginProblemError
 from accounts.provider import TokenReader, discover
-from accounts.second_factor import pass_session
+from accounts.second_factor import is_due, pass_session
 from benchsite.lib.access import UserRequest
 from benchsite.sessions import USUAL_BACKEND
 from judging.models import Invitation
@@ -46,11 +47,11 @@ MINUTES_10 = 600
 ARRIVAL, LINKING, ID_TOKEN = "sso_arrival", "sso_linking", "sso_id_token"
 
 
-def single_sign_on(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def single_sign_on(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """404 without a provider; a login that does not work gets a page that says why, and is counted like a wrong password."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         if not settings.OIDC_ISSUER:
             raise Http404
         try:
@@ -162,7 +163,7 @@ def _link(request: HttpRequest, arrival: Arrival, pk: int) -> HttpResponse:
     """The password of this account was given a moment ago, in this session, and it is still logged in."""
     if request.user.pk != pk:
         raise LoginProblemError("state", "linking")
-    user = cast(User, request.user)
+    user = request.user
     identity = identity_of(arrival) or link_identity(
         user, arrival.issuer, arrival.subject, by=user, reason="own password"
     )
@@ -187,12 +188,15 @@ def new(request: HttpRequest) -> HttpResponse:
         return _let_in(request, create_account(arrival))
     if form.is_valid():
         user = authenticate(request, **form.cleaned_data)
-        if user is not None:
-            identity = link_identity(
-                cast(User, user), arrival.issuer, arrival.subject, by=cast(User, user), reason="own password"
+        if user is None:
+            form.add_error(None, "No account has this name and password.")
+        elif is_due(user):
+            form.add_error(
+                None, "This account has a second factor. Log in with it, then link it under your name above."
             )
+        else:
+            identity = link_identity(user, arrival.issuer, arrival.subject, by=user, reason="own password")
             return _let_in(request, note_arrival(identity, arrival))
-        form.add_error(None, "No account has this name and password.")
     return render(request, "accounts/new.html", {"arrival": arrival, "form": form})
 
 

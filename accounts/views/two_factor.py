@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import segno
 from django.conf import settings
 from django.contrib import messages
@@ -62,8 +60,9 @@ def _person(request: HttpRequest) -> User | None:
     if request.user.is_authenticated:
         return request.user if request.user.is_staff else None
     user = session_account(request)
-    enrolled = isinstance(user, User) and Authenticator.objects.filter(user=user).exists()
-    return None if enrolled or not user.is_staff else cast(User, user)
+    if not isinstance(user, User) or not user.is_staff:
+        return None
+    return None if Authenticator.objects.filter(user=user).exists() else user
 
 
 @sensitive_post_parameters("code")

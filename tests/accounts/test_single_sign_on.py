@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from accounts.models import Identity
+from accounts.models import Authenticator, Identity
 from benchsite.operations.accounts import make_curator
 from generation.models import Event
 from judging.curating.invitations import create_invitations
@@ -174,6 +174,16 @@ def test_an_account_is_linked_after_its_password_and_not_after_another(client, p
 
     assert me(client) == dora == Identity.objects.get().user
     assert Event.objects.filter(verb=Event.Verb.LINK_LOGIN, actor=dora).count() == 1
+
+
+def test_a_password_alone_links_no_account_with_a_second_factor(client, provider):
+    root = User.objects.create_superuser("root", password=PASSWORD)
+    Authenticator.objects.create(user=root, sealed_secret="x")
+    arrive(client)
+
+    answer = client.post("/login/provider/new/", {"username": "root", "password": PASSWORD})
+
+    assert "has a second factor" in answer.text and Identity.objects.count() == 0 and me(client) is None
 
 
 def test_who_is_logged_in_links_with_the_password_and_unlinks(client, provider):
