@@ -274,7 +274,7 @@ def test_without_domains_and_roles_an_invitation_is_the_way_in_and_it_joins_the_
     client.post(answer["Location"])
 
     assert stranger.status_code == 403 and "no access to this site yet" in stranger.text
-    assert "Join with" in page and answer["Location"] == f"/join/{invitation.token}/"
+    assert "Log in with" in page and answer["Location"] == f"/join/{invitation.token}/"
     assert Seat.objects.get().judge == me(client)
     assert log_in(Client()).status_code == 302, "who has joined comes back without a link"
 

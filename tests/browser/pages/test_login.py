@@ -25,7 +25,7 @@ def test_an_invited_judge_joins_through_the_provider_and_logs_out_there_too(page
     token = create_invitations(run=run, by=make_curator(), count=1, days=7)[0].token
     page.goto(f"{live_server.url}/join/{token}/")
 
-    page.get_by_role("link", name="Join with").click()
+    page.get_by_role("link", name="Log in with").click()
     page.get_by_role("button", name="Log in as Dora").click()
     expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
     assert look() == []
