@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from benchsite.lib.languages.choosing import page_code
 from generation.models import Prompt, Run
+from generation.suites.studies.gold import Gold
 from generation.suites.suite import Judging
 
 
@@ -47,4 +48,7 @@ def rules_of(run_code: str) -> Rules:
     categories = {row["key"]: row["label"] for row in config.get("categories", [])}
     pictured = Prompt.objects.filter(run__code=run_code, picture__isnull=False).values_list("pk", "code")
     translated = Prompt.objects.filter(run__code=run_code, facts__has_key="texts").values_list("pk", "facts__texts")
-    return Rules(Judging(**config.get("judging", {})), categories, dict(pictured), dict(translated))
+    judging = dict(config.get("judging", {}))
+    if judging.get("gold"):
+        judging["gold"] = Gold(**judging["gold"])
+    return Rules(Judging(**judging), categories, dict(pictured), dict(translated))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path, re_path
 
 from generation.protocols import judging_modules
+from judging.gold import urls as gold
 from judging.studies import urls as studies
 from judging.views import curators, downloads, judges, model_judges
 
@@ -13,6 +14,7 @@ app_name = "judging"
 urlpatterns = [
     *(route for urls in judging_modules("urls") for route in urls.urlpatterns),
     *studies.urlpatterns,
+    *gold.urlpatterns,
     path("judge/", judges.home, name="home"),
     path("judge/reference/<slug:code>/", judges.reference, name="reference"),
     re_path(

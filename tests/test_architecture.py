@@ -34,6 +34,7 @@ generation.templatetags
 generation.views
 generation.urls generation.jobs generation.admin generation.checks generation.management
 judging.models judging.rules judging.seats
+judging.gold
 judging.disclosure
 judging.provenance
 judging.pairs judging.grades
@@ -89,6 +90,7 @@ PURE = [
     "generation/sandbox",
     *("judging/pairs/rounds.py", "judging/pairs/table.py", "judging/pairs/schedule.py", "judging/grades/order.py"),
     "judging/studies/steps.py",
+    "judging/gold/verdicts.py",
     "judging/pairs/adaptive/draws.py",
     *("ranking/statistics", "ranking/charts", "ranking/*/scores.py"),
 ]

@@ -216,6 +216,13 @@ class Format(ABC):
     def has_xml(self) -> bool:
         return type(self).xml is not Format.xml
 
+    def damage(self, drawing: str, *, random: Random) -> str | None:
+        """The drawing spoiled so far that nobody could prefer it, differently each time, still as safe to show.
+
+        None where that cannot be done: the drawing is too small, or the format has no such way.
+        """
+        return None
+
     def demo_answer(self, turns: Sequence[str], *, skill: float, random: Random) -> DemoAnswer:
         """What a demo player of this skill, from 0 to 1, answers; `turns` are the messages so far, the prompt last."""
         return DemoAnswer(spoil(self.example, skill, random), fence=None)

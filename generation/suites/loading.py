@@ -23,6 +23,7 @@ from generation.suites.program_files import read_programs
 from generation.suites.prompt_files import read_prompts
 from generation.suites.rubric_files import read_rubric
 from generation.suites.standard import prompts_path, standard_suite
+from generation.suites.studies.gold import read_gold
 from generation.suites.studies.study_files import read_study
 from generation.suites.suite import (
     Category,
@@ -219,7 +220,7 @@ def _generation(node: Node, providers: tuple[str, ...]) -> Generation:
 
 def _judging(node: Node) -> Judging:
     fields = read.mapping(
-        node, ("overlap", "repeats", "quota", "target", "reveal", "instructions", "faces", "pairs", "study")
+        node, ("overlap", "repeats", "quota", "target", "reveal", "instructions", "faces", "pairs", "gold", "study")
     )
     standard = Judging()
     judging = Judging(
@@ -231,8 +232,12 @@ def _judging(node: Node) -> Judging:
         instructions=optional(fields, "instructions", lambda child: read.text(child, blank=True).strip(), ""),
         faces=optional(fields, "faces", lambda child: read.choice(child, FACES, "faces"), standard.faces),
         pairs=optional(fields, "pairs", lambda child: read.choice(child, PAIRS, "pairs"), standard.pairs),
+        gold=optional(fields, "gold", read_gold, None),
         study=optional(fields, "study", read_study, None),
     )
+    if judging.gold and judging.reveal == "after_vote":
+        problem = "names after each vote would tell judges which pairs are checks"
+        raise fields["gold"].error(problem, "use reveal: closed or never, or leave gold out", reason="conflict")
     if judging.pairs == "adaptive" and judging.reveal == "after_vote":
         problem = "adaptive pairs would tell a judge who knows the names which models are close"
         raise fields["pairs"].error(problem, "use reveal: closed or never, or balanced pairs", reason="conflict")

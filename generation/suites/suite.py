@@ -11,6 +11,7 @@ from typing import Any
 
 from benchsite.lib.frozen import from_json, to_json
 from generation.suites.model_facts import ModelFacts
+from generation.suites.studies.gold import Gold
 from generation.suites.studies.study import Study
 
 
@@ -38,6 +39,7 @@ class Judging:
     instructions: str = ""
     faces: str = "stack"
     pairs: str = "balanced"
+    gold: Gold | None = None
     study: Study | None = None
 
 

@@ -102,7 +102,9 @@ def judge_progress(run: Run) -> list[tuple[Seat, dict[str, int]]]:
     tallies = JudgeTally.objects.filter(run=run).order_by().values_list("seat", "outcome")
     counts = {(seat, outcome): votes for seat, outcome, votes in tallies.annotate(Sum("votes"))}
     waiting = ResetLink.objects.waiting().filter(judge=OuterRef("judge"))
-    skipped = Matchup.objects.filter(seat=OuterRef("pk"), state=Matchup.State.SKIPPED).order_by().values("seat")
+    skipped = (
+        Matchup.objects.filter(seat=OuterRef("pk"), state=Matchup.State.SKIPPED, gold=None).order_by().values("seat")
+    )
     skips = Coalesce(Subquery(skipped.annotate(n=Count("id")).values("n")), 0)
     seats = run.seats.select_related("judge").defer("plan").annotate(unconfirmed=Exists(waiting), skips=skips)
     seats = seats.order_by("-voted", "id")

@@ -10,7 +10,10 @@ from django.db.models import F
 from django.utils.timezone import now
 
 from generation.models import Event, Run
+from generation.suites.studies.gold import Gold
 from judging.curating.runs import weigh_judge
+from judging.gold.placing import seat_rule
+from judging.gold.pool import rule_for
 from judging.models import Invitation, Participation, Seat
 from judging.rules import rules_of
 
@@ -58,7 +61,8 @@ def accept_invitation(*, invitation: Invitation, judge: User) -> Seat:
         raise GuestError
     if Invitation.objects.usable().filter(pk=invitation.pk).update(uses=F("uses") + 1) != 1:
         raise UsedUpError
-    seat = seat_judge(run=invitation.run, judge=judge, quota=invitation.quota, invitation=invitation)
+    gold = rule_for(invitation.run)
+    seat = seat_judge(run=invitation.run, judge=judge, quota=invitation.quota, invitation=invitation, gold=gold)
     if group := judge.groups.filter(name__in=KNOWING).first():
         weigh_judge(seat=seat, weight=0.0, by=None, reason=KNOWING[group.name])
     return seat
@@ -70,15 +74,28 @@ def sign_up(*, invitation: Invitation, name: str, password: str) -> Seat:
     return accept_invitation(invitation=invitation, judge=user)
 
 
-def seat_judge(*, run: Run, judge: User, quota: int | None = None, invitation: Invitation | None = None) -> Seat:
-    """A seat with the run's own quota unless another is given; exports know the judge by the pseudonym only."""
+def seat_judge(
+    *,
+    run: Run,
+    judge: User,
+    quota: int | None = None,
+    invitation: Invitation | None = None,
+    gold: Gold | None = None,
+) -> Seat:
+    """A seat with the run's own quota unless another is given, and checks by the rule; exports know the judge by the pseudonym only."""
     quota = quota if quota is not None else rules_of(run.code).judging.quota
+    rule = seat_rule(run, gold, quota)
     number = Seat.objects.filter(run=run).count() + 1
     while True:
         try:
             with transaction.atomic():
                 return Seat.objects.create(
-                    run=run, judge=judge, pseudonym=f"judge-{number}", quota=quota, invitation=invitation
+                    run=run,
+                    judge=judge,
+                    pseudonym=f"judge-{number}",
+                    quota=quota,
+                    invitation=invitation,
+                    gold_rule=rule,
                 )
         except IntegrityError:
             if Seat.objects.filter(run=run, judge=judge).exists():

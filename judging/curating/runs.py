@@ -12,6 +12,7 @@ from generation.runs.curating import exclude_samples
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.staleness import mark_stale
 from judging.disclosure import names_were_shown, standings_were_shown
+from judging.gold.pool import fill_pool, rule_for
 from judging.grades.sheets import step_sheet
 from judging.models import GradeItem, GradeSheet, Report, Seat
 from judging.pairs.epochs import newest_epoch, refresh_epoch
@@ -46,6 +47,8 @@ def set_judging(*, run: Run, verb: str, by: User | None, reason: str = "") -> No
     run.save(update_fields=["judging_state", "names_shown_at", "adaptive_pairs"])
     if verb == "open":
         refresh_epoch(run)
+        if rule_for(run):
+            fill_pool(run, by=by)
     if verb == "close":
         mark_stale(run.pk)  # for what leaderboards do not state while people judge
     Event.objects.create(run=run, actor=by, verb=SET_JUDGING[verb], reason=reason)

@@ -143,9 +143,14 @@ def vote_records(run: Run, *, names: bool = False) -> Rows:
         yield {name: row[name] for name in VOTE_FIELDS}
 
 
+def _skips(run: Run) -> QuerySet[Matchup]:
+    """Checks apart, which are no pairs of the schedule."""
+    return run.matchups.filter(state=Matchup.State.SKIPPED, gold=None)
+
+
 def skip_records(run: Run, *, names: bool = False) -> Rows:
     """The pairs that judges skipped and did not take up again, in order of time, with the fields of votes that they have."""
-    skipped = run.matchups.filter(state=Matchup.State.SKIPPED).order_by("skipped_at", "id")
+    skipped = _skips(run).order_by("skipped_at", "id")
     for row in _rows(skipped, _SKIP):
         seen, gone, username = row.pop("opened_at"), row["skipped_at"], row.pop("username")
         row |= {
@@ -215,6 +220,6 @@ def _writer(
 
 
 write_votes = _writer(VOTE_FIELDS, vote_records, lambda run: run.votes.all())
-write_skips = _writer(SKIP_FIELDS, skip_records, lambda run: run.matchups.filter(state=Matchup.State.SKIPPED))
+write_skips = _writer(SKIP_FIELDS, skip_records, _skips)
 write_grades = _writer(GRADE_FIELDS, grade_records, lambda run: run.grades.rated())
 WRITERS = {"votes": write_votes, "skips": write_skips, "grades": write_grades}

@@ -1,6 +1,7 @@
 """What judges were shown, and what they answered."""
 
 from judging.models.focus import PairFocus
+from judging.models.gold import GoldAnswer, GoldPair, GoldSetting
 from judging.models.grades import Grade, GradeItem, GradeSheet
 from judging.models.invitations import Invitation, new_token
 from judging.models.matchups import Kind, Matchup, Report

@@ -13,11 +13,12 @@ from judging.models.seats import Epoch, Seat
 
 
 class Kind(models.TextChoices):
-    """Why an item was shown; a repeat never enters a rating."""
+    """Why an item was shown; a repeat never enters a rating, and a check with a known answer is no vote at all."""
 
     REGULAR = "regular", "regular"
     SHARED = "shared", "shared"
     REPEAT = "repeat", "repeat"
+    GOLD = "gold", "check"
 
 
 class Matchup(models.Model):
@@ -49,6 +50,7 @@ class Matchup(models.Model):
     right_sample = models.ForeignKey(Sample, models.RESTRICT, null=True, blank=True, related_name="+")
     key = models.CharField(max_length=32, blank=True, help_text="The two drawings, whatever their sides.")
     repeat_of = models.OneToOneField("self", models.RESTRICT, null=True, blank=True, related_name="repeat")
+    gold = models.ForeignKey("judging.GoldPair", models.RESTRICT, null=True, blank=True, related_name="matchups")
     created_at = models.DateTimeField(default=now)
     opened_at = models.DateTimeField(null=True, blank=True)
     skipped_at = models.DateTimeField(null=True, blank=True)
@@ -62,6 +64,10 @@ class Matchup(models.Model):
                 fields=["seat", "key"],
                 condition=~Q(kind="repeat") & ~Q(key=""),
                 name="judging_matchup_drawings_meet_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="gold", gold__isnull=False) | (~Q(kind="gold") & Q(gold=None)),
+                name="judging_matchup_gold_of_a_pair",
             ),
             models.CheckConstraint(condition=~Q(left=F("right")), name="judging_matchup_two_entrants"),
             models.CheckConstraint(

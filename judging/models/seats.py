@@ -6,7 +6,7 @@ import secrets
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.timezone import now
 
 from generation.models import Run
@@ -72,8 +72,15 @@ class Seat(models.Model):
     last_pair = models.JSONField(null=True, blank=True)
 
     made = models.PositiveIntegerField(default=0, help_text="Matchups ever made; the next one's order.")
-    void = models.PositiveIntegerField(default=0, help_text="Matchups that need no vote: void or skipped.")
+    void = models.PositiveIntegerField(default=0, help_text="Matchups that need no vote: void, skipped, or checks.")
     voted = models.PositiveIntegerField(default=0, help_text="Standing votes.")
+    gold_rule = models.JSONField(
+        null=True, blank=True, help_text="The rule of attention checks that the judge began with; none without it."
+    )
+    gold_shown = models.PositiveIntegerField(default=0, help_text="Checks that are in line or answered.")
+    gold_answered = models.PositiveIntegerField(default=0, help_text="Standing answers to checks; no votes.")
+    gold_passed = models.PositiveIntegerField(default=0)
+    gold_failed = models.PositiveIntegerField(default=0)
     last_vote_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=0)
 
@@ -84,6 +91,10 @@ class Seat(models.Model):
                 fields=["run", "judge"], condition=Q(judge__isnull=False), name="judging_seat_judge_once_a_run"
             ),
             models.UniqueConstraint(fields=["run", "pseudonym"], name="judging_seat_pseudonym_once_a_run"),
+            models.CheckConstraint(
+                condition=Q(gold_answered__lte=F("gold_shown"), gold_answered__gte=F("gold_passed") + F("gold_failed")),
+                name="judging_seat_gold_adds_up",
+            ),
             models.CheckConstraint(
                 condition=Q(weight=1) | (Q(weight__gte=0, weight__lt=1) & ~Q(excluded_reason="")),
                 name="judging_seat_exclusion_has_reason",

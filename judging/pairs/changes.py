@@ -22,11 +22,13 @@ from django.utils.timezone import now
 
 from benchsite.lib.database.prepared import numbered_places, prepared_cursor
 from generation.models import Prompt, Sample
-from judging.models import Kind, Matchup, Seat, Vote
+from judging.models import GoldAnswer, Kind, Matchup, Seat, Vote
+from judging.pairs.matchups import shown_as_damaged
 from judging.pairs.schedule import Plan
 from judging.seats import StaleSeatError
 
 M = TypeVar("M", bound=Model)
+GOLD_COUNTS = ("gold_shown", "gold_answered", "gold_passed", "gold_failed")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class Step:
 IS_OPEN = "EXISTS (SELECT 1 FROM generation_run r WHERE r.id = s.run_id AND r.judging_state = 'open')"
 _SEAT = """UPDATE judging_seat SET version = %(version)s + 1, served = %(served#)s, regular = %(regular#)s,
 shared = %(shared#)s, repeats = %(repeats#)s, last_pair = %(last_pair#)s, owed = %(owed#)s, made = %(made#)s,
-void = %(void#)s, voted = %(voted#)s, last_vote_at = %(last_vote_at#)s"""
+void = %(void#)s, voted = %(voted#)s, gold_shown = %(gold_shown#)s, gold_answered = %(gold_answered#)s,
+gold_passed = %(gold_passed#)s, gold_failed = %(gold_failed#)s, last_vote_at = %(last_vote_at#)s"""
 SAVE_SEAT = Step(f"{_SEAT} WHERE id = %(seat)s AND {{held}}")
 SAVE_PLAN = Step(f"{_SEAT}, epoch_id = %(epoch#)s, seed = %(seed#)s, plan = %(plan#)s WHERE id = %(seat)s AND {{held}}")
 MOVE = Step(
@@ -63,9 +66,9 @@ AND {side}#.verdict = 'valid' AND NOT {side}#.held AND {side}#.excluded_reason =
 JOIN generation_entrant by_{side}# ON by_{side}#.id = {side}#.entrant_id AND by_{side}#.disqualified = ''"""
 _QUEUE = Step(
     """INSERT INTO judging_matchup (code, run_id, seat_id, epoch_id, "order", kind, state, prompt_id, category,
-left_id, right_id, left_sample_id, right_sample_id, "key", repeat_of_id, created_at, opened_at)
+left_id, right_id, left_sample_id, right_sample_id, "key", repeat_of_id, gold_id, created_at, opened_at)
 SELECT %(code#)s, %(run)s, %(seat)s, %(epoch#)s, %(order#)s, %(kind#)s, %(state#)s, %(prompt#)s, %(category#)s,
-%(left#)s, %(right#)s, %(left_sample#)s, %(right_sample#)s, %(key#)s, %(repeat_of#)s, %(created_at#)s, %(opened_at#)s
+%(left#)s, %(right#)s, %(left_sample#)s, %(right_sample#)s, %(key#)s, %(repeat_of#)s, %(gold#)s, %(created_at#)s, %(opened_at#)s
 WHERE {held}""",
     join=f"{_SHOWABLE.format(side='left')}\n{_SHOWABLE.format(side='right')}\n"
     "JOIN generation_prompt prompt# ON prompt#.id = left#.prompt_id",
@@ -93,7 +96,17 @@ WITHDRAW = Step(
     "UPDATE judging_vote SET withdrawn_at = %(moment#)s, withdrawn_by_id = %(judge#)s WHERE id = %(vote#)s AND {held}",
     where="EXISTS (SELECT 1 FROM judging_vote v WHERE v.id = %(vote#)s AND v.withdrawn_at IS NULL)",
 )
-
+# Answers to checks are kept apart from votes; the statements are as many, and of the same shape.
+ANSWER_GOLD = Step(
+    """INSERT INTO judging_goldanswer (matchup_id, gold_id, run_id, seat_id, choice, answered_at, response_ms, left_breaks,
+right_breaks)
+SELECT %(matchup#)s, %(gold#)s, %(run)s, %(seat)s, %(choice#)s, %(answered_at#)s, %(response_ms#)s, %(left_breaks#)s,
+%(right_breaks#)s WHERE {held}"""
+)
+WITHDRAW_GOLD = Step(
+    "UPDATE judging_goldanswer SET withdrawn_at = %(moment#)s WHERE id = %(answer#)s AND {held}",
+    where="EXISTS (SELECT 1 FROM judging_goldanswer a WHERE a.id = %(answer#)s AND a.withdrawn_at IS NULL)",
+)
 
 Written = Callable[..., None]  # gets the number of a step's row, and what the guard read for it
 
@@ -107,6 +120,7 @@ class Changes:
     while_open: bool = False
     plan: Plan | None = None  # drawn anew, because another epoch began
     keys: set[str] = field(default_factory=set)  # of the pairs made so far
+    prompts: list[int | None] = field(default_factory=list)  # of these pairs
     _steps: list[Step] = field(default_factory=list)
     _written: list[Written] = field(default_factory=list)
     _values: dict[str, Any] = field(default_factory=dict)
@@ -138,13 +152,16 @@ class Changes:
             matchup.prompt = _partial(Prompt, matchup.prompt_id, text=prompt)
             matchup.left_sample = _partial(Sample, matchup.left_sample_id, drawing=left)
             matchup.right_sample = _partial(Sample, matchup.right_sample_id, drawing=right)
+            if matchup.gold is not None and matchup.gold.damaged:
+                shown_as_damaged(matchup)
 
         values = {name: getattr(matchup, name) for name in ("code", "order", "category", "key")}
-        columns = ("epoch", "prompt", "left", "right", "left_sample", "right_sample", "repeat_of")
+        columns = ("epoch", "prompt", "left", "right", "left_sample", "right_sample", "repeat_of", "gold")
         values |= {name: getattr(matchup, f"{name}_id") for name in columns}
         values |= {"kind": str(matchup.kind), "state": str(matchup.state)}
         values |= {"created_at": _time(matchup.created_at), "opened_at": _time(matchup.opened_at)}
         self.keys.add(matchup.key)
+        self.prompts.append(matchup.prompt_id)
         as_text = self.seat.run.drawing_format.shown_as == "text"
         self.write(QUEUE[matchup.kind == Kind.REPEAT, as_text], values, written)
 
@@ -153,6 +170,15 @@ class Changes:
         values = {name: getattr(vote, name) for name in names}
         values |= {"matchup": vote.matchup_id, "voted_at": _time(vote.voted_at)}
         self.write(CAST, values, lambda number: _is_stored(vote, number))
+
+    def answer(self, answer: GoldAnswer) -> None:
+        names = ("choice", "response_ms", "left_breaks", "right_breaks")
+        values = {name: getattr(answer, name) for name in names}
+        values |= {"matchup": answer.matchup_id, "gold": answer.gold_id, "answered_at": _time(answer.answered_at)}
+        self.write(ANSWER_GOLD, values, lambda number: _is_stored(answer, number))
+
+    def withdraw_answer(self, answer: GoldAnswer) -> None:
+        self.write(WITHDRAW_GOLD, {"answer": answer.pk, "moment": _time(now())})
 
     def withdraw(self, vote: Vote, judge: int) -> None:
         self.write(WITHDRAW, {"vote": vote.pk, "moment": _time(now()), "judge": judge})
@@ -172,7 +198,7 @@ class Changes:
 
     def _save_seat(self) -> None:
         seat = self.seat
-        names = ("served", "regular", "shared", "repeats", "made", "void", "voted")
+        names = ("served", "regular", "shared", "repeats", "made", "void", "voted", *GOLD_COUNTS)
         values = {name: getattr(seat, name) for name in names}
         values |= {"last_pair": seat.last_pair and json.dumps(seat.last_pair), "owed": json.dumps(seat.owed)}
         values |= {"last_vote_at": _time(seat.last_vote_at)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -15,6 +16,7 @@ from generation.protocols import load, protocol_of
 from generation.runs.lifecycle import RunError
 from judging.curating import runs as curating
 from judging.curating.figures import coverage_map, hour_bars, judge_progress, shortfalls, votes_per_hour
+from judging.gold.answering import failed_checks, is_of_damage
 from judging.models import Report
 from judging.pairs import NAME
 from judging.pairs.adaptive.figures import pairs_figures
@@ -53,14 +55,20 @@ def _figures(run: Run) -> dict[str, object]:
         "coverage": coverage_map(run),
         "pairs": pairs_figures(run),
         "judges": judges,
+        "checked": any(seat.gold_answered for seat, _ in judges),
+        "failed": {seat.pk for seat, _ in judges if failed_checks(seat)},
         "hours": hours,
         "chart": hour_bars(hours),
         "votes": sum(seat.voted for seat, _ in judges),
         "voters": sum(seat.voted > 0 for seat, _ in judges),
-        "reports": Report.objects.filter(matchup__run=run, decided_at=None).select_related(
-            "matchup__prompt", "matchup__left_sample", "matchup__right_sample", "matchup__seat"
-        ),
+        "reports": [report for report in _reports(run) if not is_of_damage(report)],
     }
+
+
+def _reports(run: Run) -> QuerySet[Report]:
+    parts = ("prompt", "left_sample", "right_sample", "seat", "gold")
+    undecided = Report.objects.filter(matchup__run=run, decided_at=None)
+    return undecided.select_related(*(f"matchup__{name}" for name in parts)).defer("matchup__seat__plan")
 
 
 @curator_required

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from generation.models import Sample
-from judging.models import Epoch, Matchup, Seat
+from judging.models import Epoch, Kind, Matchup, Seat
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -26,6 +26,7 @@ PARTS = {
         ("entrant", "drawn_at", "state", "verdict", "held", "excluded_reason"),
     ),
     **dict.fromkeys(("left_sample__entrant", "right_sample__entrant"), ("label", "disqualified")),
+    "gold": ("better", "worse"),
 }
 SEATS = {
     "seat": tuple(field.name for field in Seat._meta.concrete_fields if field.name != "plan"),
@@ -75,6 +76,36 @@ def load_drawings(matchup: Matchup) -> None:
     if samples and matchup.run.drawing_format.shown_as == "text":
         for pk, drawing in Sample.objects.filter(pk__in=samples).order_by().values_list("pk", "drawing"):
             samples[pk].drawing = drawing
+    if matchup.gold is not None and matchup.gold.damaged:
+        shown_as_damaged(matchup)
+
+
+def shown_as_damaged(matchup: Matchup) -> None:
+    """Put the damaged copy in the place of the drawing that it was made of; in memory only."""
+    for sample in samples_of(matchup):
+        if matchup.gold is not None and is_damaged(matchup, sample):
+            sample.drawing = matchup.gold.damaged
+
+
+def is_damaged(matchup: Matchup, sample: Sample) -> bool:
+    """Whether a copy is shown that the site damaged, instead of this drawing."""
+    return matchup.gold is not None and sample.pk == matchup.gold.worse_id and bool(matchup.gold.damaged)
+
+
+def count_out(matchup: Matchup) -> None:
+    """The pair needs no vote any more, so another one comes for it."""
+    if matchup.kind == Kind.GOLD:
+        matchup.seat.gold_shown -= 1
+    else:
+        matchup.seat.void += 1
+
+
+def count_in(matchup: Matchup) -> None:
+    """It needs a vote again."""
+    if matchup.kind == Kind.GOLD:
+        matchup.seat.gold_shown += 1
+    else:
+        matchup.seat.void -= 1
 
 
 def samples_of(matchup: Matchup) -> tuple[Sample, Sample]:

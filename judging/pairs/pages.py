@@ -15,6 +15,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from generation.models import Run
+from judging.gold.placing import shown_done, shown_total
 from judging.models import Matchup, Seat
 from judging.pairs.matchups import load_drawings, samples_of
 from judging.pairs.own.answers import LastAnswer, last_answer
@@ -122,32 +123,30 @@ def _pieces(layout: Shown, language: str) -> tuple[list[str], list[str]]:
 
 
 def progress(seat: Seat) -> dict[str, int | None]:
-    left = max(seat.quota - seat.voted, 0) if seat.quota else None
-    return {"done": seat.voted, "left": left, "total": seat.quota, "percent": _percent(seat)}
+    done, total = shown_done(seat), shown_total(seat)
+    left = max(total - done, 0) if total else None
+    percent = min(100 * done // total, 100) if total else None
+    return {"done": done, "left": left, "total": total, "percent": percent}
 
 
 def bar(seat: Seat) -> dict[str, int | str]:
     """How far the judge is, in words and as a bar: of the quota, or of a round, as many votes as there are pairs of entrants.
 
-    A round counts votes, not places in the plan: a bar that stood still would announce a repeat.
+    A round counts votes, not places in the plan: a bar that stood still would announce a repeat, or a check.
     """
-    if seat.quota:
-        words = _("%(done)s of %(total)s") % {"done": seat.voted, "total": seat.quota}
-        return {"words": words, "value": seat.voted, "max": seat.quota}
+    done = shown_done(seat)
+    if total := shown_total(seat):
+        return {"words": _("%(done)s of %(total)s") % {"done": done, "total": total}, "value": done, "max": total}
     try:
         size = plan_of(seat).cycle
     except StaleSeatError:  # drawn anew by another request; the next page knows it
         size = 0
     if size < 2:
-        return {"words": _("%(done)s judged") % {"done": seat.voted}}
-    rounds, place = divmod(seat.voted, size)
-    figures = {"done": seat.voted, "round": rounds + 1, "place": place, "size": size}
+        return {"words": _("%(done)s judged") % {"done": done}}
+    rounds, place = divmod(done, size)
+    figures = {"done": done, "round": rounds + 1, "place": place, "size": size}
     words = _("%(done)s judged · round %(round)s: %(place)s of %(size)s") % figures
     return {"words": words, "value": place, "max": size}
-
-
-def _percent(seat: Seat) -> int | None:
-    return min(100 * seat.voted // seat.quota, 100) if seat.quota else None
 
 
 def pace(seat: Seat) -> float | None:

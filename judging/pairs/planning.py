@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils.timezone import now
 
 from generation.models import Sample
+from judging.gold.placing import is_due, make_check
 from judging.models import Epoch, Kind, Matchup, Participation, Seat, new_seed
 from judging.pairs import schedule
 from judging.pairs.adaptive.draws import balanced_plan
@@ -29,11 +30,42 @@ GUESSES = 3
 NO_PLAN = Plan(0, (), (), (), 0)
 
 
-def make_matchup(changes: Changes, known: Epoch | None = None, *, is_open: bool = False) -> Matchup | None:
-    """The next matchup of the judge's schedule, to be stored with the changes, queued or open already.
+def make_matchups(changes: Changes, known: Epoch | None = None, *, is_open: bool = False) -> list[Matchup]:
+    """The next matchup of the judge's schedule, to be stored with the changes; a check before it where one is due.
 
-    None when quota, target or drawings are used up.
+    The first is open already where it shall be. None when quota, target or drawings are used up.
     """
+    before = changes.seat.made - changes.seat.void
+    matchup = _next_matchup(changes, known)
+    if matchup is None:
+        return []
+    made = [*_checks(changes, matchup, pairs=before), matchup]
+    if is_open:
+        made[0].state, made[0].opened_at = Matchup.State.OPEN, now()
+    for each in made:
+        changes.queue(each)
+    return made
+
+
+def _checks(changes: Changes, following: Matchup, *, pairs: int) -> list[Matchup]:
+    """A check in the place of the pair that follows it, which moves on by one."""
+    seat = changes.seat
+    if not is_due(seat, pairs=pairs):
+        return []
+    before = changes.prompts[-1:] or Matchup.objects.filter(seat=seat, order=following.order - 1).values_list(
+        "prompt", flat=True
+    )
+    check = make_check(seat, apart_from={*before, following.prompt_id}, order=following.order)
+    if check is None:
+        return []
+    following.order += 1
+    seat.made += 1
+    seat.void += 1  # it keeps no place in the quota
+    seat.gold_shown += 1
+    return [check]
+
+
+def _next_matchup(changes: Changes, known: Epoch | None) -> Matchup | None:
     seat = changes.seat
     rules = rules_of(seat.run.code)
     if seat.quota is not None and seat.made - seat.void >= seat.quota:
@@ -54,10 +86,6 @@ def make_matchup(changes: Changes, known: Epoch | None = None, *, is_open: bool 
         except _TakenOutError:  # by a curator, since the epoch began
             epoch = refresh_epoch(seat.run)
             continue
-        if matchup is not None:
-            if is_open:
-                matchup.state, matchup.opened_at = Matchup.State.OPEN, now()
-            changes.queue(matchup)
         return matchup
     raise StaleSeatError
 
@@ -178,6 +206,7 @@ def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, int]]:
             state=Matchup.State.VOTED,
             repeat_of=None,
             repeat=None,
+            gold=None,
         )
         .order_by("order")
         .values_list("pk", "left_id", "right_id")

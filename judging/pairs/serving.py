@@ -13,8 +13,8 @@ from benchsite.lib.database.prepared import CompiledQuery
 from generation.models import Run
 from judging.models import Epoch, Matchup, Seat
 from judging.pairs.changes import Changes
-from judging.pairs.matchups import WAITING, is_showable, waiting_of, with_seats
-from judging.pairs.planning import make_matchup
+from judging.pairs.matchups import WAITING, count_out, is_showable, waiting_of, with_seats
+from judging.pairs.planning import make_matchups
 from judging.seats import RefusedError, retried
 
 
@@ -66,10 +66,10 @@ def fill_screen(changes: Changes, waiting: list[Matchup], *, known: Epoch | None
     seat, showable = changes.seat, _ready(waiting)
     for gone in waiting:
         if not is_showable(gone):
-            seat.void += 1
+            count_out(gone)
             changes.move(gone, Matchup.State.VOID)
-    while len(showable) < 2 and (made := make_matchup(changes, known, is_open=not showable)):
-        showable.append(made)
+    while len(showable) < 2 and (made := make_matchups(changes, known, is_open=not showable)):
+        showable += made
     current, upcoming = [*showable[:2], None, None][:2]
     if current is not None and current.state != Matchup.State.OPEN:
         changes.move(current, Matchup.State.OPEN)

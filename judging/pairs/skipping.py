@@ -9,9 +9,10 @@ from django.contrib.auth.models import User
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
+from judging.gold.placing import shown_done
 from judging.models import Epoch, Matchup, Seat
 from judging.pairs.changes import Changes
-from judging.pairs.matchups import is_showable
+from judging.pairs.matchups import count_in, count_out, is_showable
 from judging.pairs.serving import (
     Screen,
     check_on_screen,
@@ -30,7 +31,7 @@ NOT_NOW = "not now"  # why a pair does not come back
 def skips_left(seat: Seat) -> int:
     """A judge may skip five pairs, and one more for every five votes: who could skip at will could fish for pairs."""
     skipped = Matchup.objects.filter(seat=seat, state=Matchup.State.SKIPPED).count()
-    return max(FREE + seat.voted // ONE_IN - skipped, 0)
+    return max(FREE + shown_done(seat) // ONE_IN - skipped, 0)
 
 
 @retried
@@ -52,7 +53,7 @@ def skip_matchup(*, judge: User, code: str) -> tuple[Matchup, Screen]:
     if is_showable(matchup):  # else a drawing was taken out meanwhile, and the pair goes for good
         _check_limit(seat)
         changes.move(matchup, Matchup.State.SKIPPED)
-        seat.void += 1
+        count_out(matchup)
         waiting = others
     screen = fill_screen(changes, waiting, known=known)
     changes.apply()
@@ -78,6 +79,6 @@ def take_back_skip(matchup: Matchup, waiting: list[Matchup], known: Epoch | None
         return present_line(seat, waiting, known), NOT_NOW
     changes = Changes(seat, while_open=True)
     screen = put_back(changes, matchup, waiting)
-    seat.void -= 1
+    count_in(matchup)
     changes.apply()
     return screen, ""

@@ -12,8 +12,10 @@ from django.views.decorators.http import require_GET, require_POST
 from benchsite.lib.access import UserRequest
 from generation.models import Run
 from generation.pictures import picture_response
-from judging.models import Matchup
+from judging.gold.answering import feedback_on
+from judging.models import GoldAnswer, Matchup
 from judging.pairs import NAME, pages
+from judging.pairs.matchups import is_damaged
 from judging.pairs.own.answers import SKIP, LastAnswer
 from judging.pairs.planning import plan_of
 from judging.pairs.serving import Screen, screen_of, take_seat
@@ -99,9 +101,13 @@ def vote(request: UserRequest) -> HttpResponse:
         return _refuse(request, refused, STATUS.get(refused.code, 409))
     names = pages.revealed(cast.matchup)
     undo = cast.matchup.code if names is None else ""
+    feedback = feedback_on(cast.vote) if isinstance(cast.vote, GoldAnswer) else ""
     if wants_json(request):
         body = pages.screen_json(cast.screen, have=request.POST.get("have", ""), undo=undo)
-        return JsonResponse(body | LastAnswer(outcome=cast.vote.outcome).said() | {"revealed": names})
+        said = {"said": feedback, "stacked": ""} if feedback else LastAnswer(outcome=cast.vote.outcome).said()
+        return JsonResponse(body | said | {"revealed": names})
+    if feedback:
+        messages.info(request, feedback)
     if names:
         told = _("Left was %(left)s, right was %(right)s.") % names
         messages.info(request, f"{LastAnswer(outcome=cast.vote.outcome).sentence} {told}")
@@ -206,8 +212,10 @@ def picture(request: UserRequest, code: str, side: str) -> HttpResponse:
     """One side of the judge's own matchup, once it is on the screen, next in line, or voted on."""
     seen = Matchup.objects.filter(seat__judge=request.user).exclude(state=Matchup.State.VOID)
     heavy = (f"{side}_sample__{name}" for name in ("raw", "answer", "earlier_answers", "run__config"))
-    matchup = get_object_or_404(seen.select_related(f"{side}_sample__run").defer(*heavy), code=code)
+    matchup = get_object_or_404(seen.select_related(f"{side}_sample__run", "gold").defer(*heavy), code=code)
     sample = matchup.left_sample if side == "left" else matchup.right_sample
     if sample is None:
         raise Http404
+    if matchup.gold and is_damaged(matchup, sample):
+        sample.drawing = matchup.gold.damaged
     return picture_response(sample)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -16,10 +17,11 @@ from generation.models import Run
 from generation.protocols import PROTOCOLS
 from generation.runs.staleness import AHEAD, mark_stale, mark_stale_after_commit, move_mark
 from judging.disclosure import could_know_names, is_in_public
-from judging.models import Epoch, Matchup, Report, Vote
+from judging.gold.answering import count_answer, make_answer
+from judging.models import Epoch, GoldAnswer, Kind, Matchup, Report, Vote
 from judging.pairs import NAME
 from judging.pairs.changes import Changes
-from judging.pairs.matchups import is_showable, samples_of
+from judging.pairs.matchups import count_out, is_showable, samples_of
 from judging.pairs.serving import (
     Screen,
     check_on_screen,
@@ -62,7 +64,7 @@ class Cast:
     """A vote that stands, and what the judge sees next; `again` where it had been cast before."""
 
     matchup: Matchup
-    vote: Vote
+    vote: Vote | GoldAnswer
     screen: Screen
     again: bool = False
 
@@ -96,14 +98,21 @@ def _cast(judge: User, code: str, ballot: Ballot, *, look_first: bool) -> Cast:
     shortest = timedelta(seconds=settings.MIN_VOTE_SECONDS)
     if seat.last_vote_at and timedelta(0) <= moment - seat.last_vote_at < shortest:
         raise RefusedError("too_fast", _("That was very quick. Look again, then vote."))
-    vote = _make_vote(matchup, judge, ballot, moment)
-    seat.voted += 1
     seat.last_vote_at = moment
     changes.move(matchup, Matchup.State.VOTED)
-    changes.cast(vote)
-    add_vote(changes, matchup, vote)
+    vote: Vote | GoldAnswer
+    if matchup.kind == Kind.GOLD:
+        vote = make_answer(matchup, ballot.outcome, **_taken(matchup, ballot, moment))
+        changes.answer(vote)
+        count_answer(changes, vote, change=1)
+    else:
+        vote = _make_vote(matchup, judge, ballot, moment)
+        seat.voted += 1
+        changes.cast(vote)
+        add_vote(changes, matchup, vote)
     screen = fill_screen(changes, [other for other in waiting if other.pk != matchup.pk], known=known)
     changes.apply()
+    screen = Screen(seat, None, None) if seat.ended_at else screen
     mark_stale_after_commit(matchup.run_id, marked=matchup.run.scores_changed_at)
     return Cast(matchup, vote, screen)
 
@@ -121,31 +130,45 @@ def _cast_before(matchup: Matchup, waiting: list[Matchup], ballot: Ballot, known
     return Cast(matchup, vote, screen, again=True)
 
 
-def _standing(matchup: Matchup) -> Vote:
+def _standing(matchup: Matchup) -> Vote | GoldAnswer:
     """The vote on a matchup that was read as voted; another tab may have undone it since."""
-    vote = matchup.votes.standing().first()
-    if vote is None:
-        raise StaleSeatError
-    return vote
+    if matchup.kind == Kind.GOLD:
+        answer = matchup.gold_answers.standing().select_related("matchup", "gold").first()
+        return answer or _raise_stale()
+    return matchup.votes.standing().first() or _raise_stale()
+
+
+def _raise_stale() -> NoReturn:
+    raise StaleSeatError
+
+
+def _taken(matchup: Matchup, ballot: Ballot, moment: datetime) -> dict[str, Any]:
+    """When and how long. The time is the page's own, but never longer than the matchup has been open here; a clock may have
+    been set back.
+    """
+    waited = int((moment - matchup.opened_at).total_seconds() * 1000) if matchup.opened_at else LONGEST_MS
+    claimed = waited if ballot.response_ms is None else ballot.response_ms
+    return {
+        "at": moment,
+        "response_ms": max(min(claimed, waited, LONGEST_MS), 0),
+        "left_breaks": ballot.left_breaks,
+        "right_breaks": ballot.right_breaks,
+    }
 
 
 def _make_vote(matchup: Matchup, judge: User, ballot: Ballot, moment: datetime) -> Vote:
-    """The time is the page's own, but never longer than the matchup has been open here; a clock may have been set back."""
-    waited = int((moment - matchup.opened_at).total_seconds() * 1000) if matchup.opened_at else LONGEST_MS
     revealed = rules_of(matchup.run.code).judging.reveal == "after_vote"
     kept_out = not revealed and could_know_names(matchup.run, judge, samples_of(matchup))
-    claimed = waited if ballot.response_ms is None else ballot.response_ms
+    taken = _taken(matchup, ballot, moment)
     return Vote(
         matchup=matchup,
         run=matchup.run,
         seat=matchup.seat,
         outcome=ballot.outcome,
-        voted_at=moment,
-        response_ms=max(min(claimed, waited, LONGEST_MS), 0),
+        voted_at=taken.pop("at"),
         unblind=revealed or kept_out,
         kept_out=kept_out,
-        left_breaks=ballot.left_breaks,
-        right_breaks=ballot.right_breaks,
+        **taken,
     )
 
 
@@ -179,10 +202,16 @@ def undo_vote(*, judge: User, code: str) -> Undone:
     if matchup.state != Matchup.State.VOTED:  # pressed twice, or never voted on
         return Undone(present_line(seat, waiting, known))
     vote, changes = _standing(matchup), Changes(seat, while_open=True)
-    seat.voted -= 1
-    changes.withdraw(vote, judge.pk)
-    remove_vote(changes, matchup, vote)
-    away = NOT_NOW if not is_showable(matchup) else IN_PUBLIC if is_in_public(matchup.run, NAME, vote.pk) else ""
+    if isinstance(vote, GoldAnswer):
+        changes.withdraw_answer(vote)
+        count_answer(changes, vote, change=-1)
+        number = _votes_before(vote)
+    else:
+        seat.voted -= 1
+        changes.withdraw(vote, judge.pk)
+        remove_vote(changes, matchup, vote)
+        number = vote.pk
+    away = NOT_NOW if not is_showable(matchup) else IN_PUBLIC if is_in_public(matchup.run, NAME, number) else ""
     screen = _put_away(changes, matchup, waiting, known) if away else put_back(changes, matchup, waiting)
     changes.apply()
     # In the transaction too: an undo leaves no newer vote by which a lost mark could be noticed.
@@ -190,9 +219,15 @@ def undo_vote(*, judge: User, code: str) -> Undone:
     return Undone(screen, put_away=away)
 
 
+def _votes_before(answer: GoldAnswer) -> int:
+    """The newest vote of the run when a check was answered: if that is public, a vote in the check's place would be."""
+    earlier = Vote.objects.filter(run=answer.run_id, voted_at__lte=answer.answered_at)
+    return earlier.order_by("-voted_at").values_list("pk", flat=True).first() or 0
+
+
 def _put_away(changes: Changes, matchup: Matchup, waiting: list[Matchup], known: Epoch | None) -> Screen:
     changes.move(matchup, Matchup.State.VOID)
-    changes.seat.void += 1
+    count_out(matchup)
     return fill_screen(changes, waiting, known=known)
 
 
@@ -210,7 +245,7 @@ def report_matchup(*, judge: User, code: str, side: str, reason: str, note: str 
     refuse_many_reports(recent.count())
     changes = Changes(matchup.seat, while_open=True)
     changes.move(matchup, Matchup.State.VOID)
-    matchup.seat.void += 1
+    count_out(matchup)
     changes.then(lambda: Report.objects.create(matchup=matchup, side=side, reason=reason, note=note))
     screen = fill_screen(changes, [other for other in waiting if other.pk != matchup.pk], known=known)
     changes.apply()

@@ -19,7 +19,7 @@ from generation.models import Run
 from generation.suites.studies.study import Study as Content
 from judging.models import Participation, Study
 from judging.models.studies import hashed_id
-from judging.studies.walking import end_participation
+from judging.studies.walking import end_participation, settle
 from judging.studies.writing import content_of, newest_version
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@~-]{0,79}")
@@ -167,4 +167,7 @@ def free_overdue(study: Study) -> int:
 def free_places() -> int:
     """The same in every study that somebody is in: what the clock does."""
     studies = Study.objects.filter(participations__outcome=Participation.Outcome.RUNNING).distinct()
-    return sum(free_overdue(study) for study in studies)
+    ended = Participation.objects.filter(outcome=Participation.Outcome.RUNNING, seat__ended_at__isnull=False)
+    # Who failed the checks and closed the page: the seat has ended, and nobody came for the text.
+    failed = sum(settle(row) is None for row in ended.select_related("seat", "version").defer("seat__plan"))
+    return failed + sum(free_overdue(study) for study in studies)

@@ -10,6 +10,7 @@ from django.utils.timezone import now
 
 from generation.models import Event
 from judging.curating.runs import weigh_judge
+from judging.gold.records import check_records
 from judging.models import Participation
 from judging.models.studies import hashed_id
 from judging.studies.walking import end_participation, is_running
@@ -32,6 +33,8 @@ def stored_data(participation: Participation) -> dict[str, Any]:
             }
             for vote in rows
         ]
+        if participation.ended_at:  # before, they would tell which pairs are checks
+            votes += check_records(participation.seat)
     return {
         "study": participation.study.name,
         "participant_id": participation.external_id,

@@ -20,7 +20,7 @@ COLUMNS = {
     "judge": "the pseudonym in votes.jsonl and on leaderboards; empty where nothing was judged",
     "version": "the version of the study that the participant met",
     "language": "of the pages, as an ISO code, when the participant was last seen",
-    "outcome": "how it ended: running, done, refused, screened_out, timed_out, returned or no_work_left",
+    "outcome": "how it ended: running, done, refused, screened_out, failed_gold, timed_out, returned or no_work_left",
     "reason": "more about the outcome, where there is more",
     "consent_version": "the version of the consent that was given; empty where none was",
     "consented_at": "when it was given, UTC",
@@ -29,6 +29,9 @@ COLUMNS = {
     "seconds": "from the first click to the end",
     "pairs": "standing votes",
     "quota": "pairs that were asked for",
+    "checks": "standing answers to attention checks, which are no votes",
+    "checks_right": "those in which the better drawing was chosen",
+    "checks_wrong": "those in which it was not; “both bad” is neither",
     "weight": "how much each vote counts in the ranking, 0 to 1",
     "erased": "whether the personal data were erased; the votes stay under the pseudonym",
 }
@@ -54,6 +57,9 @@ def participant_records(study: Study) -> Iterator[dict[str, Any]]:
             "seconds": _seconds(row.started_at, row.ended_at),
             "pairs": seat.voted if seat else 0,
             "quota": seat.quota if seat else None,
+            "checks": seat.gold_answered if seat else 0,
+            "checks_right": seat.gold_passed if seat else 0,
+            "checks_wrong": seat.gold_failed if seat else 0,
             "weight": seat.weight if seat else None,
             "erased": row.erased_at is not None,
             "steps": {

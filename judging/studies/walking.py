@@ -12,6 +12,7 @@ from generation.models import Event, Run
 from generation.suites.studies.study import Study as Content
 from judging.curating.invitations import seat_judge
 from judging.curating.runs import weigh_judge
+from judging.gold.answering import checks_in_words, failed_checks
 from judging.models import Participation, Seat, StepRecord, StudyAnswer
 from judging.models.studies import new_receipt
 from judging.pairs.serving import Screen, take_seat
@@ -135,7 +136,7 @@ def begin_judging(participation: Participation) -> Screen | None:
         if mine.seat is None and mine.guest is not None:
             note_step(mine, JUDGE)
             pairs = content_of(mine.version).pairs
-            mine.seat = seat_judge(run=run, judge=mine.guest, quota=pairs)
+            mine.seat = seat_judge(run=run, judge=mine.guest, quota=pairs, gold=content_of(mine.version).gold)
             if mine.seat.quota != pairs:  # a seat from elsewhere
                 mine.seat.quota = pairs
                 mine.seat.save(update_fields=["quota"])
@@ -150,6 +151,10 @@ def settle(participation: Participation) -> str | None:
     if not is_running(participation):
         return None
     step = current_step(participation)
+    if participation.seat and participation.seat.ended_at and failed_checks(participation.seat):
+        end_participation(participation, Participation.Outcome.FAILED_GOLD, reason=checks_in_words(participation.seat))
+        participation.refresh_from_db()
+        return None
     if step is None:
         end_participation(participation, Participation.Outcome.DONE)
         participation.refresh_from_db()

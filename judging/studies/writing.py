@@ -17,8 +17,10 @@ from generation.suites.loading import load_suite
 from generation.suites.studies.study import Study as Content
 from generation.suites.studies.study_files import parse_study
 from generation.suites.yaml_source import SuiteError
+from judging.gold.pool import fill_pool
 from judging.models import Study, StudyVersion
 from judging.pairs import NAME
+from judging.rules import rules_of
 
 EXAMPLE = Path(__file__).with_name("example.yaml")
 STATES = {
@@ -103,7 +105,10 @@ def write_study(*, run: Run, source: str, by: User | None, study: Study | None =
 
 def study_faults(study: Study) -> list[str]:
     """Everything that keeps a study from being opened, a sentence each."""
-    faults = content_of(newest_version(study)).faults()
+    content = content_of(newest_version(study))
+    faults = content.faults()
+    if content.gold and rules_of(study.run.code).judging.reveal == "after_vote":
+        faults.append("The run shows names after each vote, which would tell which pairs are checks: leave gold out.")
     if study.run.judging_state != Run.Judging.OPEN:
         faults.append(
             f"Judging of the run is {study.run.get_judging_state_display()}: open it first, or participants find no pair."
@@ -117,6 +122,8 @@ def set_study_state(*, study: Study, verb: str, by: User | None, reason: str = "
     state, event = STATES[verb]
     if verb == "open" and (faults := study_faults(study)):
         raise RunError(" ".join(["The study cannot open yet.", *faults]))
+    if verb == "open" and content_of(newest_version(study)).gold:
+        fill_pool(study.run, by=by)
     Study.objects.filter(pk=study.pk).update(state=state)
     study.state = state
     Event.objects.create(run=study.run, actor=by, verb=event, subject=str(study), reason=reason)

@@ -7,6 +7,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.access import UserRequest
+from judging.gold.placing import shown_done
 from judging.pairs import pages
 from judging.pairs.own.figures import card, own_figures
 from judging.pairs.own.history import CHOICES, counts_by_choice, page_of_answers
@@ -53,6 +54,6 @@ def done(request: UserRequest, code: str) -> HttpResponse:
 @require_GET
 def share_card(request: UserRequest, code: str) -> HttpResponse:
     seat = own_seat(request, code)
-    response = HttpResponse(card(str(seat.run), seat.voted), content_type="image/svg+xml")
+    response = HttpResponse(card(str(seat.run), shown_done(seat)), content_type="image/svg+xml")
     response["Content-Disposition"] = f'inline; filename="benchsite-{seat.run.code}.svg"'
     return response

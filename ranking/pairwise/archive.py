@@ -66,7 +66,7 @@ STORED_AS_THEY_ARE = ("outcome", "response_ms", "unblind", "imported", "left_bre
 
 def matchup_rows(run: Run) -> Rows:
     return rows_of(
-        Matchup.objects.filter(run=run).order_by("id"),
+        Matchup.objects.filter(run=run, gold=None).order_by("id"),
         matchup="code",
         judge="seat__pseudonym",
         **same_names("order", "kind", "state"),
@@ -151,8 +151,9 @@ def load_votes(state: ImportState) -> None:
 
 def _count_seats(run: Run) -> None:
     """What a seat keeps count of, from the rows."""
-    needless = Count("id", filter=Q(state__in=[Matchup.State.VOID, Matchup.State.SKIPPED]))
-    shown = run.matchups.order_by().values("seat").annotate(made=Max("order") + 1, void=needless)
+    # Checks are in no archive: their places in the order are empty, and need no vote either.
+    needed = Count("id", filter=~Q(state__in=[Matchup.State.VOID, Matchup.State.SKIPPED]))
+    shown = run.matchups.order_by().values("seat").annotate(made=Max("order") + 1, void=Max("order") + 1 - needed)
     for seat in shown:
         Seat.objects.filter(pk=seat["seat"]).update(made=seat["made"], void=seat["void"])
     standing = run.votes.standing().order_by().values("seat").annotate(voted=Count("id"), last=Max("voted_at"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from generation.models import Run, Sample
 from judging.disclosure import drawings_are_open
@@ -24,7 +24,9 @@ def practice_pairs(run: Run, *, most: int) -> list[PracticePair]:
     if not seats:
         return []
     # Pairs that every judge gets come first; a run without them has those of its busiest judge.
-    shown = Matchup.objects.filter(seat=seats[0], state=Matchup.State.VOTED).exclude(kind=Kind.REPEAT).exclude(key="")
+    shown = Matchup.objects.filter(seat=seats[0], state=Matchup.State.VOTED).exclude(
+        Q(kind__in=(Kind.REPEAT, Kind.GOLD)) | Q(key="")
+    )
     keys = list(shown.order_by("-kind", "order").values_list("key", flat=True)[:PAIRS])
     cast = Vote.objects.rated().without_repeats().filter(matchup__seat__in=seats, matchup__key__in=keys)
     sides = "matchup__left_sample", "matchup__right_sample"

@@ -250,6 +250,14 @@ ADDRESSES = {
     "judging:weigh": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@seat"), {"weight": "0", "reason": "why"}),
     "judging:reset_link": Row(CURATORS_405, CURATORS, ("@run", "@seat")),
     "judging:vouch": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@seat"), {"reason": "why"}),
+    # checks
+    "judging:checks": Row(CURATORS, CURATORS_405, ("@run",)),
+    "judging:set_checks": Row(CURATORS_405, CURATORS_MOVED, ("@run",)),
+    "judging:make_checks": Row(CURATORS_405, CURATORS_MOVED, ("@run",)),
+    "judging:choose_check": Row(CURATORS_405, CURATORS_MOVED, ("@run",)),
+    "judging:checks_download": Row(CURATORS, CURATORS_405, ("@run", "checks.csv")),
+    "judging:retire_check": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@check")),
+    "judging:check_picture": Row(CURATORS, CURATORS_405, ("@run", "@check")),
     # studies: a participant is whoever comes by the link
     "judging:study_door": Row(ALL, ALL.replace("200", "400"), ("@study",)),
     "judging:study_step": Row(ALL.replace("200", "403"), ALL.replace("200", "403"), ("@study",)),

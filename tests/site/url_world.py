@@ -105,6 +105,7 @@ def make_world() -> dict[str, Any]:
         "matchup": Matchup.objects.get(seat=seat, state="open").code,
         "voted": Matchup.objects.get(seat=seat, state="voted").code,
         "user": bob.pk,
+        "check": run.gold_pairs.get().code,
         "study": run.studies.get().code,
         "participant": run.studies.get().participations.get().code,
     }

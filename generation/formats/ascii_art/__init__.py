@@ -19,6 +19,7 @@ from generation.formats.tokens import least_tokens
 MAX_COLUMNS = 500
 MAX_LINES = 500
 MAX_MARKS = 8
+LEAST_MARKS, LEAST_SIGNS = 2, 12  # of a drawing that can be damaged beyond doubt
 
 _ANSI = re.compile("[\x1b\x90\x98\x9b\x9d\x9e\x9f]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -78,6 +79,23 @@ class AsciiArt(Format):
             flags.append("identity_leak")
             facts["signed"] = signed
         return Extraction(drawing, flags=tuple(flags + _drawing_flags(drawing)), facts=facts)
+
+    def damage(self, drawing: str, *, random: Random) -> str | None:
+        """Signs swap places all over the drawing, and some become signs that stand elsewhere in it."""
+        lines = drawing.expandtabs().splitlines()
+        marks = sorted({sign for line in lines for sign in line if not sign.isspace()})
+        width = max((len(line) for line in lines), default=0)
+        cells = [sign for line in lines for sign in line.ljust(width)]
+        if len(marks) < LEAST_MARKS or sum(not sign.isspace() for sign in cells) < LEAST_SIGNS:
+            return None
+        random.shuffle(cells)
+        lost = random.uniform(0.1, 0.3)
+        cells = [
+            random.choice(marks) if random.random() < lost / 3 else " " if random.random() < lost else sign
+            for sign in cells
+        ]
+        rows = ["".join(cells[start : start + width]).rstrip() for start in range(0, len(cells), width)]
+        return trim_blank_lines("\n".join(rows)) or None
 
     def measure(self, drawing: str, answer: Answer, *, backend: str = "builtin") -> dict[str, Any]:
         lines = drawing.split("\n")

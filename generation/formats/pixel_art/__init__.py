@@ -36,6 +36,7 @@ STAGE_NOTES = {
 }
 MAX_CANDIDATES = 1_000  # objects looked at in one answer
 PIXEL = 20
+LEAST_PIXELS = 40  # beside the background, of a drawing that can be damaged beyond doubt
 KEYS = frozenset({"grid", "palette"})
 LIMITS = Limits(characters=4_000_000, depth=32, digits=18)
 
@@ -102,6 +103,18 @@ class PixelArt(Format):
         place = (side - SIDE * pixel) // 2
         square.paste(picture.resize((SIDE * pixel, SIDE * pixel), Image.Resampling.NEAREST), (place, place))
         return png_of(square)
+
+    def damage(self, drawing: str, *, random: Random) -> str | None:
+        """Every pixel somewhere else."""
+        stored = json.loads(drawing)
+        window, _ = _stored(drawing)
+        cells = [value for row in window for value in row]
+        if sum(value != max(set(cells), key=cells.count) for value in cells) < LEAST_PIXELS:
+            return None
+        random.shuffle(cells)
+        filled = [0 if value is None else value for value in cells]
+        grid = [filled[start : start + SIDE] for start in range(0, len(filled), SIDE)]
+        return json.dumps({"grid": grid, "palette": stored["palette"]})
 
     def explain(
         self, values: Mapping[str, Any], *, extraction: Extraction, prompt_facts: Mapping[str, Any]

@@ -12,11 +12,13 @@ from typing import Any
 from generation.formats.base import Answer, DemoAnswer, Explanation, Extraction, Format, Picture, Progress, View
 from generation.formats.science_birds import demo
 from generation.formats.science_birds.drawing import draw_replay, draw_still
-from generation.formats.science_birds.extraction import read_code, read_drops
-from generation.formats.science_birds.level import Block, IllegalDrop, build_level, level_xml
+from generation.formats.science_birds.extraction import Drop, read_code, read_drops
+from generation.formats.science_birds.level import COLUMNS, Block, IllegalDrop, build_level, level_xml
 from generation.formats.science_birds.physics import Pose, settle
 from generation.formats.science_birds.similarity import LETTERS, VIT_DIR, classify, missing_packages, vit_is_ready
 from generation.formats.science_birds.weights import fetch_weights
+
+LEAST_BLOCKS = 6  # of a level that can be damaged beyond doubt
 
 
 class ScienceBirds(Format):
@@ -79,6 +81,23 @@ class ScienceBirds(Format):
         else:
             svg = draw_still(blocks, [Pose(block.x, block.y) for block in blocks], title="The level as dropped")
         return Picture("image/svg+xml", svg.encode())
+
+    def damage(self, drawing: str, *, random: Random) -> str | None:
+        """Its blocks in another order at random columns: a heap instead of a letter."""
+        kinds = [drop.kind for drop in read_drops(drawing)]
+        if len(kinds) < LEAST_BLOCKS:
+            return None
+        random.shuffle(kinds)
+        kept = kinds[: max(LEAST_BLOCKS, round(len(kinds) * random.uniform(0.6, 0.9)))]
+        while len(kept) >= LEAST_BLOCKS:
+            drops = [Drop(kind, random.randrange(1, COLUMNS - 1)) for kind in kept]
+            try:
+                build_level(drops)
+            except IllegalDrop:  # too high: fewer blocks fit
+                kept.pop()
+                continue
+            return "\n".join(f"drop_block('{drop.kind}', {drop.x})" for drop in drops)
+        return None
 
     def score(self, values: Mapping[str, Any]) -> float | None:
         """What a trial gives, before the letter's weight."""

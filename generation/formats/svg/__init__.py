@@ -14,6 +14,7 @@ from generation.formats.base import Answer, DemoAnswer, Extraction, Format, Pict
 from generation.formats.identity import find_signature
 from generation.formats.svg import demo, gate, parsing
 from generation.formats.svg.names import ANIMATION, SHAPES
+from generation.formats.svg.paint.scattering import scatter
 from generation.formats.svg.parsing import local, texts_of
 from generation.formats.svg.sanitising import Copy, sanitise
 from generation.formats.svg.source import Source, find_source
@@ -74,6 +75,9 @@ class SvgFormat(Format):
 
     def demo_answer(self, turns: Sequence[str], *, skill: float, random: Random) -> DemoAnswer:
         return DemoAnswer(demo.draw(turns[-1], skill, random), fence="svg")
+
+    def damage(self, drawing: str, *, random: Random) -> str | None:
+        return scatter(drawing, random)
 
     def render(self, drawing: str, *, variant: str = "") -> Picture | None:
         return Picture("image/svg+xml", drawing.encode("utf-8"))

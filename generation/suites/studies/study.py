@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from benchsite.lib.frozen import from_json, to_json
 from benchsite.lib.languages import LANGUAGES
+from generation.suites.studies.gold import Gold
 from generation.suites.studies.texts import Translations, in_language, missing_texts
 
 KINDS = ("choice", "several", "number", "text")
@@ -113,6 +114,7 @@ class Study:
     closing: tuple[Question, ...] = ()
     places: int | None = None
     minutes: int | None = None
+    gold: Gold | None = None
     votes_of_dropouts: str = "keep"  # or drop
     platform: Platform | None = None
     outcomes: dict[str, Ending] = field(default_factory=dict)
@@ -138,6 +140,11 @@ class Study:
             f"{place} has no text of its own and is shown in {names}." for place in missing_texts(self, self.languages)
         ]
 
+    @property
+    def shown_pairs(self) -> int:
+        """How many pairs participants are told of: theirs, and the checks among them."""
+        return self.pairs + (self.pairs // self.gold.every if self.gold else 0)
+
     def ending(self, outcome: str) -> Ending:
         return self.outcomes.get(outcome, Ending())
 
@@ -146,7 +153,7 @@ class Study:
         needs = {
             "refused": self.consent is not None,
             "screened_out": self.check is not None or any(question.screen_out for question in self.profile),
-            "failed_gold": False,
+            "failed_gold": self.gold is not None and self.gold.on_failure == "end",
             "timed_out": self.minutes is not None,
             "study_full": self.places is not None,
         }

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Case, CharField, F, OuterRef, QuerySet, Subquery, Value, When
 from django.utils.translation import gettext_lazy as _
 
-from judging.models import Matchup, Seat, Vote
+from judging.models import GoldAnswer, Kind, Matchup, Seat, Vote
 from judging.rules import rules_of
 
 SKIP = "skip"
+# The key that was pressed at a check, by the sides that were shown.
+PRESSED = Case(
+    When(choice__in=("tie", "fail"), then=F("choice")),
+    When(choice="better", gold__better=F("matchup__left_sample"), then=Value("left")),
+    When(choice="worse", gold__worse=F("matchup__left_sample"), then=Value("left")),
+    default=Value("right"),
+    output_field=CharField(),
+)
 WORDS = {
     "left": "voted left",
     "right": "voted right",
@@ -78,13 +87,19 @@ def last_answer(seat: Seat, current: Matchup | None) -> LastAnswer:
     """In one statement. Where names are shown after each vote, only a skip can be taken back."""
     votes = Vote.objects.standing().filter(seat=OuterRef("pk")).order_by("-id")
     skips = Matchup.objects.filter(seat=OuterRef("pk"), state=Matchup.State.SKIPPED).order_by("-skipped_at")
-    marked = Vote.objects.filter(matchup=current).order_by("-id")
+    checks = GoldAnswer.objects.standing().filter(seat=OuterRef("pk")).order_by("-id")
+    of_check = current is not None and current.kind == Kind.GOLD
+    answered = GoldAnswer.objects.filter(matchup=current) if of_check else Vote.objects.filter(matchup=current)
+    marked: QuerySet[Any] = answered.order_by("-id")
     row = Seat.objects.values_list(
         *(_first(votes, name) for name in ("matchup__code", "outcome", "voted_at")),
         *(_first(skips, name) for name in ("code", "skipped_at")),
         *(_first(marked, name) for name in ("left_breaks", "right_breaks")),
+        *(_first(checks.annotate(key=PRESSED), name) for name in ("matchup__code", "key", "answered_at")),
     ).get(pk=seat.pk)
-    code, outcome, voted_at, skipped, skipped_at, left_breaks, right_breaks = row
+    code, outcome, voted_at, skipped, skipped_at, left_breaks, right_breaks, *check = row
+    if check[0] and (voted_at is None or check[2] > voted_at):
+        code, outcome, voted_at = check
     names_shown = rules_of(seat.run.code).judging.reveal == "after_vote"
     if skipped and (voted_at is None or skipped_at > voted_at):
         code, outcome = skipped, SKIP
@@ -93,5 +108,5 @@ def last_answer(seat: Seat, current: Matchup | None) -> LastAnswer:
     return LastAnswer(code or "", outcome or "", left_breaks or 0, right_breaks or 0)
 
 
-def _first(rows: QuerySet[Vote] | QuerySet[Matchup], name: str) -> Subquery:
+def _first(rows: QuerySet[Any], name: str) -> Subquery:
     return Subquery(rows.values(name)[:1])

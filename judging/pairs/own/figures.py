@@ -8,6 +8,7 @@ from html import escape
 from statistics import median
 
 from generation.models import Entrant, Run
+from judging.gold.placing import shown_done
 from judging.models import JudgeTally, Seat
 from judging.pairs.own.agreement import Agreement, Repeats, agreement_with_others, own_repeats
 from judging.pairs.own.answers import SKIP
@@ -41,7 +42,7 @@ def own_figures(seat: Seat) -> Figures:
     favourite, won, compared = _favourite(seat) if names_shown(seat.run) else ("", 0, 0)
     over = seat.run.judging_state == Run.Judging.CLOSED
     return Figures(
-        votes=seat.voted,
+        votes=shown_done(seat),
         skipped=counts[SKIP],
         left=counts["left"],
         right=counts["right"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,9 +11,9 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from generation.models import Run
-from judging.models import Matchup, Outcome, Seat, Vote
-from judging.pairs.matchups import is_showable, samples_of, with_drawings
-from judging.pairs.own.answers import SKIP
+from judging.models import GoldAnswer, Matchup, Outcome, Seat, Vote
+from judging.pairs.matchups import is_damaged, is_showable, samples_of, with_drawings
+from judging.pairs.own.answers import PRESSED, SKIP
 from judging.pairs.pages import Shown, shown
 
 ON_A_PAGE = 24
@@ -39,16 +40,22 @@ class Answer:
 
     @property
     def names(self) -> dict[str, str]:
-        left, right = samples_of(self.matchup)
-        return {"left": left.entrant.label, "right": right.entrant.label}
+        left, right = (
+            "a damaged copy" if is_damaged(self.matchup, sample) else sample.entrant.label
+            for sample in samples_of(self.matchup)
+        )
+        return {"left": left, "right": right}
 
 
 def own_answers(seat: Seat, *, choice: str = "", words: str = "") -> QuerySet[Matchup]:
     vote = Vote.objects.standing().filter(matchup=OuterRef("pk"))
     answered = with_drawings().filter(seat=seat, state__in=[Matchup.State.VOTED, Matchup.State.SKIPPED])
+    check = GoldAnswer.objects.standing().filter(matchup=OuterRef("pk")).annotate(pressed=PRESSED)
     answered = answered.annotate(
-        outcome=Coalesce(Subquery(vote.values("outcome")[:1]), Value(SKIP)),
-        answered_at=Coalesce("skipped_at", Subquery(vote.values("voted_at")[:1])),
+        outcome=Coalesce(Subquery(vote.values("outcome")[:1]), Subquery(check.values("pressed")[:1]), Value(SKIP)),
+        answered_at=Coalesce(
+            "skipped_at", Subquery(vote.values("voted_at")[:1]), Subquery(check.values("answered_at")[:1])
+        ),
     )
     if choice in CHOICES:
         answered = answered.filter(outcome=choice)
@@ -69,6 +76,9 @@ def _answer(matchup: Matchup, run: Run) -> Answer:
 
 
 def counts_by_choice(seat: Seat) -> dict[str, int]:
-    votes = dict(seat.votes.standing().order_by().values_list("outcome").annotate(Count("id")))
+    """Answers to checks count here like votes: what is missing from the judge's own list would tell which they were."""
+    votes = Counter(dict(seat.votes.standing().order_by().values_list("outcome").annotate(Count("id"))))
+    checks = seat.gold_answers.standing().annotate(pressed=PRESSED).order_by()
+    votes.update(dict(checks.values_list("pressed").annotate(Count("id"))))
     skipped = seat.matchups.filter(state=Matchup.State.SKIPPED).count()
-    return {choice: votes.get(choice, 0) for choice in Outcome.values} | {SKIP: skipped}
+    return {choice: votes[choice] for choice in Outcome.values} | {SKIP: skipped}

@@ -10,6 +10,9 @@ from django.utils.timezone import now
 
 from generation.models import Event, Measurement, Notice, ProviderCall, Reading, ReferencePicture, Run
 from judging.models import (
+    GoldAnswer,
+    GoldPair,
+    GoldSetting,
     Grade,
     GradeItem,
     GradeSheet,
@@ -19,6 +22,7 @@ from judging.models import (
     Participation,
     PublicState,
     ResetLink,
+    Seat,
     StepRecord,
     StudyAnswer,
 )
@@ -53,12 +57,35 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     Grade.objects.create(run=run, seat=seat, sample=sample, dimension="likeness", value=7)
     PublicState.objects.create(run=run, protocol="pairwise", number=1, standings=[], votes=0, upto=0)
     PairFocus.objects.create(run=run, votes=0, pairs=[], read_at=now())
+    make_check(run, seat)
     make_participation(run, number=number)
     set_counting(run=run, ties="drop", fails="half", by=user)
     publish_fit(fit=fit_run(run), by=user, title="Midterm")
     create_token(label="A notebook", by=user)
     PushedVote.objects.create(run=run, key="1", digest="", vote=run.votes.first())
     return run
+
+
+def make_check(run: Run, seat: Seat) -> None:
+    """A rule of checks, a check and an answer to it."""
+    GoldSetting.objects.create(run=run, rule={"every": 5})
+    better, worse = run.samples.filter(prompt=run.prompts.first())[:2]
+    gold = GoldPair.objects.create(run=run, prompt=better.prompt, better=better, worse=worse)
+    matchup = Matchup.objects.create(
+        run=run,
+        seat=seat,
+        order=900,
+        kind="gold",
+        state="void",
+        prompt=better.prompt,
+        left=better.entrant,
+        right=worse.entrant,
+        left_sample=better,
+        right_sample=worse,
+        gold=gold,
+        key=f"gold-{gold.pk}",
+    )
+    GoldAnswer.objects.create(matchup=matchup, gold=gold, run=run, seat=seat, choice="better")
 
 
 def make_participation(run: Run, *, number: int) -> None:
