@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import isfinite
@@ -44,6 +45,12 @@ def joined(rows: Iterable[EntrantRow], labels: Mapping[str, str]) -> str:
     if len(names) > LISTED:
         return f"{', '.join(names[: LISTED - 1])} and {len(names) - LISTED + 1} more"
     return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def with_labels(sentence: str, labels: Mapping[str, str]) -> str:
+    """A sentence of the statistics, which know entrants by name alone, with their labels; the longest names first."""
+    names = "|".join(re.escape(name) for name in sorted(labels, key=len, reverse=True))
+    return re.sub(rf"(?<![\w/.-])(?:{names})(?![\w/-])", lambda name: labels[name[0]], sentence) if names else sentence
 
 
 def counted(n: int, noun: str) -> str:

@@ -137,12 +137,12 @@ class ExtendForm(forms.Form):
     file = forms.FileField(
         required=False,
         label="Models from a file",
-        help_text="Optional: a models.yaml of your own. Those that are not in the run join it. The "
+        help_text="Optional: a models.yaml of your own. Models that are not in the run yet are added. The "
         "run then needs a budget, and keeps one.",
         widget=forms.FileInput(attrs={"accept": ".yaml,.yml"}),
     )
     attempts = forms.IntegerField(
-        min_value=1, max_value=100, required=False, help_text="New number of attempts of each prompt; it can only grow."
+        min_value=1, max_value=100, required=False, help_text="Attempts per prompt; the number can only be raised."
     )
     budget = forms.DecimalField(
         required=False,

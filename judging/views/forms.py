@@ -97,7 +97,7 @@ class InviteForm(forms.Form):
         label="Pairs or drawings for each judge",
         min_value=1,
         required=False,
-        help_text="Empty: as the suite says, or no limit.",
+        help_text="Leave empty for the suite's own number, or no limit.",
     )
 
 
@@ -114,20 +114,22 @@ class VotesForm(forms.Form):
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2, "placeholder": "left_model=first"}),
-        help_text="Only for other columns: our field and the file's, one pair a line.",
+        help_text="Only for other columns: our field and the file's, one pair per line.",
     )
     outcomes = forms.CharField(
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2, "placeholder": "left=1"}),
-        help_text="Only for other words: left, right, tie or fail and the file's word for it, one pair a line.",
+        help_text="Only for other words: left, right, tie or fail and the file's word for it, one pair per line.",
     )
 
 
 class VotesRunForm(VotesForm):
     """Votes that make a run of their own."""
 
-    title = forms.CharField(required=False, max_length=200, help_text="Of the new run. Empty: the file's name.")
+    title = forms.CharField(
+        required=False, max_length=200, help_text="Title of the new run. Leave empty for the file's name."
+    )
 
 
 class WeighForm(forms.Form):

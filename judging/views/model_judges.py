@@ -32,13 +32,13 @@ from judging.model_judges.instructions import LONGEST, standard_instructions, ve
 
 
 class ModelJudgeForm(forms.Form):
-    provider = forms.ChoiceField(help_text="Of providers.yaml; the model must take images.")
+    provider = forms.ChoiceField(help_text="From providers.yaml; the model must accept images.")
     model = forms.CharField(label="Model", max_length=200, help_text="Its id at the provider.")
     pairs = forms.IntegerField(
         min_value=1,
         max_value=MOST_PAIRS,
         initial=200,
-        help_text="Pairs that people judged come first; then others of the same lottery. Each is asked in both orders.",
+        help_text="Pairs that people judged come first; then others, drawn the same way. Each is shown in both orders.",
     )
     budget = forms.DecimalField(label="Budget (US$)", min_value=0, max_value=100_000, max_digits=12, decimal_places=6)
     price_in = forms.FloatField(
@@ -56,7 +56,7 @@ class ModelJudgeForm(forms.Form):
     instructions = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 9}),
         max_length=LONGEST,
-        help_text="Other words than the site's become a version of their own for this run.",
+        help_text="If you change them, they become a new version for this run.",
     )
 
     def __init__(self, *arguments: Any, **named: Any) -> None:

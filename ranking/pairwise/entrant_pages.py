@@ -117,6 +117,7 @@ def entrant_context(fit: Fit, entrant: Entrant) -> dict[str, Any]:
     known = [(label, row) for label, row in scopes if row]
     scale = scale_of([row for _, row in known])
     number = numbers_of(fit.run.entrants.all()).get(entrant.name)
+    subjects, strengths = dict(fit.run.prompts.values_list("text", "subject")), facts["prompts"] if facts else []
     return {
         "standing": standing,
         "ranks": rank_words(standing["rank_low"], standing["rank_high"]) if standing else "",
@@ -127,7 +128,7 @@ def entrant_context(fit: Fit, entrant: Entrant) -> dict[str, Any]:
         "consistency": result_of(full)["consistency"].get(entrant.name) if full else None,
         "best": with_samples(fit.run, entrant, facts["best"] if facts else []),
         "worst": with_samples(fit.run, entrant, facts["worst"] if facts else []),
-        "prompts": facts["prompts"] if facts else [],
+        "prompts": [(subjects.get(text) or text, votes, strength) for text, votes, strength in strengths],
         "others": others_of(fit, entrant),
     }
 

@@ -35,6 +35,7 @@ from ranking.pairwise.sentences import (
     agreement_sentence,
     best_sentence,
     leading_sentence,
+    raw_sentence,
     robustness_sentence,
     side_sentence,
     stability_sentence,
@@ -42,7 +43,7 @@ from ranking.pairwise.sentences import (
     ties_sentence,
 )
 from ranking.results import ConsistencyResult
-from ranking.words import labels_of, named, numbers_of, rank_words, steadiness
+from ranking.words import labels_of, named, numbers_of, rank_words, steadiness, with_labels
 
 FACES = {"courier": "Courier", "dejavu": "DejaVu", "fira": "Fira"}  # in the order of the judge's keys 1, 2, 3
 LANES = 6  # brackets side by side; more would say nothing
@@ -84,6 +85,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     rows = make_rows(fit, scope, entrants)
     standings = [row.standing for row in rows]
     sentence = leading_sentence(result, labels, scope=scope)
+    agreement = result_of(full)["agreement"] if full else {"units": 0}
     return {
         "scope": scope,
         "categories": category_tabs(fit),
@@ -95,7 +97,9 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "axis": interval_axis(scale_of(standings)),
         **answers_context(result, entrants),
         "unvoted": [entrant for name, entrant in entrants.items() if name not in {s["entrant"] for s in standings}],
-        "agreement": agreement_sentence(result_of(full)["agreement"] if full else {"units": 0}),
+        "agreement": agreement_sentence(agreement),
+        "agreement_in_short": raw_sentence(agreement),
+        "notes": [with_labels(note, labels) for note in result["notes"]],
         "side": side_sentence(result["side_bias"]),
         "best": best_sentence(standings, labels) if not scope else "",
         "even": ties_sentence(result["ties"]),

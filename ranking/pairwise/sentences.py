@@ -143,15 +143,20 @@ def stability_sentence(result: PairwiseDocument, *, before: str = "") -> str:
     return sentence
 
 
+def raw_sentence(agreement: AgreementResult) -> str:
+    """The agreement in few words, as a closed fold states it."""
+    if not agreement["units"]:
+        return "Agreement is unknown yet"
+    raw = agreement["raw"]
+    return f"Two judges who see the same pair agree {percent(raw['value'])} of the time{interval(raw, percent)}"
+
+
 def agreement_sentence(agreement: AgreementResult) -> str:
     """Raw agreement and alpha with their intervals, and what they mean."""
     if not agreement["units"]:
         return "No item has been seen by two judges yet, so agreement is unknown."
-    raw, alpha = agreement["raw"], agreement["alpha_nominal"]
-    sentence = (
-        f"Two judges who see the same pair agree {percent(raw['value'])} of the time{interval(raw, percent)}, "
-        f"on {thousands(agreement['units'])} shared items."
-    )
+    alpha = agreement["alpha_nominal"]
+    sentence = f"{raw_sentence(agreement)}, on {thousands(agreement['units'])} shared items."
     if alpha["value"] is None:
         return sentence
     strength = next(words for limit, words in ALPHA_WORDS if alpha["value"] >= limit)
@@ -162,7 +167,8 @@ def agreement_sentence(agreement: AgreementResult) -> str:
 def interval(estimate: EstimateResult, written: Callable[[float], str]) -> str:
     if estimate["low"] is None or estimate["high"] is None:
         return ""
-    return f" ({written(estimate['low'])}–{written(estimate['high'])})"
+    low, high = (written(estimate[end]).replace("-", "−") for end in ("low", "high"))
+    return f" ({low} to {high})" if "−" in low else f" ({low}–{high})"
 
 
 def robustness_sentence(robustness: RobustnessResult, labels: Mapping[str, str]) -> str:
@@ -179,7 +185,7 @@ def robustness_sentence(robustness: RobustnessResult, labels: Mapping[str, str])
         votes = counted(few["votes"], "vote")
         leaving = "leaving" if clauses else "Leaving"
         clauses.append(
-            f"{leaving} out {votes} ({percent(few['share'], 1)}) would rate {label(few['instead'], labels)} highest"
+            f"{leaving} out {votes} ({percent(few['share'], 1)}) would put {label(few['instead'], labels)} first"
         )
     return f"{'; '.join(clauses)}." if clauses else ""
 
@@ -201,7 +207,7 @@ def ties_sentence(ties: TiesResult) -> str:
     nu = ties["nu"]
     if not nu:
         return ""
-    return f"Two equals would be called even in {percent(nu / (2 + nu))} of votes (Davidson's ν = {nu:.2f})."
+    return f"Two equally good models would tie in {percent(nu / (2 + nu))} of votes (Davidson's ν = {nu:.2f})."
 
 
 def side_sentence(bias: SideBiasResult) -> str:

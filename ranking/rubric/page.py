@@ -52,6 +52,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "axis": interval_axis(scale),
         "unscored": [entrant for name, entrant in entrants.items() if name not in known],
         "agreement": agreement_words(result),
+        "agreement_in_short": agreement_words(result)[0].partition(", on ")[0].rstrip("."),
         "steadiness": steadiness(
             ((row["consistency"]["variance"], named(row, labels)) for row in result["scores"]),
             digits=2,

@@ -64,7 +64,7 @@ class DatasetForm(forms.Form):
 
     title = forms.CharField(max_length=200)
     authors = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 2}), max_length=2000, help_text="People or an organisation; one a line."
+        widget=forms.Textarea(attrs={"rows": 2}), max_length=2000, help_text="People or an organisation, one per line."
     )
     consent = forms.CharField(
         label="Consent of judges",

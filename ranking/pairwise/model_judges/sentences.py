@@ -45,9 +45,7 @@ def decided_sentence(judge: ModelJudgeResult) -> str:
     votes = agreement["decided_votes"]
     if votes < FEWEST:
         return "Both preferred one drawing on too few of them yet."
-    return (
-        f"Where both preferred one drawing, they agree in {share(agreement['decided'], votes)} of {thousands(votes)}."
-    )
+    return f"Where both preferred one drawing, they agree in {share(agreement['decided'], votes)} of {thousands(votes)} votes."
 
 
 def corrected_sentence(corrected: CorrectedResult) -> str:
@@ -69,7 +67,7 @@ def position_sentence(judge: ModelJudgeResult) -> str:
     if habits["both_orders"] < FEWEST:
         return "Too few pairs were judged in both orders yet."
     return (
-        f"Prefers the drawing shown first in {share(habits['first'], habits['answers'])} of decided answers; the two orders contradict each "
+        f"It prefers the drawing shown first in {share(habits['first'], habits['answers'])} of decided answers; the two orders contradict each "
         f"other on {share(habits['contradicts'], habits['both_orders'])} of {counted(habits['both_orders'], 'pair')}."
     )
 
@@ -88,7 +86,7 @@ def family_sentence(judge: ModelJudgeResult) -> str:
     )
     points, way = abs(round(100 * gap["value"])), "higher" if gap["value"] > 0 else "lower"
     return (
-        f"Scores its own family's drawings {counted(points, 'point')} (of 100) {way} than people do{limits}, "
+        f"It scores its own family's drawings {counted(points, 'point')} (of 100) {way} than people do{limits}, "
         f"from {counted(habits['own_votes'], 'vote')} on pairs with one of them."
     )
 

@@ -16,7 +16,7 @@ EVEN = "Every vote so far was a tie or a fail, so nobody is ahead"
 NOBODY_FIRST = (
     "keeps the highest rating",
     "can take the highest rating",
-    "would rate",
+    "would put",
     "not separated at the top",
     f"{ALPHA} leads",
     f"{ALPHA} label leads",
@@ -39,14 +39,17 @@ SAID = {
     ),
     "one entrant": (["0 votes by 0 judges on 0 prompts"], ["Chance of being the best", *NOBODY_FIRST]),
     "a perfect cycle": (
-        ["These ratings do not describe the votes well", f"{ALPHA} beats {BETA} in 100% instead of 50%"],
+        ["These ratings do not describe the votes well", f"{ALPHA} label beats {BETA} label in 100% instead of 50%"],
         [*NOBODY_FIRST],
     ),
     "islands": (
         ["There are 2 groups that were never compared", "ranks hold within a group only"],
         ["Chance of being the best of all", *NOBODY_FIRST],
     ),
-    "undefeated": ([f"Won every comparison, so the rating has no upper limit: {ALPHA}"], ["Lost every comparison"]),
+    "undefeated": (
+        [f"Won every comparison, so the rating has no upper limit: {ALPHA} label"],
+        ["Lost every comparison"],
+    ),
     "nearly certain": ([f"{ALPHA} label keeps the highest rating", "192 votes by 4 judges on 6 prompts"], []),
 }
 

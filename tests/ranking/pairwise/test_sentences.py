@@ -171,7 +171,7 @@ def test_side_and_robustness_in_words():
     found = {"first": "a", "first_holds_without_any_judge": False}
     found["fewest_votes"] = {"votes": 3, "share": 0.012, "instead": "b"}
     assert robustness_sentence(found, LABELS) == (
-        "Leaving out one judge can take the highest rating from Alpha; leaving out 3 votes (1.2%) would rate Beta highest."
+        "Leaving out one judge can take the highest rating from Alpha; leaving out 3 votes (1.2%) would put Beta first."
     )
 
 
@@ -187,7 +187,7 @@ def test_chances_of_being_best_name_the_likely_and_count_the_rest():
 
 
 def test_ties_between_equals_follow_from_nu():
-    assert ties_sentence({"nu": 0.5}).startswith("Two equals would be called even in 20% of votes")
+    assert ties_sentence({"nu": 0.5}).startswith("Two equally good models would tie in 20% of votes")
     assert ties_sentence({"nu": None}) == ties_sentence({"nu": 0}) == ""
 
 
