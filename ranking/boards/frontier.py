@@ -159,4 +159,5 @@ def frontier_sentence(rows: list[FrontierRow], measure: Measure, noun: str, *, g
         return f"{best.entrant.label} is rated highest and is {words}, by the figures so far."
     word = {"cost_nano": "cheaper", "seconds": "faster", "tokens": "shorter"}[measure.key]
     within = f" in their own group: some {noun}s never met" if groups else ""
-    return f"{len(sure)} of {len(rows)} {noun}s are on the frontier so far: no {word} {noun} is rated higher{within}."
+    many = f"All {len(rows)}" if len(sure) == len(rows) else f"{len(sure)} of {len(rows)}"
+    return f"{many} {noun}s are on the frontier so far: no {word} {noun} is rated higher{within}."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
-from ranking.charts.intervals import Interval, Scale, interval_scale, padded, scale_ticks, ticks
+from ranking.charts.intervals import Interval, Scale, interval_scale, padded, ticks
 from ranking.charts.markers import marker
 from ranking.charts.plots import place_labels
 from ranking.charts.svg import ACCENT, INK, LINE, Svg, line, picture, tag, text
@@ -73,7 +73,7 @@ def short(name: str) -> str:
 
 def axes(xs: Scale, ys: Scale, x_label: str, y_label: str, *, logarithmic: bool) -> str:
     parts: list[str] = [line(LEFT, BOTTOM, RIGHT, BOTTOM, kind="axis", colour=STRONG)]
-    for t in scale_ticks(ys):
+    for t in ticks(ys.low, ys.high, wanted=6):
         parts.append(line(LEFT, ys.at(t), RIGHT, ys.at(t), kind="grid", colour=LINE))
         parts.append(text(LEFT - 8, ys.at(t) + 4, f"{t:,.6g}", anchor="end", soft=True, size=12))
     for value in x_ticks(xs, logarithmic=logarithmic):

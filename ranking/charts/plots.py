@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
-from ranking.charts.intervals import Scale, padded, scale_ticks, ticks
+from ranking.charts.intervals import Scale, padded, ticks
 from ranking.charts.markers import look_of, marker, series_class
 from ranking.charts.svg import INK, LINE, SOFT, Svg, line, picture, tag, text
 
@@ -79,7 +79,7 @@ def history_chart(series: Sequence[Series], *, label: str, settled_at: int | Non
     banded = [end for s in drawn if s.band for p in s.points[len(s.points) // 4 :] for end in p[2:] if end is not None]
     ys = Scale(*padded([p[1] for p in settled] + banded, share=0.08), BOTTOM, TOP)
     parts: list[str] = [line(LEFT, BOTTOM, RIGHT, BOTTOM, kind="axis", colour="#8f8a80")]
-    for t in scale_ticks(ys):
+    for t in ticks(ys.low, ys.high, wanted=6):
         parts += [line(LEFT, ys.at(t), RIGHT, ys.at(t), kind="grid", colour=LINE)]
         parts += [text(LEFT - 8, ys.at(t) + 4, f"{t:,g}", anchor="end", soft=True, size=12)]
     parts += [text(xs.at(t), BOTTOM + 20, f"{t:,g}", anchor="middle", soft=True, size=12) for t in ticks(0, xs.high)]

@@ -167,7 +167,7 @@ def agreement_sentence(agreement: AgreementResult) -> str:
 def interval(estimate: EstimateResult, written: Callable[[float], str]) -> str:
     if estimate["low"] is None or estimate["high"] is None:
         return ""
-    low, high = (written(estimate[end]).replace("-", "−") for end in ("low", "high"))
+    low, high = (written(end).replace("-", "−") for end in (estimate["low"], estimate["high"]))
     return f" ({low} to {high})" if "−" in low else f" ({low}–{high})"
 
 

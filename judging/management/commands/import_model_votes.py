@@ -15,9 +15,7 @@ from judging.model_judges.importing import import_model_votes
 
 
 class Command(RunCommand):
-    help = (
-        "Import model judges' answers (model_votes.jsonl) about a run's drawings; they are held against people's votes."
-    )
+    help = "Import model judges' answers (model_votes.jsonl) about a run's drawings; they are compared with people's votes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

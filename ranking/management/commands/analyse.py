@@ -43,7 +43,7 @@ class Command(BaseCommand):
             help="votes as JSON Lines, CSV, Parquet or Label Studio's JSON; a published dataset (folder or zip); with --suite that suite's own file",
         )
         parser.add_argument("--samples", type=Path, help="database.jsonl, for valid rates and visual robustness")
-        parser.add_argument("--model-votes", type=Path, help="model_votes.jsonl: model judges, held against people")
+        parser.add_argument("--model-votes", type=Path, help="model_votes.jsonl: model judges, compared with people")
         share = "half a win each (default), or not counted; a dataset has its own default"
         parser.add_argument("--ties", choices=("half", "drop"), help=share)
         parser.add_argument("--fails", choices=("half", "drop"), help=share)

@@ -43,27 +43,34 @@ def _judge(judge: ModelJudgeResult, run: Run, labels: dict[str, str], *, drawing
     agreement, habits = judge["agreement"], judge["habits"]
     people = agreement["among_people"]
     votes, pairs, answers = agreement["votes"], people["pairs"], habits["answers"]
-    beyond_chance = {"kappa": "Cohen's κ, Fleiss' κ", "alpha": "Krippendorff's α", "ac1": "Gwet's AC1"}
     return {
         "result": judge,
         "few": few_sentence(judge),
         "measures": [
-            ("Raw agreement", share(agreement["raw"], votes), share(people["raw"], pairs)),
-            *(
-                (label, coefficient(agreement[key], votes), coefficient(people[key], pairs))  # type: ignore[literal-required]
-                for key, label in beyond_chance.items()
-            ),
-            ("Says both good", share(habits["ties"], answers), share(habits["people_ties"], votes)),
-            ("Says both bad", share(habits["fails"], answers), share(habits["people_fails"], votes)),
+            (label, _unbroken(model), _unbroken(human))
+            for label, model, human in (
+                ("Raw agreement", share(agreement["raw"], votes), share(people["raw"], pairs)),
+                ("Cohen's κ, Fleiss' κ", coefficient(agreement["kappa"], votes), coefficient(people["kappa"], pairs)),
+                ("Krippendorff's α", coefficient(agreement["alpha"], votes), coefficient(people["alpha"], pairs)),
+                ("Gwet's AC1", coefficient(agreement["ac1"], votes), coefficient(people["ac1"], pairs)),
+                ("Says both good", share(habits["ties"], answers), share(habits["people_ties"], votes)),
+                ("Says both bad", share(habits["fails"], answers), share(habits["people_fails"], votes)),
+            )
         ],
         "decided": decided_sentence(judge),
         "position": position_sentence(judge),
         "family": family_sentence(judge),
         "categories": [
-            (row["category"], row["votes"], share(row["raw"], row["votes"])) for row in agreement["by_category"]
+            (row["category"], row["votes"], _unbroken(share(row["raw"], row["votes"])))
+            for row in agreement["by_category"]
         ],
         "worst": [_worst(case, run, labels) for case in judge["worst"]] if drawings_open else [],
     }
+
+
+def _unbroken(figure: str) -> str:
+    """With an interval that stays on one line where a phone breaks it off its figure."""
+    return figure.replace(" to ", "\xa0to\xa0").replace("–", "\u2060–\u2060")
 
 
 def _worst(case: WorstResult, run: Run, labels: dict[str, str]) -> dict[str, Any]:
