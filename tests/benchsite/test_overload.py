@@ -7,6 +7,7 @@ from threading import Event, Semaphore
 
 import pytest
 from django.http import HttpResponse
+from django.template.loader import render_to_string
 
 from benchsite.overload import keep_a_thread
 
@@ -61,3 +62,10 @@ def test_a_request_that_fails_frees_its_place(settings, rf):
     for _ in range(3):
         with pytest.raises(ValueError):
             handle(rf.get("/"))
+
+
+def test_error_pages_need_neither_the_database_nor_the_list_of_hashed_files(settings):
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": "nowhere.Storage"}}
+
+    for name in ("500.html", "503.html"):
+        assert f'href="{settings.STATIC_URL}css/site.css"' in render_to_string(name)

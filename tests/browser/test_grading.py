@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from judging.grades.grading import standing_values
 from judging.grades.sheets import next_item
 from judging.models import Grade, GradeSheet
+from tests.browser.test_judge import ring_overlap
 from tests.judging.graded import grade_all, make_rubric_run, seat_with_list
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -76,6 +77,16 @@ def test_the_score_is_hidden_until_asked_for(page, live_server, judge):
 
 
 @pytest.mark.provokes("net::ERR_INTERNET_DISCONNECTED")
+def test_a_question_mark_opens_the_keys_and_its_ring_is_clear_of_them(page, live_server, judge):
+    page.goto(f"{live_server.url}/judge/{judge.run.code}/grades/")
+    expect(page.locator("#slide-geometry")).to_be_focused()
+
+    page.keyboard.press("?")
+
+    expect(page.locator("#keys-box kbd").first).to_be_visible()
+    assert ring_overlap(page, "#keys-box") <= 0
+
+
 def test_grades_wait_for_the_connection(page, live_server, judge):
     page.goto(f"{live_server.url}/judge/{judge.run.code}/grades/")
     page.context.set_offline(True)
@@ -93,6 +104,8 @@ def test_align_regrades_at_once(page, live_server, judge, axe):
     page.goto(f"{live_server.url}/judge/{judge.run.code}/grades/align/s1/")
     expect(page.locator(".cards li")).to_have_count(4)
     assert axe() == []
+    brand, title = (page.locator(part).bounding_box() for part in (".masthead .brand", "main h1"))
+    assert abs(brand["x"] - title["x"]) < 1, "it lines up with the masthead"
     card = page.locator(".cards li").first
 
     card.get_by_label("Geometry").fill("9")

@@ -30,10 +30,12 @@ def test_on_the_curators_pages(page, live_server, log_in, curator, watch, kind):
     admin = live_server.url + reverse("admin:generation_sample_changelist") + f"?run__id__exact={run.pk}"
     listed, titles = "", {}
 
-    page.set_viewport_size({"width": 1200, "height": 6000})  # pictures further down are not asked for
+    page.set_viewport_size({"width": 1440, "height": 6000})  # pictures further down are not asked for
     for number in range(1, -(-run.samples.count() // 50) + 1):
         assert title_of(page, f"{admin}&p={number}") == "Select sample to view · Benchsite"
         listed += page.locator("#result_list").inner_text()
+        table, filters = (page.locator(part).bounding_box() for part in ("#result_list", "#changelist-filter"))
+        assert table["x"] + table["width"] <= filters["x"], "no column is cut"
     assert title_of(page, live_server.url + reverse("generation:samples", args=[run.code])) == f"Samples of {run}"
     page.set_viewport_size({"width": 1200, "height": 800})
     for name, sample in cast.items():

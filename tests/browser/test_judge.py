@@ -13,6 +13,8 @@ from judging.pairs.voting import Ballot, cast_vote
 from tests.judging.make import make_run, make_seat
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_waiting")]
+OFF_CENTRE = """(element) => { const range = document.createRange(); range.selectNodeContents(element);
+  const text = range.getBoundingClientRect(); return Math.abs((text.left + text.right) / 2 - document.documentElement.clientWidth / 2) }"""
 KEYS = {"a": "left", "d": "right", "s": "tie", "f": "fail"}
 VOTES = "**/judge/vote/"
 
@@ -219,7 +221,9 @@ def test_votes_given_without_a_connection_survive_a_reload_in_their_order(page, 
     ready(page)
     second = on_screen(page)
     page.keyboard.press("d")
-    expect(page.get_by_text("Fetching the next pair")).to_be_visible()
+    words = page.get_by_text("Fetching the next pair")
+    expect(words).to_be_visible()
+    assert page.evaluate(OFF_CENTRE, words.element_handle()) < 1
     page.reload()
     expect(page.locator("#notice")).to_contain_text("No connection. Your vote is kept")
     assert page.locator(".pair").count() == 0  # the server still shows the first, which has its vote
@@ -428,6 +432,17 @@ def test_reports_and_marks_by_keyboard(page, judge_url, seat):
     assert page.locator("#marks input:checked").count() == 0
 
 
+def ring_overlap(page, box):
+    """Pixels by which the ring around the focused summary of a box covers the first row below it."""
+    ring = page.evaluate(
+        """(box) => { const summary = document.querySelector(`${box} summary`), style = getComputedStyle(summary);
+      if (document.activeElement !== summary) return NaN;
+      return summary.getBoundingClientRect().bottom + parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset) }""",
+        box,
+    )
+    return ring - page.locator(f"{box} kbd").first.bounding_box()["y"]
+
+
 def test_help_and_zoom(page, judge_url, seat):
     page.goto(judge_url)
     ready(page)
@@ -438,6 +453,7 @@ def test_help_and_zoom(page, judge_url, seat):
     assert page.evaluate(size) > before
     page.keyboard.press("?")
     expect(page.get_by_text("A tie: both are good")).to_be_visible()
+    assert ring_overlap(page, "#keys-box") <= 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -140,3 +140,10 @@ def test_a_dot_without_room_keeps_its_name_for_the_pointer():
     hovered = [node.text for node in root.iter() if node.tag.endswith("title") and node.text.startswith("A name")]
     assert 0 < len(written) < 40
     assert len(hovered) == 40
+
+
+def test_a_dot_at_the_highest_score_has_room_beside_it():
+    """A marker reaches 6 pixels to each side, and a cell on a phone is at least 200 wide."""
+    scale = interval_scale([Interval("a", 1.0, 0.59, 1.0), Interval("b", 0.64, 0.45, 0.84)])
+
+    assert 200 * (100 - scale.at(1.0)) / 100 >= 6
