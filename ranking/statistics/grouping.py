@@ -44,6 +44,13 @@ def sum_rows(rows: int, places: int, parts_of: Callable[[slice], tuple[Array, ..
     return totals
 
 
+def count_cells_at(n: Array | None, rows: int, places: int, place_of: Callable[[slice], Array]) -> Array:
+    """Votes at each place, of cells with so many votes each (None: one)."""
+    if n is None:
+        return count_rows(rows, places, place_of).astype(float)
+    return sum_rows(rows, places, lambda here: (place_of(here), n[here]))[0]
+
+
 def grouped(values: Array, group: Array, groups: int) -> Array:
     """Values [n] in order of their group (0 to groups - 1), those of one group as they came: by counting, not by comparing."""
     rows = len(values)

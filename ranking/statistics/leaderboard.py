@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ranking.statistics.agreement.consistency import Consistency, vote_consistency
 from ranking.statistics.agreement.shared_items import Agreement, measure_agreement
+from ranking.statistics.grouping import count_cells_at
 from ranking.statistics.judges.behaviour import Behaviour, judge_behaviour
 from ranking.statistics.judges.fits import JudgeFits, fit_judges
 from ranking.statistics.judges.reports import JudgeReport, report_judge, usual_pace
@@ -117,12 +120,11 @@ def basis_of_categories(tallies: Tallies) -> dict[str, tuple[int, int]]:
     many = len(tallies.categories)
 
     def clusters(cells: Cells, groups: int) -> list[int]:
-        known = (cells.category >= 0) & (cells.cluster >= 0)
-        if cells.n is not None:
-            known &= cells.n > 0
-        code = cells.category.astype(np.int64) * groups + cells.cluster
-        votes = np.bincount(code if known.all() else code[known], minlength=many * groups)
-        return (votes.reshape(many, groups) > 0).sum(1).tolist()
+        def place_of(here: slice) -> NDArray[Any]:
+            return (cells.category[here] + 1).astype(np.int64) * (groups + 1) + cells.cluster[here] + 1
+
+        votes = count_cells_at(cells.n, len(cells.left), (many + 1) * (groups + 1), place_of)
+        return (votes.reshape(many + 1, groups + 1)[1:, 1:] > 0).sum(1).tolist()
 
     judges = clusters(tallies.by_judge, len(tallies.judges))
     prompts = clusters(tallies.by_prompt, len(tallies.prompts))

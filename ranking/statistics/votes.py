@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ranking.statistics.grouping import count_rows, portions, sum_rows
+from ranking.statistics.grouping import count_cells_at, count_rows, portions
 
 OUTCOMES = ("left", "right", "tie", "fail")
 OUTCOME_NUMBERS = {name: number for number, name in enumerate(OUTCOMES)}
@@ -262,15 +262,11 @@ def grouped_cells(cells: Cells) -> Cells:
             code -= low
         return code
 
-    if cells.n is None:
-        counts = count_rows(rows, math.prod(spans), place_of)
-    else:
-        weight = cells.n
-        (counts,) = sum_rows(rows, math.prod(spans), lambda here: (place_of(here), weight[here]))
+    counts = count_cells_at(cells.n, rows, math.prod(spans), place_of)
     present = np.flatnonzero(counts)
     if 2 * len(present) > rows:
         return cells
-    n = counts[present].astype(np.float64)
+    n = counts[present]
     parts = []
     for column, low, span in zip(columns[::-1], lows[::-1], spans[::-1], strict=True):
         parts.append((present % span + low).astype(column.dtype))
@@ -286,11 +282,10 @@ def count_cells(
 
     `scope` numbers each cell's scope (None: all cells are scope 0); cells of scope -1 are left out.
     """
-    code = cells.codes(size)
-    if scope is not None:
-        code = code + scope.astype(np.int64) * (size * size * 4)
-        if len(scope) and scope.min() < 0:
-            known = scope >= 0
-            code, n = code[known], None if n is None else n[known]
-    counts = np.bincount(code, weights=n, minlength=scopes * size * size * 4)
-    return counts.reshape(scopes, size, size, 4).astype(np.float64)
+    code, whole = cells.codes(size), size * size * 4
+
+    def place_of(here: slice) -> NDArray[Any]:
+        return code[here] if scope is None else (scope[here].astype(np.int64) + 1) * whole + code[here]
+
+    counts = count_cells_at(n, len(code), (scopes + (scope is not None)) * whole, place_of)
+    return counts[whole * (scope is not None) :].reshape(scopes, size, size, 4)

@@ -6,7 +6,6 @@ Ranks in a category come from its own votes alone; where they say too little, no
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -235,18 +234,13 @@ def _judge_squares(
 ) -> Array:
     """Σ over judges of the squared information of their votes in each category [C, K, K]."""
     size = len(spread)
-    code = cells.codes(size) >> 2  # outcomes apart
-    code += cells.cluster.astype(np.int64) * (size * size)
-    counted = cells.cluster >= 0
-    if not settings.counted.all():
-        counted &= settings.counted[cells.outcome] > 0
-    scope = np.where(counted, cells.category, -1).astype(np.int16)
-    order = np.argsort(scope, kind="stable")
-    edges = np.searchsorted(scope[order], np.arange(categories + 1))
-    code, n = code[order], None if n is None else n[order]
-    squares = np.zeros((categories, size, size))
-    for c, (first, last) in enumerate(pairwise(edges)):
-        votes = np.bincount(code[first:last], None if n is None else n[first:last], max(judges, 1) * size * size)
+    code, squares = cells.codes(size), np.zeros((categories, size, size))
+    used = (cells.cluster >= 0) & (settings.counted > 0)[cells.outcome]
+    for c in range(categories):
+        rows = np.flatnonzero(used & (cells.category == c))
+        place = code[rows] >> 2  # outcomes apart
+        place += cells.cluster[rows].astype(np.int64) * (size * size)
+        votes = np.bincount(place, None if n is None else n[rows], max(judges, 1) * size * size)
         squares[c] = squared_information(votes.reshape(-1, size, size), spread)
     return squares
 

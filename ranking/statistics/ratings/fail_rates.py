@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from ranking.statistics.grouping import count_cells_at
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.votes import FAIL, Cells, Tallies
 
@@ -79,17 +80,18 @@ def _rates(by_judge: tuple[Array, Array], by_prompt: tuple[Array, Array], level:
 
 def _by_group(cells: Cells, groups: int, size: int, categories: int) -> tuple[Array, Array]:
     """Fails and votes [C + 1, G + 1, K] by category, group and entrant; first without category, last the unknown group."""
-    scope = (cells.category.astype(np.int64) + 1) * (groups + 1)
-    scope += cells.cluster if cells.cluster.min(initial=0) >= 0 else np.where(cells.cluster < 0, groups, cells.cluster)
-    scope *= size
-    shape = (categories + 1, groups + 1, size)
+    shape = (categories + 1, groups + 1, size, 2)
+    number = np.append(np.arange(groups), groups)  # the unknown group is -1
 
-    def count(rows: Array | slice) -> Array:
-        n, code = None if cells.n is None else cells.n[rows], scope[rows]
-        total = sum(np.bincount(code + side[rows], n, np.prod(shape)) for side in (cells.left, cells.right))
-        return np.asarray(total, float).reshape(shape)
+    def count(side: Array) -> Array:
+        def place_of(here: slice) -> Array:
+            group = (cells.category[here] + 1).astype(np.int64) * (groups + 1) + number[cells.cluster[here]]
+            return np.asarray((group * size + side[here]) * 2 + (cells.outcome[here] == FAIL))
 
-    return count(np.flatnonzero(cells.outcome == FAIL)), count(slice(None))
+        return count_cells_at(cells.n, len(side), int(np.prod(shape)), place_of).reshape(shape)
+
+    counts = count(cells.left) + count(cells.right)
+    return counts[..., 1], counts.sum(-1)
 
 
 def _way(fails: Array, votes: Array, rate: Array) -> _Way:
