@@ -34,6 +34,7 @@ BENCHES = (
     "coverage",
     "models",
     "ranking",
+    "parquet",
     "generation",
     "judging",
     "growth",

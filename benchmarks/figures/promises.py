@@ -121,6 +121,8 @@ PROMISES = (
     Promise("ranking", "Largest difference from choix on raw pairs", "choix.0.largest_difference_elo", "≤", 1e-6, "Elo"),
     Promise("ranking", "Refit from tallies of 5,000,000 votes, relative to 1,000,000", "refit.0.ratio", "≤", 1.5, "×"),
     Promise("ranking", "`analyse` on a million lines, relative to `json.loads` on each", "analyse.0.ratio", "≤", 3, "×"),
+    Promise("parquet", "10,000,000 votes to a full board, beyond reading the file, larger of both panels", "ten_million.*.board_s", "≤", 3, "s",
+            cause="A third is Cohen's kappa of every two judges: some twenty billion steps for 200 judges. The rest is some forty passes over the votes. See the load above, too."),
     Promise("coverage", "Coverage of 95% intervals of ratings, each world of the field", "coverage.*.rating", "within", HOLDS,
             cause=SPECIALISTS),
     Promise("coverage", "The same for gaps", "coverage.*.gap", "within", HOLDS, cause=SPECIALISTS),

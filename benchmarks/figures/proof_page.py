@@ -52,6 +52,11 @@ PARTS = {
         "Rankings",
         "Speed and growth, compared with evalica, its plain bootstrap and choix on raw pairs, all measured in the same run.",
     ),
+    "parquet": (
+        "From a file to a board",
+        "Votes on 30 models in one Parquet file to everything on a board, processor seconds on one core, in a process of its own. Counts are ratings, "
+        "intervals, ranks, judges and verdicts; rows are agreement, consistency and pace, which look at each vote.",
+    ),
     "coverage": (
         "Statistical accuracy",
         "Simulated votes whose truth is known; the tables are in [statistics.md](statistics.md).",
@@ -89,6 +94,7 @@ TABLES = {
     "peers": {
         "tools": "tool version votes_per_s_1 votes_per_s_4 votes_per_s_8 votes_per_s_16 cpu_ms votes_stored cpu_ms_then note"
     },
+    "parquet": dict.fromkeys(("ten_million", "sample"), "votes judges prompts read_s counts_s rows_s board_s whole_mb"),
     "svg": {"paint": "shapes copies seconds"},
     "fuzz": {"readers": "reader examples accepted growth held"},
     "robustness": {"kinds": "kind drawings robustness least most marked"},

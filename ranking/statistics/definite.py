@@ -29,13 +29,13 @@ def inverse(matrices: Array) -> Array:
     if matrices.shape[-1] < LARGE:
         return np.asarray(np.linalg.inv(matrices))
     result = np.empty(matrices.shape)
-    lower = np.tril_indices(matrices.shape[-1], -1)
+    each = np.arange(matrices.shape[-1])
     for at in np.ndindex(matrices.shape[:-2]):
         factor, failed = dpotrf(matrices[at], lower=1)
         half, unsolved = dpotri(factor, lower=1) if not failed else (factor, 1)
         if failed or unsolved:
             result[at] = np.linalg.inv(matrices[at])
             continue
-        half.T[lower] = half[lower]
-        result[at] = half
+        result[at] = half + half.T  # above its diagonal it is 0
+        result[at][each, each] = half[each, each]
     return result

@@ -114,12 +114,12 @@ def connectivity(wins: Array) -> Connectivity:
     if size == 0:
         nothing = np.zeros(0, int)
         return Connectivity(nothing, nothing, nothing.astype(bool), nothing.astype(bool))
+    if _reaches_all(edges) and _reaches_all(edges.T):
+        nothing = np.zeros(size, int)
+        return Connectivity(nothing, nothing, nothing.astype(bool), nothing.astype(bool))
     graph: Any = csr_matrix(edges)
     strong = _by_size(connected_components(graph, directed=True, connection="strong")[1])
     weak = _by_size(connected_components(graph, directed=False)[1])
-    if strong.max() == 0:
-        bounded = np.zeros(size, bool)
-        return Connectivity(strong, weak, bounded, bounded)
     # The scale is anchored in the largest component of each island; what lies outside it floats one way or both.
     crossing = edges & (strong[:, None] != strong[None, :])
     groups = np.eye(strong.max() + 1, dtype=bool)[strong]
@@ -127,6 +127,18 @@ def connectivity(wins: Array) -> Connectivity:
     anchors = [strong[weak == island].min() for island in range(weak.max() + 1)]
     anchored = np.isin(strong, anchors) & (groups.sum(0)[strong] > 1)
     return Connectivity(strong, weak, ~anchored & (beating | ~beaten), ~anchored & (beaten | ~beating))
+
+
+def _reaches_all(edges: Array) -> bool:
+    """Whether one can go from the first to every other along edges [K, K]."""
+    reached = edges[0].copy()
+    reached[0] = True
+    while not reached.all():
+        further = reached | edges[reached].any(0)
+        if (further == reached).all():
+            return False
+        reached = further
+    return True
 
 
 def took_points(wins: Array) -> Array:
@@ -218,6 +230,7 @@ def _davidson_newton(wins: Array, drawn: Array, ridge: float) -> Davidson:
     size = len(wins)
     totals = 0.5 * (wins + wins.T) + drawn  # votes of a pair, half on each side of the diagonal
     theta, log_nu = np.zeros(size), np.log(2 * drawn.sum() / wins.sum())
+    anchor = ridge * np.eye(size) + (1.0 / size if ridge < 1e-6 else 0.0)  # as in `map_ratings`
     for _ in range(100):
         gap = theta[:, None] - theta[None, :]
         up, down, tie = np.exp(gap / 2), np.exp(-gap / 2), np.exp(log_nu)
@@ -228,7 +241,7 @@ def _davidson_newton(wins: Array, drawn: Array, ridge: float) -> Davidson:
         )
         spread = 0.25 * totals * (p_up + p_down - (p_up - p_down) ** 2)
         hessian = np.zeros((size + 1, size + 1))
-        hessian[:size, :size] = laplacian(spread) + ridge * np.eye(size)
+        hessian[:size, :size] = laplacian(spread) + anchor
         hessian[-1, -1] = (totals * p_tie * (1 - p_tie)).sum()
         hessian[-1, :size] = hessian[:size, -1] = -(totals * p_tie * (p_up - p_down)).sum(1)
         step = np.linalg.solve(hessian, gradient)

@@ -139,7 +139,7 @@ def _fit_category(
     theta = map_ratings(wins, prior=overall.theta, ridge=strength)
     covariance, iid, own_share, lean_share = _covariance(overall, settings, sums, c, strength, taste, within)
     usual = float(np.clip(overall.spread.usual_df, FEWEST_DF, MOST_DF))
-    own_theta = map_ratings(wins, ridge=RIDGE)
+    own_theta = map_ratings(wins, ridge=RIDGE, start=theta)
     information, noise = _information(sums, settings, c, own_theta)
     inverse = np.linalg.inv(information + RIDGE * np.eye(size))
     spread = noise + taste * sums.judges[c] + within * sums.prompts[c]

@@ -74,7 +74,7 @@ def _split_half(fit: ScopeFit, seed: int) -> float | None:
     wins = tables.wins + 0.5 * (tables.draws + np.swapaxes(tables.draws, 1, 2))
     sides = np.concatenate([half, ~half]) * weight
     totals = (sides @ wins.reshape(many, -1)).reshape(-1, size, size)
-    ratings = map_ratings(totals, ridge=RIDGE)
+    ratings = map_ratings(totals, ridge=RIDGE, start=fit.theta[fit.pull.seen])
     pairs = zip(ratings[:SPLITS], ratings[SPLITS:], strict=True)
     r = float(np.mean([np.corrcoef(one, other)[0, 1] for one, other in pairs if one.std() and other.std()] or [0.0]))
     return 2 * r / (1 + r) if r > 0 else 0.0
