@@ -17,8 +17,8 @@ from typing import IO
 from tests.services import bubblewrap, chromium, postgres, valkey_server
 from tests.test_architecture import PURE
 
-# For two cores: tests of real workers, and of browsers, wait half of the time.
-WORKERS, BROWSERS = 3, 4
+# For two cores: tests of real workers, and of browsers, wait half of the time; what runs on SQLite does so beside browsers.
+WORKERS, BROWSERS, BESIDE = 3, 3, 2
 TEMPLATE = "migrated"
 
 # What a database could make fail. All else is plain queries of Django's, and one of each page and list is here too.
@@ -54,7 +54,7 @@ def worker_count(usual: int) -> int:
     return int(os.environ.get("TEST_WORKERS", usual))
 
 
-def pytest(environment: dict[str, str], *arguments: str, workers: int = WORKERS, output: IO[str] | None = None) -> int:
+def pytest(environment: dict[str, str], *arguments: str, workers: int = 2, output: IO[str] | None = None) -> int:
     """Tests of a file stay together unless told otherwise, and begin in the order that tests/conftest.py gives them."""
     count = str(worker_count(workers))
     command = [sys.executable, "-m", "pytest", "-q", "-n", count, "--dist", "loadfile", "--no-loadscope-reorder"]
@@ -88,7 +88,7 @@ def main(arguments: list[str]) -> int:
         if arguments:
             return pytest({**real, "CHROMIUM": browser.result()}, *arguments)
         print("\nPostgreSQL and Valkey: all tests but the browser's", flush=True)
-        codes = [pytest(real, "--ignore=tests/browser")]
+        codes = [pytest(real, "--ignore=tests/browser", workers=WORKERS)]
         print(
             "\nPostgreSQL and Chromium: the browser's tests. On SQLite, meanwhile: what a database could fail",
             flush=True,
@@ -110,10 +110,10 @@ def run_on_sqlite(environment: dict[str, str], output: IO[str]) -> int:
         plain = {**environment, "VAR_DIR": folder}
         plain.pop("DATABASE_URL", None)
         migrate(plain, f"sqlite:///{template}")
-        for number in range(worker_count(WORKERS)):
+        for number in range(worker_count(BESIDE)):
             shutil.copy(template, f"{folder}/test.sqlite3_gw{number}")
         chosen = "(django_db or processes) and not once"
-        return pytest(plain, "--reuse-db", "-m", chosen, *ON_SQLITE, output=output)
+        return pytest(plain, "--reuse-db", "-m", chosen, *ON_SQLITE, workers=BESIDE, output=output)
 
 
 if __name__ == "__main__":
