@@ -218,6 +218,8 @@ METRICS_TOKEN = env_str("METRICS_TOKEN")  # without one, /metrics answers this m
 # Notices of finished and paused runs; off until one of the two is set.
 NOTIFY_EMAIL = env_list("NOTIFY_EMAIL", [])
 NOTIFY_WEBHOOK = env_str("NOTIFY_WEBHOOK")
+# Whether curators' webhooks may go to http and private addresses: for sites that nobody but their own network reaches.
+WEBHOOKS_TO_PRIVATE = env_bool("WEBHOOKS_TO_PRIVATE", False)
 EMAIL_HOST = env_str("EMAIL_HOST", "localhost")
 EMAIL_PORT = env_int("EMAIL_PORT", 25)
 EMAIL_HOST_USER = env_str("EMAIL_USER")

@@ -14,7 +14,7 @@ from benchsite.lib.fact_admin import FactAdmin, RunFactAdmin, link, listing
 from generation.models import Run
 from judging.admin import JudgedRunAdmin
 from ranking.archive.members import members_of
-from ranking.models import AnalystToken, Counting, Fit, Publication, PushedVote, Standing
+from ranking.models import AnalystToken, Counting, Delivery, Fit, Publication, PushedVote, Standing, Webhook
 
 admin.site.unregister(Run)
 
@@ -105,3 +105,29 @@ class PushedVoteAdmin(RunFactAdmin):
     list_display = ("key", "run_link", "vote")
     list_select_related = ("run", "vote")
     search_fields = ("key",)
+
+
+@admin.register(Webhook)
+class WebhookAdmin(RunFactAdmin):
+    """Without its address, whose end may be a secret of the receiver's; curators see it on the run's page of webhooks."""
+
+    list_display = (
+        "code",
+        "run_link",
+        "kinds",
+        "failures",
+        "created_by",
+        "created_at",
+        "disabled_at",
+        "disabled_reason",
+    )
+    list_select_related = ("run", "created_by")
+    exclude = ("url",)
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(FactAdmin):
+    list_display = ("code", "webhook", "kind", "created_at", "tries", "next_at", "sent_at", "status", "error")
+    list_select_related = ("webhook",)
+    list_filter = ("kind",)
+    search_fields = ("code", "webhook__code")

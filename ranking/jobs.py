@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from generation.models import Run
 from ranking.fitting import fit_run, refit_fully
+from ranking.webhooks.sending import send_deliveries
 
 
 def refit(run_id: int) -> None:
@@ -16,3 +17,8 @@ def fit_past(run_id: int, protocol: str, until: str) -> None:
     run = Run.objects.filter(pk=run_id).first()
     if run is not None:
         fit_run(run, protocol=protocol, until=until)
+
+
+def send_webhooks() -> None:
+    """What is due of the webhooks' news."""
+    send_deliveries()

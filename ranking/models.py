@@ -185,3 +185,51 @@ class PushedVote(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class Webhook(models.Model):
+    """An address that is told of one run. Its secret is made from the site's key and stored nowhere."""
+
+    code = CodeField()
+    run = models.ForeignKey(Run, models.CASCADE, related_name="webhooks")
+    url = models.CharField(max_length=500)
+    kinds = models.JSONField(default=list, help_text="What it is told of: run, votes, fits.")
+    failures = models.PositiveIntegerField(default=0, help_text="Tries in a row that failed.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=now)
+    disabled_at = models.DateTimeField(null=True, blank=True)
+    disabled_reason = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"webhook {self.code}"
+
+
+class Delivery(models.Model):
+    """One piece of news for one webhook: planned once, sent at least once, and only then marked."""
+
+    code = CodeField()
+    webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
+    key = models.CharField(max_length=60, help_text="What it tells of, so that it is told once.")
+    kind = models.CharField(max_length=30)
+    data = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=now)
+    tries = models.PositiveIntegerField(default=0)
+    next_at = models.DateTimeField(default=now)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    status = models.PositiveIntegerField(null=True, blank=True, help_text="The HTTP status of the last try.")
+    error = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "deliveries"
+        constraints = [models.UniqueConstraint(fields=["webhook", "key"], name="ranking_delivery_once")]
+        indexes = [
+            # For the worker; only what is not sent yet.
+            models.Index(fields=["next_at"], condition=models.Q(sent_at__isnull=True), name="ranking_delivery_due")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.code}"

@@ -15,6 +15,7 @@ from ranking.views import planning as planning_views
 from ranking.views import prompts as prompt_views
 from ranking.views import share as share_views
 from ranking.views import tokens as token_views
+from ranking.views import webhooks as webhook_views
 
 app_name = "ranking"
 
@@ -40,6 +41,8 @@ urlpatterns = [
     path("plan/", planning_views.plan, name="plan"),
     path("analysts/", token_views.tokens, name="tokens"),
     path("analysts/<slug:code>/revoke/", token_views.revoke, name="revoke_token"),
+    path("runs/<slug:code>/webhooks/", webhook_views.webhooks, name="webhooks"),
+    path("runs/<slug:code>/webhooks/<slug:webhook>/disable/", webhook_views.disable, name="disable_webhook"),
     *api_urls(),
     path("embed/<slug:code>/", share_views.embed, name="embed"),
     path("leaderboards/", views.leaderboards, name="leaderboards"),

@@ -53,7 +53,7 @@ ranking.competition
 ranking.clock ranking.fitting
 ranking.boards
 ranking.public_states
-ranking.archive ranking.simulated
+ranking.archive ranking.simulated ranking.webhooks
 ranking.dataset
 ranking.views
 ranking.api

@@ -90,6 +90,8 @@ class Event(models.Model):
         SIMULATE_GRADES = "simulate grades"
         CREATE_ANALYST_TOKEN = "create analyst token"  # noqa: S105
         REVOKE_ANALYST_TOKEN = "revoke analyst token"  # noqa: S105
+        CREATE_WEBHOOK = "create webhook"
+        DISABLE_WEBHOOK = "disable webhook"
 
         LINK_LOGIN = "link login"
         UNLINK_LOGIN = "unlink login"

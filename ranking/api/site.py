@@ -19,7 +19,7 @@ from django.views.decorators.http import require_safe
 from ninja import NinjaAPI
 
 from benchsite.version import VERSION
-from ranking.api import boards, reading, writing
+from ranking.api import boards, reading, webhooks, writing
 from ranking.api.problems import CODES, TYPE, Problem, add_handlers, not_found, problem_response
 from ranking.api.schemas import components, ref
 
@@ -36,7 +36,7 @@ def make_api() -> NinjaAPI:
     api = NinjaAPI(title="Benchsite", version="1", description=ABOUT, openapi_url=None, docs_url=None)
     lists = reading.Router(tags=["Runs"])
     reading.add_lists(lists)
-    for router in (reading.router, lists, boards.router, writing.router):
+    for router in (reading.router, lists, boards.router, writing.router, webhooks.router):
         api.add_router("", router)
     add_handlers(api)
     return api

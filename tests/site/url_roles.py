@@ -154,6 +154,8 @@ ADDRESSES = {
     "gallery:level": Row("404 404 404 404 404", NONE, ("@sample",)),
     "gallery:level (published)": Row(PRIVATE, NONE, ("@published_sample",)),
     "gallery:level (closed)": Row(ALL, NONE, ("@closed_sample",)),
+    "ranking:webhooks": Row(CURATORS, CURATORS, ("@run",)),
+    "ranking:disable_webhook": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@webhook")),
     # /api/: by a token, whoever is logged in
     "ranking:api_openapi": Row(ALL, NONE),
     "ranking:api_docs": Row(ALL, NONE),
@@ -184,6 +186,9 @@ ADDRESSES = {
     "ranking:api_invite": Row(TOKEN, TOKEN, ("@run",)),
     "ranking:api_revoke_invitation": Row(NONE, NONE, ("@run", "@invitation")),
     "ranking:api_set_study": Row(NONE, TOKEN, ("@run", "@study")),
+    "ranking:api_webhooks": Row(TOKEN, TOKEN, ("@run",)),
+    "ranking:api_create_webhook": Row(TOKEN, TOKEN, ("@run",)),
+    "ranking:api_disable_webhook": Row(NONE, NONE, ("@run", "@webhook")),
     "ranking:api_nothing": Row(TOKEN.replace("401", "404"), TOKEN.replace("401", "404"), ("nothing",)),
     "ranking:plan": Row(CURATORS, CURATORS_405),
     "ranking:tokens": Row(CURATORS, CURATORS),

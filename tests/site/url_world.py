@@ -83,6 +83,7 @@ def make_world() -> dict[str, Any]:
     Entrant.objects.filter(pk=program.pk).update(model=None, turns=["Draw."])
     make_superusers_rows(root)
     return {
+        "webhook": run.webhooks.get().code,
         "analyst": AnalystToken.objects.get().code,
         "rubric": rubric.code,
         "item": item.code,

@@ -21,6 +21,7 @@ from ranking.clock import follow_clock, forget_future
 from ranking.fitting import queue_full_fit, refit_fast, refit_fully, stale_fits
 from ranking.models import Fit
 from ranking.public_states import take_public_states
+from ranking.webhooks.sending import enqueue_deliveries
 
 log = structlog.get_logger(__name__)
 EVERY = 2.0  # seconds between looks: votes that come in between share one fit
@@ -99,6 +100,7 @@ def look(memory: Memory) -> None:
             memory.failed[run.pk, protocol] = run.scores_changed_at
             log.error("refit_failed", run=run.code, protocol=protocol, error=repr(error))
     take_public_states()
+    enqueue_deliveries()
     for run, _ in stale_fits(Fit.Kind.FULL):
         if time.monotonic() - memory.rung.get(run.pk, -RING_AGAIN) >= RING_AGAIN:
             memory.rung[run.pk] = time.monotonic()

@@ -29,7 +29,7 @@ from judging.models import (
 from judging.pairs.serving import take_seat
 from judging.pairs.voting import Ballot, cast_vote, report_matchup
 from ranking.fitting import fit_run, publish_fit, set_counting
-from ranking.models import PushedVote
+from ranking.models import Delivery, PushedVote, Webhook
 from ranking.tokens import create_token
 from tests.judging.make import make_run, make_seat
 from tests.judging.studies.make import make_study
@@ -62,6 +62,9 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     set_counting(run=run, ties="drop", fails="half", by=user)
     publish_fit(fit=fit_run(run), by=user, title="Midterm")
     create_token(label="A notebook", by=user)
+    Delivery.objects.create(
+        webhook=Webhook.objects.create(run=run, url="https://example.org/"), key="1", kind="run.paused"
+    )
     PushedVote.objects.create(run=run, key="1", digest="", vote=run.votes.first())
     return run
 

@@ -1,0 +1,56 @@
+"""Where a webhook may go: a public https address. It is looked up once, checked, and that very address is connected to."""
+
+from __future__ import annotations
+
+import socket
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+
+LONGEST = 500
+NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))  # lead to whichever IPv4 address they hold
+
+
+class AddressError(ValueError):
+    """Why nothing is sent there, in one sentence."""
+
+
+def checked_url(url: str) -> SplitResult:
+    """The parts of an address that a webhook may have; says nothing of where its host leads."""
+    if len(url) > LONGEST or not url.isascii() or not url.isprintable() or " " in url:
+        raise AddressError(f"An address has at most {LONGEST} plain characters.")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise AddressError("This is no address; write https://example.org/hook.") from None
+    schemes = ("https", "http") if settings.WEBHOOKS_TO_PRIVATE else ("https",)
+    if parts.scheme not in schemes or not parts.hostname or port == 0:
+        raise AddressError("The address must begin with https:// and name a host.")
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise AddressError("The address must have no password and no fragment.")
+    return parts
+
+
+def resolved(parts: SplitResult) -> str:
+    """An IP address of the host that may be connected to; every one it has must be public."""
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise AddressError("The host has no address.") from None
+    addresses = [str(row[4][0]).partition("%")[0] for row in rows]
+    if not settings.WEBHOOKS_TO_PRIVATE and not all(is_public(ip_address(each)) for each in addresses):
+        raise AddressError("The host's address is private; webhooks go to public addresses only.")
+    return addresses[0]
+
+
+def is_public(address: IPv4Address | IPv6Address) -> bool:
+    if isinstance(address, IPv6Address):
+        if any(address in network for network in NAT64):
+            return False
+        teredo = address.teredo[1] if address.teredo else None
+        if inner := address.ipv4_mapped or address.sixtofour or teredo:
+            return is_public(inner)
+    return address.is_global and not address.is_multicast
