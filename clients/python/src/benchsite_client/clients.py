@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -39,6 +39,16 @@ def _listed(path: str) -> Call:
     return Call("GET", path, {"limit": PAGE})
 
 
+def _document(response: httpx.Response) -> Row:
+    document: Row = response.json()
+    return document
+
+
+def _data(document: Row) -> list[Row]:
+    rows: list[Row] = document["data"]
+    return rows
+
+
 def _sum(total: Row, part: Row) -> Row:
     joined = [*total.get("joined", []), *part.get("joined", [])]
     counts = {name: total.get(name, 0) + part[name] for name in ("added", "same")}
@@ -46,7 +56,7 @@ def _sum(total: Row, part: Row) -> Row:
 
 
 def _size(rows: Iterable[Row]) -> int | None:
-    return len(rows) if hasattr(rows, "__len__") else None
+    return len(rows) if isinstance(rows, Sized) else None
 
 
 class Client:
@@ -69,7 +79,7 @@ class Client:
     def close(self) -> None:
         self._http.close()
 
-    def ask(self, call: Call) -> Any:
+    def ask(self, call: Call) -> Row:
         """Send one request, again where that may help; raises BenchsiteError for what the site refuses."""
         tries = 0
         while True:
@@ -85,7 +95,7 @@ class Client:
             elif isinstance(outcome, httpx.TransportError):
                 raise outcome
             elif outcome.is_success:
-                return outcome.json()
+                return _document(outcome)
             else:
                 raise error_of(outcome)
 
@@ -120,7 +130,7 @@ class Client:
         return self.ask(Call("GET", in_run(run)))
 
     def boards(self, run: str) -> list[Row]:
-        return self.ask(Call("GET", in_run(run, "boards")))["data"]
+        return _data(self.ask(Call("GET", in_run(run, "boards"))))
 
     def leaderboard(self, run: str, protocol: str = "") -> Row:
         """What the leaderboard's page shows; of the run's first protocol where none is named."""
@@ -128,7 +138,7 @@ class Client:
         return self.ask(Call("GET", in_run(run, "boards", protocol)))
 
     def standings(self, run: str, protocol: str = "") -> list[Row]:
-        return self.ask(Call("GET", in_run(run, "standings"), {"protocol": protocol} if protocol else {}))["data"]
+        return _data(self.ask(Call("GET", in_run(run, "standings"), {"protocol": protocol} if protocol else {})))
 
     def start_run(self, suite: str, *, key: str, **options: Any) -> Row:
         """Start a run; the same key again gives the same run. Options: label, models, prompts, attempts, budget_usd, demo, draw."""
@@ -145,7 +155,7 @@ class Client:
 
     def invite(self, run: str, **options: Any) -> list[Row]:
         """Links for judges. Options: count, label, max_uses, days, quota."""
-        return self.ask(calls.invite(run, **options))["data"]
+        return _data(self.ask(calls.invite(run, **options)))
 
     def push_samples(self, run: str, rows: Iterable[Row], *, batch: int = BATCH) -> Row:
         """Push drawings, as often as you like: each is stored once. A batch is stored whole or not at all."""
@@ -184,7 +194,7 @@ class AsyncClient:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def ask(self, call: Call) -> Any:
+    async def ask(self, call: Call) -> Row:
         tries = 0
         while True:
             tries += 1
@@ -199,7 +209,7 @@ class AsyncClient:
             elif isinstance(outcome, httpx.TransportError):
                 raise outcome
             elif outcome.is_success:
-                return outcome.json()
+                return _document(outcome)
             else:
                 raise error_of(outcome)
 
@@ -234,7 +244,7 @@ class AsyncClient:
         return await self.ask(Call("GET", in_run(run)))
 
     async def boards(self, run: str) -> list[Row]:
-        return (await self.ask(Call("GET", in_run(run, "boards"))))["data"]
+        return _data(await self.ask(Call("GET", in_run(run, "boards"))))
 
     async def leaderboard(self, run: str, protocol: str = "") -> Row:
         protocol = protocol or (await self.boards(run))[0]["protocol"]
@@ -242,7 +252,7 @@ class AsyncClient:
 
     async def standings(self, run: str, protocol: str = "") -> list[Row]:
         query = {"protocol": protocol} if protocol else {}
-        return (await self.ask(Call("GET", in_run(run, "standings"), query)))["data"]
+        return _data(await self.ask(Call("GET", in_run(run, "standings"), query)))
 
     async def start_run(self, suite: str, *, key: str, **options: Any) -> Row:
         return await self.ask(calls.start_run(suite, key=key, **options))
@@ -257,7 +267,7 @@ class AsyncClient:
         return await self.ask(calls.set_study(run, study, verb, reason))
 
     async def invite(self, run: str, **options: Any) -> list[Row]:
-        return (await self.ask(calls.invite(run, **options)))["data"]
+        return _data(await self.ask(calls.invite(run, **options)))
 
     async def push_samples(self, run: str, rows: Iterable[Row], *, batch: int = BATCH) -> Row:
         return await self._push(run, "samples", rows, batch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchsite_client.calls import Call, Row
 
@@ -26,7 +26,7 @@ def frame(rows: list[Row]) -> pd.DataFrame:
     return table
 
 
-def following(page: dict[str, Any]) -> Call | None:
+def following(page: Row) -> Call | None:
     """The next page by its query alone, so that a site behind a proxy may be asked by the address one knows."""
     if page["next"] is None:
         return None
@@ -37,7 +37,7 @@ def following(page: dict[str, Any]) -> Call | None:
 class Rows:
     """Rows of one list: iterate, or read them whole. Each look begins at the first page again."""
 
-    def __init__(self, ask: Callable[[Call], Any], call: Call) -> None:
+    def __init__(self, ask: Callable[[Call], Row], call: Call) -> None:
         self._ask, self._call = ask, call
 
     def __iter__(self) -> Iterator[Row]:
@@ -57,7 +57,7 @@ class Rows:
 class AsyncRows:
     """The same, to be awaited."""
 
-    def __init__(self, ask: Callable[[Call], Awaitable[Any]], call: Call) -> None:
+    def __init__(self, ask: Callable[[Call], Awaitable[Row]], call: Call) -> None:
         self._ask, self._call = ask, call
 
     async def __aiter__(self) -> AsyncIterator[Row]:
