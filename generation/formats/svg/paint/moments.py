@@ -44,7 +44,7 @@ def _take_worst(target: etree._Element, animation: etree._Element) -> None:
         if values:
             target.set(name, ENDLESS if adds else max(numbers, key=lambda number: abs(float(number)), default=""))
     elif name in OUTLINES and values:
-        target.set(name, " ".join([target.get(name, ""), *values]))
+        target.set(name, max([target.get(name, ""), *values], key=len))
     elif name in REFERRING and any("(" in value for value in values):
         target.set(name, " ".join(dict.fromkeys([target.get(name, ""), *values])).strip())
         for key in VALUES:

@@ -48,6 +48,7 @@ def animated(name: str, values: str, more: str = "") -> str:
 
 FILTERED = FULL.format('filter="url(#f)"')
 BLUR = '<filter id="f"><feGaussianBlur stdDeviation="2"/></filter>'
+WAVE = "M0 50" + "".join(f"q5 {9 - n} 10 0" for n in range(18))
 LINES = "M0 0" + "".join(f"L{n * 37 % 100} {n * 61 % 100}" for n in range(10_000))
 GROWN = "".join(
     f'<circle id="c{n}" cx="50" cy="50" r=".1" filter="url(#f)"/><g>' + animated("r", "1;60", f'href="#c{n}"') + "</g>"
@@ -173,6 +174,9 @@ def test_what_moves_may_take_half_a_second_a_frame(motion):
         '<path d="M0 0C9 9 80 80 90 90A5 5 0 01 10 10Z" stroke-dasharray="1000" stroke-dashoffset="1000"/>' * 50,
         '<text style="text-shadow:1px 1px 2px #000">a</text>' * 50,
         '<linearGradient id="g"><stop/></linearGradient>' + '<rect fill="url(#g)"/>' * 4000,
+        f"<path>{animated('d', ';'.join([WAVE] * 5))}</path>" * 9,
+        f'<filter id="f"><feGaussianBlur stdDeviation="1">{animated("stdDeviation", "1;3;1")}</feGaussianBlur></filter>'
+        '<circle cx="50" cy="50" r="9" filter="url(#f)"/>',
     ],
 )
 def test_rich_drawing_is_not_refused(inside):
