@@ -35,7 +35,9 @@ SAVED = (
     "more than its prompts do; where 60 people judge prompts that differ much, the same judges spare more."
 )
 SIXTY = "Sixty studies a row: people alone, on the same votes, stand beside it in the table."
-TEN = "Ten studies of each size: too few to tell a miss from chance; balanced pairs stand beside it in the table."
+TEN = (
+    "Some twenty studies of each size: too few to tell a miss from chance; balanced pairs stand beside it in the table."
+)
 BUSY = "Other work on the machine makes each millisecond of processor time longer: see the load above."
 
 

@@ -176,7 +176,7 @@ def _study_row(study: Study, seeds: Sequence[int]) -> Row:
         "entrants": study.entrants,
         "votes": study.votes,
         "runs": len(seeds),
-        "saved": finite(saved),
+        "saved": finite(saved) if np.isfinite(spread) else None,
         "saved_se": finite(float(spread)),
         "right": 1 - wrong[1, :, -1].mean(),
         "right_balanced": 1 - wrong[0, :, -1].mean(),
