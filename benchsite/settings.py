@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "csp",
 ]
 MIDDLEWARE = [
+    "benchsite.tracing.trace_request",
     "benchsite.request_ids.name_request",
     "benchsite.overload.keep_a_thread",
     "django.middleware.security.SecurityMiddleware",

@@ -24,7 +24,10 @@ from rq import Queue, Worker, worker_registration
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
+from benchsite.tracing import carrier, flush, span
+
 log = structlog.get_logger(__name__)
+TRACE = "trace"  # in a job's notes: the request that asked for it
 # A queue that does not answer within this is unreachable: a page must not wait for it.
 TIMEOUT_SECONDS = 1.0
 SWEEPER_KEY = "benchsite:sweeper"
@@ -42,12 +45,14 @@ def queue_connection(url: str) -> Redis:
 
 def enqueue(queue: str, job: str, *arguments: Any) -> None:
     """Puts a job in the queue once the transaction commits; never raises, even where the queue is unreachable."""
-    transaction.on_commit(lambda: _enqueue(queue, job, arguments), robust=True)
+    trace = carrier()
+    transaction.on_commit(lambda: _enqueue(queue, job, arguments, trace), robust=True)
 
 
 def enqueue_if_idle(queue: str, job: str, *arguments: Any) -> None:
     """As `enqueue`, unless something waits in that queue already."""
-    transaction.on_commit(lambda: _enqueue(queue, job, arguments, if_idle=True), robust=True)
+    trace = carrier()
+    transaction.on_commit(lambda: _enqueue(queue, job, arguments, trace, if_idle=True), robust=True)
 
 
 def enqueue_drawing() -> None:
@@ -55,13 +60,14 @@ def enqueue_drawing() -> None:
     enqueue_if_idle("draw", "generation.jobs.draw")
 
 
-def _enqueue(name: str, job: str, arguments: tuple[Any, ...], *, if_idle: bool = False) -> None:
+def _enqueue(name: str, job: str, arguments: tuple[Any, ...], trace: dict[str, str], *, if_idle: bool = False) -> None:
     try:
         queue = get_queue(name, connection=queue_connection(settings.REDIS_URL), commit_mode="auto")
         # The length of the queue is asked, not a job's id: a job whose id was lost between pop and start would
         # otherwise keep the queue idle for ever.
         if not (if_idle and queue.count):
-            queue.enqueue_call(job, args=arguments, result_ttl=0, failure_ttl=3600)
+            meta = {TRACE: trace} if trace else None
+            queue.enqueue_call(job, args=arguments, result_ttl=0, failure_ttl=3600, meta=meta)
     except (RedisError, OSError) as error:
         log.warning("queue_unreachable", queue=name, error=type(error).__name__)
 
@@ -117,6 +123,13 @@ class GentleWorker(Worker):
     def main_work_horse(self, job: Job, queue: Queue) -> None:
         threading.Thread(target=end_with_parent, args=(os.getppid(),), daemon=True).start()
         super().main_work_horse(job, queue)
+
+    def perform_job(self, job: Job, queue: Queue) -> bool:
+        try:
+            with span(f"job {job.func_name}", after=job.meta.get(TRACE)):
+                return super().perform_job(job, queue)
+        finally:
+            flush()
 
     def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
         super().heartbeat(timeout, pipeline)

@@ -16,7 +16,7 @@ APPS = ["generation", "judging", "ranking", "accounts"]
 
 # From the ground up: a room imports itself and what stands on lines before its own. Rooms on one line do not know each other.
 ORDER = """
-benchsite.version benchsite.environment benchsite.logs benchsite.addresses benchsite.request_ids
+benchsite.version benchsite.environment benchsite.logs benchsite.addresses benchsite.request_ids benchsite.tracing
 benchsite.lib
 benchsite.templatetags benchsite.sessions
 generation.formats

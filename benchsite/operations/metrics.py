@@ -31,6 +31,7 @@ from judging.models import JudgeTally
 from ranking.fitting import stale_fits
 from ranking.models import Fit
 
+PENDING = Sample.State.PENDING
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 NEWEST_CALLS = 1_000  # among which the one that ended last is looked for
 Series = Iterable[tuple[dict[str, str], float]]
@@ -103,7 +104,11 @@ def _by(counted: Any, label: str) -> Series:
 
 
 def _drawing_metrics() -> Iterator[str]:
-    samples = Sample.objects.order_by().values_list("state").annotate(Count("id"))
+    rows = list(Sample.objects.order_by().values_list("state", "run__drawing_state").annotate(Count("id")))
+    samples: dict[str, int] = {}
+    for state, _, number in rows:
+        samples[state] = samples.get(state, 0) + number
+    due = sum(number for state, drawing, number in rows if (state, drawing) == (PENDING, Run.Drawing.OPEN))
     calls = ProviderCall.objects.order_by().values_list("outcome").annotate(Count("id"))
     lately = ProviderCall.objects.filter(
         outcome__in=["retry", "refused", "unknown"], lease_until__gte=now() - timedelta(hours=1)
@@ -114,7 +119,8 @@ def _drawing_metrics() -> Iterator[str]:
         .annotate(Count("id"), Sum("spent_nano"), Sum("reserved_nano"))
     )
     yield from _metric("runs", "gauge", "Runs, by state of drawing.", [({"state": r[0]}, r[1]) for r in runs])
-    yield from _metric("samples", "gauge", "Samples, by state.", _by(samples, "state"))
+    yield from _metric("samples", "gauge", "Samples, by state.", _by(samples.items(), "state"))
+    yield from _metric("samples_due", "gauge", "Samples that wait to be drawn, of runs that draw.", [({}, due)])
     yield from _metric("calls_total", "counter", "Calls to providers, by outcome.", _by(calls, "outcome"))
     errors = lately.order_by().values_list("error").annotate(Count("id"))
     yield from _metric(

@@ -22,6 +22,7 @@ from django.db import Error as DatabaseFailure
 from django.db import connection
 
 from benchsite.lib.database.errors import is_away, server_words
+from benchsite.tracing import span
 from generation.drawing import pricing
 from generation.drawing import turns as drawing
 from generation.drawing.active import ActiveRun
@@ -242,7 +243,8 @@ class Crew:
         task = asyncio.current_task()
         assert task is not None
         try:
-            ended = await drawing.ask(self.client, question)
+            with span("provider call", sample=question.sample_id, claim=question.claims):
+                ended = await drawing.ask(self.client, question)
         except asyncio.CancelledError:
             lost = ProviderError("retry", "worker_stopped", "The worker was stopped in mid-call.", cost_nano=None)
             ended = Ended(question, error=lost)

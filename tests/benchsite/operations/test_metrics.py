@@ -32,7 +32,9 @@ def test_numbers_are_those_of_the_database(client, demo):
     judged = make_judged_run(votes=40)
     found = read(client)
     assert int(found['benchsite_samples{state="drawn"}']) == Sample.objects.filter(state="drawn").count()
-    assert int(found['benchsite_samples{state="pending"}']) == 7
+    assert int(found['benchsite_samples{state="pending"}']) == int(found["benchsite_samples_due"]) == 7
+    runs.pause_run(drawn)
+    assert int(read(client)["benchsite_samples_due"]) == 0, "nothing waits for workers in a paused run"
     drawn.refresh_from_db()
     judged.refresh_from_db()
     assert float(found["benchsite_cost_dollars_total"]) == pytest.approx((drawn.spent_nano + judged.spent_nano) / 1e9)

@@ -86,7 +86,8 @@ def test_an_upgrade_takes_every_step_that_a_first_start_takes():
     """Containers and the one-command server do them all at each start; by hand they must be written down."""
     upgrades = DOCS[DOCS.index("## Upgrades") : DOCS.index("## Rotating keys")]
     prepare = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())["services"]["prepare"]["command"]
-    steps = re.findall(r"manage\.py ([a-z_]+)", prepare)
+    image = (ROOT / "deploy" / "Containerfile").read_text()
+    steps = re.findall(r"manage\.py ([a-z_]+)", prepare + image)
 
     assert {"migrate", "collectstatic", "first_logins"} == set(steps)
     assert [step for step in steps if f"manage.py {step}" not in upgrades] == []
@@ -110,7 +111,8 @@ def test_units_start_what_the_docs_say(path):
 
 def test_compose_has_every_part_and_no_password():
     services = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())["services"]
-    assert set(services) == {"prepare", "web", "draw", "measure", "fit", "refit", "sweep", "database", "queue"}
+    ours = {"prepare", "web", "draw", "measure", "fit", "refit", "sweep"}
+    assert set(services) == ours | {"balancer", "database", "queue"}
     for name in ("web", "draw", "measure", "fit", "refit", "sweep"):
         assert services[name]["image"] == "benchsite" and "prepare" in services[name]["depends_on"]
         assert set(services[name]["environment"]) <= set(TABLE)
@@ -118,7 +120,7 @@ def test_compose_has_every_part_and_no_password():
     assert "?}" in services["database"]["environment"]["POSTGRES_PASSWORD"], "refuses to start without one"
 
 
-@pytest.mark.parametrize("path", [".gitignore", "deploy/Dockerfile.dockerignore"])
+@pytest.mark.parametrize("path", [".gitignore", "deploy/Containerfile.dockerignore"])
 def test_secrets_of_the_containers_stay_out_of_the_repository_and_the_image(path):
     assert "deploy/compose.env" in (ROOT / path).read_text().replace("/deploy", "deploy").splitlines()
 
