@@ -68,19 +68,25 @@ def shown(matchup: Matchup) -> Shown:
     as_text = matchup.run.drawing_format.shown_as == "text"
     load_drawings(matchup)
     left, right = (sample.drawing if as_text else "" for sample in samples_of(matchup))
-    lines = [line for drawing in (left, right) for line in drawing.expandtabs().splitlines()] if as_text else []
-    rows = max(len(drawing.splitlines()) for drawing in (left, right)) if as_text else 0
+    columns, rows = scale_of(left, right)
     return Shown(
         code=matchup.code,
         prompt=rules_of(matchup.run.code).prompt_text(matchup.prompt) if matchup.prompt else "",
         category=rules_of(matchup.run.code).label(matchup.category),
         sides=(Side("left", left if as_text else None), Side("right", right if as_text else None)),
-        columns=_step(max((len(line) for line in lines), default=0), 4, WIDEST),
-        rows=_step(rows, 2, TALLEST),
+        columns=columns,
+        rows=rows,
         fonts=fonts_of(matchup.run) or ONE_FONT,
         faces=rules_of(matchup.run.code).judging.faces if fonts_of(matchup.run) else "one",
         reference=rules_of(matchup.run.code).pictured.get(matchup.prompt_id or 0, ""),
     )
+
+
+def scale_of(*drawings: str) -> tuple[int, int]:
+    """Columns and rows that hold each of these texts, in steps that the stylesheet has classes for."""
+    lines = [line for drawing in drawings for line in drawing.expandtabs().splitlines()]
+    rows = max(len(drawing.splitlines()) for drawing in drawings)
+    return _step(max((len(line) for line in lines), default=0), 4, WIDEST), _step(rows, 2, TALLEST)
 
 
 def _step(value: int, step: int, most: int) -> int:

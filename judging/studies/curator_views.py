@@ -25,9 +25,10 @@ from judging.models import Participation, Study
 from judging.studies.figures import participants, study_figures
 from judging.studies.forms import NameForm, ReturnForm, SourceForm
 from judging.studies.languages import spoken
+from judging.studies.practice.views import practice_context
 from judging.studies.privacy import erase_participant
 from judging.studies.records import write_codebook, write_participants, write_payments
-from judging.studies.steps import TITLES, steps_of
+from judging.studies.steps import PRACTICE, TITLES, steps_of
 from judging.studies.views import end_context, step_context
 from judging.studies.walking import return_participants
 from judging.studies.writing import (
@@ -149,6 +150,9 @@ def preview(request: UserRequest, code: str, study: str, place: str) -> HttpResp
     elif place == "entry":
         template = "studies/entry.html"
         context["form"] = NameForm() if content.ask_name else None
+    elif place == PRACTICE:
+        template = "studies/practice.html"
+        context |= step_context(shown, content, place) | practice_context(shown, content, shown.code, 1)
     else:
         template = "studies/step.html"
         context |= step_context(shown, content, place)

@@ -35,6 +35,7 @@ COLUMNS = {
     "weight": "how much each vote counts in the ranking, 0 to 1",
     "erased": "whether the personal data were erased; the votes stay under the pseudonym",
 }
+PRACTICE_CHOICES = "better (right) | worse | tie | fail"
 PAYMENT = ("participant_id", "outcome", "code", "pairs", "minutes", "started_at", "ended_at")
 
 
@@ -86,6 +87,10 @@ def codebook(study: Study) -> list[dict[str, str]]:
         title = TITLES[step]
         rows.append({"column": f"seconds.{step}", "meaning": f"from seeing “{title}” to passing it", "values": ""})
         rows.append({"column": f"tries.{step}", "meaning": f"how often “{title}” was answered", "values": ""})
+    rows += [
+        {"column": f"answer.practice_{n}", "meaning": f"choice in practice pair {n}", "values": PRACTICE_CHOICES}
+        for n in range(1, 1 + max((content.practice.pairs for content in contents if content.practice), default=0))
+    ]
     rows += [
         {"column": f"answer.{question.key}", "meaning": question.text, "values": _values(question)}
         for question in _questions(contents).values()

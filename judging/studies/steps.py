@@ -6,11 +6,12 @@ from collections.abc import Collection
 
 from generation.suites.studies.study import Question, Study
 
-CONSENT, PROFILE, CHECK, INSTRUCTIONS, JUDGE, CLOSING = (
+CONSENT, PROFILE, CHECK, INSTRUCTIONS, PRACTICE, JUDGE, CLOSING = (
     "consent",
     "profile",
     "check",
     "instructions",
+    "practice",
     "judge",
     "closing",
 )
@@ -18,6 +19,7 @@ TITLES = {
     CONSENT: "Your consent",
     PROFILE: "About you",
     INSTRUCTIONS: "What you will do",
+    PRACTICE: "Practice",
     CHECK: "A few questions to check",
     JUDGE: "Compare drawings",
     CLOSING: "To finish",
@@ -30,6 +32,7 @@ def steps_of(study: Study) -> list[str]:
         CONSENT: study.consent is not None,
         PROFILE: bool(study.profile),
         INSTRUCTIONS: bool(study.instructions),
+        PRACTICE: study.practice is not None,
         CHECK: study.check is not None,
         JUDGE: True,
         CLOSING: bool(study.closing),

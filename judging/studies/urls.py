@@ -5,10 +5,16 @@ from __future__ import annotations
 from django.urls import path, re_path
 
 from judging.studies import curator_views, views
+from judging.studies.practice.views import practice_picture
 
 urlpatterns = [
     path("study/<slug:code>/", views.door, name="study_door"),
     path("study/<slug:code>/step/", views.step, name="study_step"),
+    re_path(
+        r"^study/(?P<code>[-\w]+)/practice/(?P<number>\d{1,2})/(?P<side>left|right)/$",
+        practice_picture,
+        name="practice_picture",
+    ),
     path("study/<slug:code>/data/", views.own_data, name="study_data"),
     path("runs/<slug:code>/studies/", curator_views.studies, name="studies"),
     path("runs/<slug:code>/studies/new/", curator_views.write, name="new_study"),

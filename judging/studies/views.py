@@ -23,12 +23,12 @@ from judging.studies import walking
 from judging.studies.entering import EntryError, Visitor, check_entry, enter_study, is_overdue, present, read_visitor
 from judging.studies.forms import ConsentForm, NameForm, QuestionsForm, ReceiptForm
 from judging.studies.languages import note_language, spoken, step_title
+from judging.studies.practice.views import practice_page, take_practice
 from judging.studies.privacy import stored_data, withdraw_participation
-from judging.studies.steps import CHECK, CONSENT, JUDGE, questions_of, steps_of
+from judging.studies.steps import CHECK, CONSENT, JUDGE, PRACTICE, questions_of, steps_of
 from judging.studies.writing import content_of, newest_version
-from judging.views.judges import STUDY
+from judging.views.judges import PARTICIPATION, STUDY
 
-PARTICIPATION = "participation"  # in the session
 WAS_THERE = "was_there"  # in the session: it came in before the participation ended
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -197,6 +197,8 @@ def step(request: HttpRequest, code: str) -> HttpResponse:
     walking.note_step(participation, here)
     if here == JUDGE:
         return _judge(request, study, participation, content)
+    if here == PRACTICE:
+        return practice_page(request, study, participation, step_context(study, content, here))
     return _step_page(request, study, content, here)
 
 
@@ -247,6 +249,8 @@ def _answer(
     """Take what a form says about the present step; one of another step, from a stale tab, changes nothing."""
     if request.POST.get("step") != here:
         return redirect("judging:study_step", study.code)
+    if here == PRACTICE:
+        return take_practice(request, study, participation) or _go_on(request, study, participation)
     refuses = here == CONSENT and "refuse" in request.POST
     form = None if refuses else _form(content, here, request.POST)
     if form is not None and not form.is_valid():

@@ -16,7 +16,7 @@ from judging.gold.answering import checks_in_words, failed_checks
 from judging.models import Participation, Seat, StepRecord, StudyAnswer
 from judging.models.studies import new_receipt
 from judging.pairs.serving import Screen, take_seat
-from judging.studies.steps import CHECK, CONSENT, JUDGE, is_right, is_screened_out, next_step, questions_of
+from judging.studies.steps import CHECK, CONSENT, JUDGE, PRACTICE, is_right, is_screened_out, next_step, questions_of
 from judging.studies.writing import content_of
 
 DROPOUTS = (Participation.Outcome.TIMED_OUT, Participation.Outcome.RETURNED)
@@ -89,7 +89,7 @@ def refuse_consent(participation: Participation) -> None:
 def read_on(participation: Participation, step: str) -> None:
     """Pass a step that asks nothing."""
     _, record, content = _here(participation, step)
-    if questions_of(content, step) or step in (CONSENT, JUDGE):
+    if questions_of(content, step) or step in (CONSENT, PRACTICE, JUDGE):
         raise StaleStepError
     _pass(record)
 
@@ -116,6 +116,25 @@ def answer_questions(participation: Participation, step: str, answers: dict[str,
     if is_screened_out(questions, answers):
         end_participation(mine, Participation.Outcome.SCREENED_OUT, reason=f"by an answer in {step}")
     return None
+
+
+@transaction.atomic
+def answer_practice(participation: Participation, *, number: int, choice: str) -> None:
+    """Keep what was chosen in the next practice pair; StaleStepError for any other pair. How many are answered are its tries."""
+    mine, record, content = _here(participation, PRACTICE)
+    if content.practice is None or number != record.tries + 1 or number > content.practice.pairs:
+        raise StaleStepError
+    _store(mine, PRACTICE, f"practice_{number}", choice)
+    record.tries = number
+    record.save(update_fields=["tries"])
+
+
+@transaction.atomic
+def finish_practice(participation: Participation) -> None:
+    _, record, content = _here(participation, PRACTICE)
+    if content.practice is None or record.tries < content.practice.pairs:
+        raise StaleStepError
+    _pass(record)
 
 
 def _store(participation: Participation, step: str, question: str, value: Any) -> None:

@@ -21,6 +21,7 @@ from judging.gold.pool import fill_pool
 from judging.models import Study, StudyVersion
 from judging.pairs import NAME
 from judging.rules import rules_of
+from judging.studies.practice.pairs import can_practise
 
 EXAMPLE = Path(__file__).with_name("example.yaml")
 STATES = {
@@ -109,6 +110,10 @@ def study_faults(study: Study) -> list[str]:
     faults = content.faults()
     if content.gold and rules_of(study.run.code).judging.reveal == "after_vote":
         faults.append("The run shows names after each vote, which would tell which pairs are checks: leave gold out.")
+    if content.practice and not can_practise(study.run):
+        faults.append(
+            "This format's drawings cannot be damaged, so there is nothing to practise on: leave practice out."
+        )
     if study.run.judging_state != Run.Judging.OPEN:
         faults.append(
             f"Judging of the run is {study.run.get_judging_state_display()}: open it first, or participants find no pair."

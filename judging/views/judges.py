@@ -25,6 +25,7 @@ from judging.models import Seat
 from judging.views.known_browsers import known_since, remember_browser
 
 LINKS_SHOWN = timedelta(days=30)
+PARTICIPATION = "participation"  # in the session of a participant: its code
 STUDY = "study"  # in the session of a participant: the code of the study that brought them
 
 

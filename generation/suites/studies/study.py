@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from benchsite.lib.frozen import from_json, to_json
 from benchsite.lib.languages import LANGUAGES
 from generation.suites.studies.gold import Gold
+from generation.suites.studies.practice import Practice
 from generation.suites.studies.texts import Translations, in_language, missing_texts
 
 KINDS = ("choice", "several", "number", "text")
@@ -111,6 +112,7 @@ class Study:
     profile: tuple[Question, ...] = ()
     check: Check | None = None
     instructions: str = ""
+    practice: Practice | None = None
     closing: tuple[Question, ...] = ()
     places: int | None = None
     minutes: int | None = None

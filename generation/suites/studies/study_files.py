@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from benchsite.lib.languages import LANGUAGES
 from generation.suites import yaml_fields as read
 from generation.suites.studies.gold import read_gold
+from generation.suites.studies.practice import read_practice
 from generation.suites.studies.study import KINDS, OUTCOMES, Check, Consent, Ending, Platform, Question, Study
 from generation.suites.studies.texts import in_languages, languages_in
 from generation.suites.yaml_source import Node, SuiteError, parse_yaml
@@ -28,7 +29,7 @@ PLATFORMS = {
 }
 KEYS = (
     *("name", "title", "pairs", "welcome", "ask_name", "consent", "profile", "check", "instructions", "closing"),
-    *("places", "minutes", "votes_of_dropouts", "gold", "platform", "outcomes", "languages"),
+    *("places", "minutes", "votes_of_dropouts", "practice", "gold", "platform", "outcomes", "languages"),
 )
 PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 CODE = re.compile(r"[A-Za-z0-9_-]{0,40}")
@@ -129,6 +130,7 @@ def _study(node: Node) -> Study:
         "closing": faults.value(fields, "closing", lambda child: _questions(child, languages), ()),
         "places": faults.value(fields, "places", lambda child: read.integer(child, 1, 100_000), None),
         "minutes": faults.value(fields, "minutes", lambda child: read.integer(child, 1, 60 * 24 * 60), None),
+        "practice": faults.value(fields, "practice", read_practice, None),
         "gold": faults.value(fields, "gold", read_gold, None),
         "platform": faults.value(fields, "platform", _platform, None),
         "outcomes": faults.value(fields, "outcomes", lambda child: _outcomes(child, languages), {}),
