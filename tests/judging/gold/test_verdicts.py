@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
+from benchmarks.numbers.checks import checks_table, ever_failed
 from generation.suites.studies.gold import Gold
 from judging.gold.verdicts import HONEST_ERROR, has_failed, least_failures
 
 RULE = Gold()
-
-
-def ever_failed(*, wrong, checks, unclear=0.0):
-    """The chance to have failed at some time, for a judge with this share of wrong and of unclear answers."""
-    going, failed = Counter({(0, 0): 1.0}), 0.0
-    for _ in range(checks):
-        after: Counter[tuple[int, int]] = Counter()
-        for (right, bad), chance in going.items():
-            after[right, bad] += chance * unclear
-            after[right + 1, bad] += chance * (1 - unclear - wrong)
-            if has_failed(RULE, passed=right, failed=bad + 1):
-                failed += chance * wrong
-            else:
-                after[right, bad + 1] += chance * wrong
-        going = after
-    return failed
 
 
 @pytest.mark.parametrize("checks", [6, 20, 100])
@@ -43,3 +26,13 @@ def test_one_slip_fails_nobody_and_a_number_that_is_allowed_goes_before():
     assert [least_failures(RULE, n) for n in (1, 3, 5, 10)] == [float("inf"), 2, 2, 3]
     assert not has_failed(Gold(allowed=1), passed=0, failed=1)
     assert has_failed(Gold(allowed=1), passed=50, failed=2)
+
+
+def test_with_a_check_in_every_third_pair_clickers_are_found_at_30_pairs():
+    """The target: 0.95 of random clickers at 0.01 of honest judges. With a check in every fifth pair it is missed."""
+    failed = {(row["judge"], row["every"]): row["failed"] for row in checks_table()}
+
+    assert failed["left or right at random", 3] >= 0.95
+    assert failed["any of four keys at random", 3] >= 0.95
+    assert max(failed["honest, 1% slips", 3], failed["honest, 2% slips", 3]) <= 0.01
+    assert failed["left or right at random", 5] < 0.95
