@@ -111,9 +111,7 @@ def study_faults(study: Study) -> list[str]:
     if content.gold and rules_of(study.run.code).judging.reveal == "after_vote":
         faults.append("The run shows names after each vote, which would tell which pairs are checks: leave gold out.")
     if content.practice and not can_practise(study.run):
-        faults.append(
-            "This format's drawings cannot be damaged, so there is nothing to practise on: leave practice out."
-        )
+        faults.append("No drawing of this run can be damaged, so there is nothing to practise on: leave practice out.")
     if study.run.judging_state != Run.Judging.OPEN:
         faults.append(
             f"Judging of the run is {study.run.get_judging_state_display()}: open it first, or participants find no pair."

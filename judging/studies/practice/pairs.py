@@ -1,23 +1,24 @@
-"""Pairs to practise on: a demo player's drawing against a damaged one. The same person gets the same pairs again."""
+"""Pairs to practise on: a drawing of the run against a damaged one. The same person gets the same pairs again."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 
 from django.utils.crypto import salted_hmac
 
-from generation.formats.base import Answer, Format
-from generation.models import Prompt, Run
+from generation.formats import get_format
+from generation.models import Run, Sample
 
-TRIES = 12  # prompts and drawings tried for one pair
+TRIES = 12  # drawings tried for one pair
 SIDES = ("left", "right")
 
 
 @dataclass(frozen=True)
 class PracticePair:
-    """Two drawings of one prompt, neither of them of the run; `better` is the side of the intact one."""
+    """Two drawings of one prompt, one of them damaged; `better` is the side of the intact one."""
 
     prompt: str
     left: str
@@ -29,32 +30,32 @@ class PracticePair:
 
 
 def practice_pair(run: Run, key: str, number: int) -> PracticePair | None:
-    """The pair of that number for whom the key stands for; None where this format has no way to make one."""
+    """The pair of that number for whom the key stands for; None where none can be made."""
     return _pair(run.code, run.format, key, number)
 
 
 @lru_cache(maxsize=256)
 def _pair(run: str, format: str, key: str, number: int) -> PracticePair | None:
     chance = Random(salted_hmac("judging.practice", f"{key} {number}", algorithm="sha256").hexdigest())
-    prompts = list(Prompt.objects.filter(run__code=run).order_by("position").values_list("text", "facts"))
-    reader = Run.objects.only("format").get(code=run).drawing_format
+    reader = get_format(format)
+    drawings: dict[int, dict[int, int]] = defaultdict(dict)  # by prompt and entrant
+    samples = Sample.objects.filter(run__code=run).judgeable().order_by("prompt__position", "pk")
+    for pk, prompt, entrant in samples.values_list("pk", "prompt_id", "entrant_id"):
+        drawings[prompt].setdefault(entrant, pk)
+    prompts = [prompt for prompt, there in drawings.items() if len(there) > 1]
+    # One after the other from a place that is the person's own, so that no prompt comes twice in a row.
+    start = Random(key).randrange(len(prompts)) if prompts else 0
     for attempt in range(TRIES if prompts else 0):
-        # One after the other from a place that is the person's own, so that no prompt comes twice in a row.
-        start = Random(key).randrange(len(prompts))
-        text, facts = prompts[(start + number + attempt) % len(prompts)]
-        intact, spoiled = (_drawn(reader, text, facts, chance) for _ in range(2))
-        damaged = reader.damage(spoiled, random=chance) if spoiled else None
-        if intact and damaged:
+        prompt = prompts[(start + number + attempt) % len(prompts)]
+        pks = chance.sample(list(drawings[prompt].values()), 2)
+        rows = Sample.objects.only("drawing", "prompt__text").select_related("prompt").in_bulk(pks)
+        intact, spoiled = rows[pks[0]], rows[pks[1]]
+        damaged = reader.damage(spoiled.drawing or "", random=chance)
+        if intact.drawing and damaged:
             better = chance.choice(SIDES)
-            left, right = (intact, damaged) if better == "left" else (damaged, intact)
-            return PracticePair(text, left, right, better)
+            left, right = (intact.drawing, damaged) if better == "left" else (damaged, intact.drawing)
+            return PracticePair(intact.prompt.text, left, right, better)
     return None
-
-
-def _drawn(reader: Format, prompt: str, facts: dict[str, object], chance: Random) -> str | None:
-    answer = reader.demo_answer([prompt], skill=1.0, random=chance)
-    text = answer.text if answer.fence is None else f"```{answer.fence}\n{answer.text}\n```"
-    return reader.extract(Answer(text, prompt_facts=facts)).drawing
 
 
 def can_practise(run: Run) -> bool:

@@ -9,6 +9,8 @@ from django.urls import reverse
 
 from judging.models import GoldAnswer, Seat, Vote
 from judging.studies.practice.pairs import practice_pair
+from tests.judging.gold.make import make_drawn_run
+from tests.judging.gold.test_pages import SVG
 from tests.judging.make import make_run
 from tests.judging.studies.make import Guest, make_study
 
@@ -16,7 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 
 
 def make_guest(**blocks):
-    study = make_study(practice={"pairs": 2}, **blocks)
+    study = make_study(blocks.pop("run", None) or make_drawn_run(checks=0), practice={"pairs": 2}, **blocks)
     guest = Guest(study)
     guest.enter()
     return guest
@@ -88,7 +90,9 @@ def test_a_stale_tab_overwrites_no_answer():
 
 
 def test_pictures_are_for_the_participant_whose_pair_it_is(client):
-    study = make_study(make_run(format="svg"), practice={"pairs": 2})
+    run = make_run(format="svg")
+    run.samples.update(drawing=SVG.format(3))
+    study = make_study(run, practice={"pairs": 2})
     guest = Guest(study)
     guest.enter()
 
@@ -99,7 +103,7 @@ def test_pictures_are_for_the_participant_whose_pair_it_is(client):
 
 
 def test_a_curator_previews_the_first_pair(client, curator):
-    study = make_study(practice={"pairs": 2})
+    study = make_study(make_drawn_run(checks=0), practice={"pairs": 2})
 
     page = client.get(reverse("judging:preview_study", args=[study.run.code, study.code, "practice"]))
 
