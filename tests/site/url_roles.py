@@ -266,7 +266,7 @@ ADDRESSES = {
     # studies: a participant is whoever comes by the link
     "judging:study_door": Row(ALL, ALL.replace("200", "400"), ("@study",)),
     "judging:study_step": Row(ALL.replace("200", "403"), ALL.replace("200", "403"), ("@study",)),
-    "judging:practice_picture": Row("404 404 404 200 200", ALL.replace("200", "405"), ("@study", "1", "left")),
+    "judging:practice_picture": Row(ALL.replace("200", "404"), ALL.replace("200", "405"), ("@study", "1", "left")),
     "judging:study_data": Row(ALL, ALL, ("@study",)),
     "judging:study_download": Row(CURATORS, CURATORS_405, ("@run", "@study", "participants.csv")),
     "judging:erase_participant": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@study", "@participant")),
