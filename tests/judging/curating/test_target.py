@@ -86,7 +86,7 @@ def test_votes_on_two_excluded_drawings_are_taken_off_once_and_in_batches_of_any
     assert len(context) == 2 + 2 // batch
 
 
-USUAL = {"postgresql": 5, "sqlite": 12}  # of a vote with its next pair
+USUAL = {"postgresql": 4, "sqlite": 11}  # of a vote with its next pair
 
 
 def queries_of_votes(client, run, count):
