@@ -6,6 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from django.db.models import Q
+
 from benchsite.lib.languages.choosing import page_code
 from generation.models import Prompt, Run
 from generation.suites.studies.gold import Gold
@@ -46,9 +48,11 @@ def rules_of(run_code: str) -> Rules:
     """The rules of a run; they are frozen, and so may be kept in memory."""
     config = Run.objects.values_list("config", flat=True).get(code=run_code)
     categories = {row["key"]: row["label"] for row in config.get("categories", [])}
-    pictured = Prompt.objects.filter(run__code=run_code, picture__isnull=False).values_list("pk", "code")
-    translated = Prompt.objects.filter(run__code=run_code, facts__has_key="texts").values_list("pk", "facts__texts")
+    rare = Q(picture__isnull=False) | Q(facts__has_key="texts")
+    prompts = list(Prompt.objects.filter(rare, run__code=run_code).values_list("pk", "code", "picture", "facts__texts"))
+    pictured = {pk: code for pk, code, picture, _ in prompts if picture is not None}
+    translated = {pk: texts for pk, _, _, texts in prompts if texts}
     judging = dict(config.get("judging", {}))
     if judging.get("gold"):
         judging["gold"] = Gold(**judging["gold"])
-    return Rules(Judging(**judging), categories, dict(pictured), dict(translated))
+    return Rules(Judging(**judging), categories, pictured, translated)
