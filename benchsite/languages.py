@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
@@ -45,4 +46,5 @@ class LanguageMiddleware:
         patch_vary_headers(response, ("Accept-Language", "Cookie"))
         response.headers.setdefault("Content-Language", page_code())
         if code := linked_language(request):
-            response.set_cookie(COOKIE, code, max_age=KEPT_SECONDS, httponly=True, samesite="Lax")
+            secure = settings.SESSION_COOKIE_SECURE
+            response.set_cookie(COOKIE, code, max_age=KEPT_SECONDS, httponly=True, samesite="Lax", secure=secure)

@@ -229,6 +229,11 @@ EMAIL_USE_TLS = env_bool("EMAIL_TLS", False)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env_str("EMAIL_FROM", "benchsite@localhost")
 
+# A recruiting platform's API and webhooks, as Prolific has them; see docs/studies.md.
+PLATFORM_URL = env_str("PLATFORM_URL", "https://api.prolific.com")
+PLATFORM_TOKEN = env_str("PLATFORM_TOKEN")
+PLATFORM_WEBHOOK_SECRET = env_str("PLATFORM_WEBHOOK_SECRET")
+
 # Drawing: a call may take DRAW_DEADLINE seconds in all (or its provider's own, shorter timeout); a worker that has not
 # settled LEASE_MARGIN seconds later counts as dead. docs/drawing.md explains each of these.
 DRAW_DEADLINE = env_int("DRAW_DEADLINE", 600)

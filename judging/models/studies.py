@@ -97,6 +97,8 @@ class Participation(models.Model):
     parameters = models.JSONField(default=dict, blank=True, help_text="What else the platform's link said.")
     name = models.CharField(max_length=80, blank=True)
     language = models.CharField(max_length=10, blank=True, help_text="Of the pages, when it was last seen.")
+    arm = models.CharField(max_length=60, blank=True, help_text="The condition that the participant is in.")
+    platform_status = models.CharField(max_length=20, blank=True, help_text="Of the submission, as the platform says.")
     outcome = models.CharField(max_length=20, choices=Outcome.choices, default=Outcome.RUNNING)
     reason = models.CharField(max_length=300, blank=True)
     consent_version = models.CharField(max_length=40, blank=True)

@@ -19,15 +19,22 @@ from benchsite.lib.languages.choosing import language_links
 from benchsite.lib.reasons import reason_of
 from generation.models import Run
 from generation.runs.errors import RunError
+from generation.suites.studies.faults import StudyFaultsError
 from generation.suites.studies.study import OUTCOMES
-from generation.suites.studies.study_files import StudyFaultsError
 from judging.models import Participation, Study
 from judging.studies.figures import participants, study_figures
 from judging.studies.forms import NameForm, ReturnForm, SourceForm
 from judging.studies.languages import spoken
 from judging.studies.practice.views import practice_context
 from judging.studies.privacy import erase_participant
-from judging.studies.records import write_codebook, write_participants, write_payments
+from judging.studies.records import (
+    write_approvals,
+    write_bonuses,
+    write_codebook,
+    write_participants,
+    write_payments,
+    write_screened_out,
+)
 from judging.studies.steps import PRACTICE, TITLES, steps_of
 from judging.studies.views import end_context, step_context
 from judging.studies.walking import return_participants
@@ -178,6 +185,9 @@ WRITERS: dict[str, Callable[[Study, StringIO, str], None]] = {
     "participants": lambda study, out, ending: write_participants(study, out, as_csv=ending == "csv"),
     "codebook": lambda study, out, _: write_codebook(study, out),
     "payments": lambda study, out, _: write_payments(study, out),
+    "approve": lambda study, out, _: write_approvals(study, out),
+    "bonus": lambda study, out, _: write_bonuses(study, out),
+    "screen_out": lambda study, out, _: write_screened_out(study, out),
 }
 
 

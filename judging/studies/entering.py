@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from secrets import choice
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
@@ -138,7 +140,15 @@ def enter_study(*, study: Study, visitor: Visitor, code: str, name: str = "") ->
         external_id=visitor.external_id,
         parameters=visitor.parameters,
         name=name if content.ask_name else "",
+        arm=_smallest_arm(study, content),
     )
+
+
+def _smallest_arm(study: Study, content: Content) -> str:
+    """The arm that the fewest are in who judge or have judged; among equals chance decides. The study is locked meanwhile."""
+    taken = Counter(study.participations.filter(outcome__in=TAKEN).values_list("arm", flat=True))
+    fewest = min((taken[arm.name] for arm in content.arms), default=0)
+    return choice([arm.name for arm in content.arms if taken[arm.name] == fewest] or [""])
 
 
 def is_overdue(participation: Participation, content: Content) -> bool:

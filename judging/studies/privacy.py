@@ -40,6 +40,7 @@ def stored_data(participation: Participation) -> dict[str, Any]:
         "participant_id": participation.external_id,
         "parameters": participation.parameters,
         "name": participation.name,
+        "arm": participation.arm,
         "language": participation.language,
         "outcome": participation.outcome,
         "consent": {

@@ -19,6 +19,7 @@ COLUMNS = {
     "participant": "the participant's random code; it stands for nobody outside this study",
     "judge": "the pseudonym in votes.jsonl and on leaderboards; empty where nothing was judged",
     "version": "the version of the study that the participant met",
+    "arm": "the condition that the participant was in; empty where the study has none",
     "language": "of the pages, as an ISO code, when the participant was last seen",
     "outcome": "how it ended: running, done, refused, screened_out, failed_gold, timed_out, returned or no_work_left",
     "reason": "more about the outcome, where there is more",
@@ -36,7 +37,8 @@ COLUMNS = {
     "erased": "whether the personal data were erased; the votes stay under the pseudonym",
 }
 PRACTICE_CHOICES = "better (right) | worse | tie | fail"
-PAYMENT = ("participant_id", "outcome", "code", "pairs", "minutes", "started_at", "ended_at")
+PAYMENT = ("participant_id", "outcome", "platform_status", "code", "pairs", "minutes", "started_at", "ended_at")
+SETTLED = ("APPROVED", "REJECTED", "RETURNED", "SCREENED OUT")  # nothing is left to do on the platform
 
 
 def participant_records(study: Study) -> Iterator[dict[str, Any]]:
@@ -48,6 +50,7 @@ def participant_records(study: Study) -> Iterator[dict[str, Any]]:
             "participant": row.code,
             "judge": seat.pseudonym if seat else "",
             "version": row.version.number,
+            "arm": row.arm,
             "language": row.language,
             "outcome": row.outcome,
             "reason": row.reason,
@@ -92,7 +95,7 @@ def codebook(study: Study) -> list[dict[str, str]]:
         for n in range(1, 1 + max((content.practice.pairs for content in contents if content.practice), default=0))
     ]
     rows += [
-        {"column": f"answer.{question.key}", "meaning": question.text, "values": _values(question)}
+        {"column": f"answer.{question.key}", "meaning": _meaning(question), "values": _values(question)}
         for question in _questions(contents).values()
     ]
     return rows
@@ -106,6 +109,11 @@ def _questions(contents: list[Content]) -> dict[str, Question]:
         for step in steps_of(content)
         for question in questions_of(content, step)
     }
+
+
+def _meaning(question: Question) -> str:
+    conditions = " and ".join(f"{key} is {' or '.join(options)}" for key, options in question.ask_if.items())
+    return f"{question.text} (asked if {conditions})" if conditions else question.text
 
 
 def _values(question: Question) -> str:
@@ -155,12 +163,38 @@ def _payments(study: Study) -> Iterator[dict[str, Any]]:
         yield {
             "participant_id": row.external_id,
             "outcome": row.outcome,
+            "platform_status": row.platform_status,
             "code": given_code(row, content_of(row.version)),
             "pairs": row.seat.voted if row.seat else 0,
             "minutes": None if seconds is None else round(seconds / 60, 1),
             "started_at": _time(row.started_at),
             "ended_at": _time(row.ended_at),
         }
+
+
+def write_approvals(study: Study, out: IO[str]) -> None:
+    """Whose submission to approve: done here, and not settled on the platform."""
+    _write_table(out, ("participant_id",), _ids(study, Participation.Outcome.DONE))
+
+
+def write_screened_out(study: Study, out: IO[str]) -> None:
+    _write_table(out, ("participant_id",), _ids(study, Participation.Outcome.SCREENED_OUT))
+
+
+def write_bonuses(study: Study, out: IO[str]) -> None:
+    """The bonus of each who is done and counts: the amount of the version that they met."""
+    rows = study.participations.filter(outcome=Participation.Outcome.DONE, seat__weight__gt=0).exclude(external_id="")
+    amounts = (
+        (row.external_id, content_of(row.version).bonus) for row in rows.select_related("version").order_by("id")
+    )
+    paid = ({"participant_id": person, "amount": f"{amount:.2f}"} for person, amount in amounts if amount)
+    _write_table(out, ("participant_id", "amount"), paid)
+
+
+def _ids(study: Study, outcome: str) -> Iterator[dict[str, Any]]:
+    rows = study.participations.filter(outcome=outcome).exclude(external_id="").exclude(platform_status__in=SETTLED)
+    for external_id in rows.order_by("id").values_list("external_id", flat=True):
+        yield {"participant_id": external_id}
 
 
 def given_code(participation: Participation, content: Content) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from generation.suites.studies.study import Question, Study
 
@@ -49,6 +49,16 @@ def questions_of(study: Study, step: str) -> tuple[Question, ...]:
     if step == CHECK and study.check:
         return study.check.questions
     return {PROFILE: study.profile, CLOSING: study.closing}.get(step, ())
+
+
+def due_questions(questions: tuple[Question, ...], answers: Mapping[str, object]) -> tuple[Question, ...]:
+    """Those to ask next: not answered yet, and with conditions that the answers so far fulfil."""
+    return tuple(
+        question
+        for question in questions
+        if question.key not in answers
+        and all(set(_chosen(answers.get(key))) & set(options) for key, options in question.ask_if.items())
+    )
 
 
 def is_screened_out(questions: tuple[Question, ...], answers: dict[str, object]) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from judging.studies import curator_views, views
+from judging.studies import curator_views, data_views, views
+from judging.studies.platforms.views import platform_event
 from judging.studies.practice.views import practice_picture
 
 urlpatterns = [
@@ -15,13 +16,14 @@ urlpatterns = [
         practice_picture,
         name="practice_picture",
     ),
-    path("study/<slug:code>/data/", views.own_data, name="study_data"),
+    path("study/<slug:code>/data/", data_views.own_data, name="study_data"),
+    path("platform/events/", platform_event, name="platform_event"),
     path("runs/<slug:code>/studies/", curator_views.studies, name="studies"),
     path("runs/<slug:code>/studies/new/", curator_views.write, name="new_study"),
     path("runs/<slug:code>/studies/<slug:study>/", curator_views.overview, name="study"),
     path("runs/<slug:code>/studies/<slug:study>/edit/", curator_views.write, name="edit_study"),
     re_path(
-        r"^runs/(?P<code>[-\w]+)/studies/(?P<study>[-\w]+)/(?P<file>participants\.jsonl|(?:participants|codebook|payments)\.csv)$",
+        r"^runs/(?P<code>[-\w]+)/studies/(?P<study>[-\w]+)/(?P<file>participants\.jsonl|(?:participants|codebook|payments|approve|bonus|screen_out)\.csv)$",
         curator_views.download,
         name="study_download",
     ),

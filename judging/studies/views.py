@@ -6,13 +6,12 @@ from typing import Any, cast
 
 from django.contrib.auth import login, logout
 from django.core import signing
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from benchsite.lib.files import attachment
 from benchsite.lib.languages.choosing import OFFERED, language_links
 from generation.codes import new_code
 from generation.models import Run
@@ -21,12 +20,11 @@ from judging.models import Participation, Study
 from judging.pairs.serving import screen_of
 from judging.studies import walking
 from judging.studies.entering import EntryError, Visitor, check_entry, enter_study, is_overdue, present, read_visitor
-from judging.studies.forms import ConsentForm, NameForm, QuestionsForm, ReceiptForm
+from judging.studies.forms import ConsentForm, NameForm, QuestionsForm
 from judging.studies.languages import note_language, spoken, step_title
 from judging.studies.practice.views import practice_page, take_practice
-from judging.studies.privacy import stored_data, withdraw_participation
 from judging.studies.steps import CHECK, CONSENT, JUDGE, PRACTICE, questions_of, steps_of
-from judging.studies.writing import content_of, newest_version
+from judging.studies.writing import content_for, content_of, newest_version
 from judging.views.judges import PARTICIPATION, STUDY
 
 WAS_THERE = "was_there"  # in the session: it came in before the participation ended
@@ -38,7 +36,7 @@ def _signer(study: Study) -> signing.Signer:
     return signing.Signer(salt=f"study-entry-{study.code}")
 
 
-def _study(code: str) -> Study:
+def study_of(code: str) -> Study:
     return get_object_or_404(Study.objects.select_related("run").defer("run__config"), code=code)
 
 
@@ -55,7 +53,7 @@ def _mine(request: HttpRequest, study: Study) -> Participation | None:
 @require_http_methods(["GET", "POST"])
 def door(request: HttpRequest, code: str) -> HttpResponse:
     """The welcome. A link's own id wins over whoever used this browser before."""
-    study = _study(code)
+    study = study_of(code)
     content = spoken(request, content_of(newest_version(study)))
     try:
         visitor = read_visitor(content, request.GET)
@@ -63,7 +61,7 @@ def door(request: HttpRequest, code: str) -> HttpResponse:
         if mine and visitor.external_id in ("", mine.external_id):
             return redirect("judging:study_step", code)
         if known := present(study, visitor):
-            content = spoken(request, content_of(known.version))
+            content = spoken(request, content_for(known))
         else:
             check_entry(study, content, visitor)
         if request.method == "POST":
@@ -87,10 +85,10 @@ def door(request: HttpRequest, code: str) -> HttpResponse:
 def _turned_away(request: HttpRequest, study: Study, content: Content, error: EntryError) -> HttpResponse:
     if error.outcome:
         return _end_page(request, study, content, error.outcome, status=error.status)
-    return _problem(request, study, error.title, error.sentence, status=error.status)
+    return problem_page(request, study, error.title, error.sentence, status=error.status)
 
 
-def _problem(request: HttpRequest, study: Study, title: str, sentence: str, *, status: int = 200) -> HttpResponse:
+def problem_page(request: HttpRequest, study: Study, title: str, sentence: str, *, status: int = 200) -> HttpResponse:
     context = {"study": study, "title": title, "sentence": sentence}
     return render(request, "studies/problem.html", context, status=status)
 
@@ -142,42 +140,9 @@ def _end_without_pairs(participation: Participation) -> None:
 
 @never_cache
 @require_http_methods(["GET", "POST"])
-def own_data(request: HttpRequest, code: str) -> HttpResponse:
-    """What is stored about a person, by the key that their last page showed: to read, to download, to withdraw."""
-    study = _study(code)
-    spoken(request, content_of(newest_version(study)))
-    form = ReceiptForm(request.POST if request.method == "POST" else None)
-    context: dict[str, Any] = {"study": study, "form": form}
-    if request.method == "POST" and form.is_valid():
-        rows = study.participations.select_related("study", "seat__run").defer("seat__plan", "seat__run__config")
-        mine = rows.filter(receipt=form.cleaned_data["receipt"]).first()
-        if mine is None:
-            form.add_error("receipt", _("There is no such key in this study. It stands on the last page that you saw."))
-        elif "withdraw" in request.POST:
-            withdraw_participation(mine)
-            frozen = mine.seat is not None and mine.seat.run.frozen_at is not None
-            sentence = _("Your answers and everything that says who you are were deleted.")
-            sentence += " "
-            sentence += (
-                _("Results that were frozen before keep your choices without a name.")
-                if frozen
-                else _("Your choices count nowhere.")
-            )
-            return _problem(request, study, _("Your data are withdrawn"), sentence)
-        elif "download" in request.POST:
-            response = JsonResponse(stored_data(mine), json_dumps_params={"indent": 2, "ensure_ascii": False})
-            response["Content-Disposition"] = attachment(f"study-{study.code}.json")
-            return response
-        else:
-            context |= {"mine": mine, "data": stored_data(mine)}
-    return render(request, "studies/own_data.html", context)
-
-
-@never_cache
-@require_http_methods(["GET", "POST"])
 def step(request: HttpRequest, code: str) -> HttpResponse:
     """The participant's present step, or the end."""
-    study = _study(code)
+    study = study_of(code)
     participation = _mine(request, study)
     if participation is None:
         spoken(request, content_of(newest_version(study)))
@@ -185,8 +150,8 @@ def step(request: HttpRequest, code: str) -> HttpResponse:
             "It may have deleted its cookies, or you came here in another one. Open the link that you were given again: "
             "it leads back to where you were."
         )
-        return _problem(request, study, _("We do not know this browser"), sentence, status=403)
-    content = spoken(request, content_of(participation.version))
+        return problem_page(request, study, _("We do not know this browser"), sentence, status=403)
+    content = spoken(request, content_for(participation))
     note_language(request, content, participation)
     _end_if_overdue(participation)
     here = walking.settle(participation)
@@ -199,7 +164,7 @@ def step(request: HttpRequest, code: str) -> HttpResponse:
         return _judge(request, study, participation, content)
     if here == PRACTICE:
         return practice_page(request, study, participation, step_context(study, content, here))
-    return _step_page(request, study, content, here)
+    return _step_page(request, study, content, here, form=_form(content, here, participation))
 
 
 def _judge(request: HttpRequest, study: Study, participation: Participation, content: Content) -> HttpResponse:
@@ -207,8 +172,8 @@ def _judge(request: HttpRequest, study: Study, participation: Participation, con
     if study.run.judging_state != Run.Judging.OPEN:
         if study.run.judging_state == Run.Judging.PAUSED:
             sentence = _("What you did is saved. Please come back later.")
-            return _problem(request, study, _("This study is paused"), sentence)
-        return _problem(request, study, _("This study has ended"), _("What you did is saved. Thank you."))
+            return problem_page(request, study, _("This study is paused"), sentence)
+        return problem_page(request, study, _("This study has ended"), _("What you did is saved. Thank you."))
     if seat and screen_of(seat).current:
         return redirect("judging:judge", study.run.code)
     return _step_page(request, study, content, JUDGE)
@@ -232,14 +197,19 @@ def step_context(study: Study, content: Content, here: str, *, form: Any = None)
         "number": steps.index(here) + 1,
         "bars": [number <= steps.index(here) for number in range(len(steps))],
         "total": len(steps),
-        "form": form or _form(content, here),
+        "form": form or _form(content, here, None),
     }
 
 
-def _form(content: Content, here: str, *data: Any) -> ConsentForm | QuestionsForm | None:
+def _form(
+    content: Content, here: str, participation: Participation | None, *data: Any
+) -> ConsentForm | QuestionsForm | None:
+    """What a step asks this participant now; all of its questions in a preview."""
     if here == CONSENT and content.consent:
         return ConsentForm(content.consent, *data)
     questions = questions_of(content, here)
+    if participation:
+        questions = walking.questions_to_ask(participation, content, here)
     return QuestionsForm(questions, *data) if questions else None
 
 
@@ -252,7 +222,7 @@ def _answer(
     if here == PRACTICE:
         return take_practice(request, study, participation) or _go_on(request, study, participation)
     refuses = here == CONSENT and "refuse" in request.POST
-    form = None if refuses else _form(content, here, request.POST)
+    form = None if refuses else _form(content, here, participation, request.POST)
     if form is not None and not form.is_valid():
         return _step_page(request, study, content, here, form=form)
     try:

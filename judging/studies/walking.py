@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.utils.timezone import now
 
 from generation.models import Event, Run
+from generation.suites.studies.study import Question
 from generation.suites.studies.study import Study as Content
 from judging.curating.invitations import seat_judge
 from judging.curating.runs import weigh_judge
@@ -16,8 +17,18 @@ from judging.gold.answering import checks_in_words, failed_checks
 from judging.models import Participation, Seat, StepRecord, StudyAnswer
 from judging.models.studies import new_receipt
 from judging.pairs.serving import Screen, take_seat
-from judging.studies.steps import CHECK, CONSENT, JUDGE, PRACTICE, is_right, is_screened_out, next_step, questions_of
-from judging.studies.writing import content_of
+from judging.studies.steps import (
+    CHECK,
+    CONSENT,
+    JUDGE,
+    PRACTICE,
+    due_questions,
+    is_right,
+    is_screened_out,
+    next_step,
+    questions_of,
+)
+from judging.studies.writing import content_for
 
 DROPOUTS = (Participation.Outcome.TIMED_OUT, Participation.Outcome.RETURNED)
 
@@ -32,7 +43,7 @@ def is_running(participation: Participation) -> bool:
 
 def current_step(participation: Participation) -> str | None:
     """Where the participant is; None behind the last step."""
-    return next_step(content_of(participation.version), _passed(participation))
+    return next_step(content_for(participation), _passed(participation))
 
 
 def _passed(participation: Participation) -> set[str]:
@@ -56,7 +67,7 @@ def _here(participation: Participation, step: str) -> tuple[Participation, StepR
     if not is_running(mine) or current_step(mine) != step:
         raise StaleStepError
     record, _ = StepRecord.objects.get_or_create(participation=mine, step=step)
-    return mine, record, content_of(mine.version)
+    return mine, record, content_for(mine)
 
 
 def _pass(record: StepRecord) -> None:
@@ -101,7 +112,7 @@ def answer_questions(participation: Participation, step: str, answers: dict[str,
     Of a comprehension check that went wrong, how many tries are left.
     """
     mine, record, content = _here(participation, step)
-    questions = questions_of(content, step)
+    questions = questions_to_ask(mine, content, step)
     for question in questions:
         _store(mine, step, question.key, answers.get(question.key))
     record.tries += 1
@@ -112,7 +123,10 @@ def answer_questions(participation: Participation, step: str, answers: dict[str,
             end_participation(mine, Participation.Outcome.SCREENED_OUT, reason="failed the comprehension check")
             return None
         return left
-    _pass(record)
+    if questions_to_ask(mine, content, step) and step != CHECK:  # others follow from these answers
+        record.save(update_fields=["tries"])
+    else:
+        _pass(record)
     if is_screened_out(questions, answers):
         end_participation(mine, Participation.Outcome.SCREENED_OUT, reason=f"by an answer in {step}")
     return None
@@ -137,6 +151,15 @@ def finish_practice(participation: Participation) -> None:
     _pass(record)
 
 
+def questions_to_ask(participation: Participation, content: Content, step: str) -> tuple[Question, ...]:
+    """The questions of a step that its next form has: a check's are all asked again, the others once and by their conditions."""
+    questions = questions_of(content, step)
+    if step == CHECK or not questions:
+        return questions
+    standing = participation.answers.filter(replaced_at=None).values_list("question", "value")
+    return due_questions(questions, dict(standing))
+
+
 def _store(participation: Participation, step: str, question: str, value: Any) -> None:
     standing = StudyAnswer.objects.filter(participation=participation, question=question, replaced_at=None)
     standing.update(replaced_at=now())
@@ -154,8 +177,9 @@ def begin_judging(participation: Participation) -> Screen | None:
             return None
         if mine.seat is None and mine.guest is not None:
             note_step(mine, JUDGE)
-            pairs = content_of(mine.version).pairs
-            mine.seat = seat_judge(run=run, judge=mine.guest, quota=pairs, gold=content_of(mine.version).gold)
+            content = content_for(mine)
+            pairs = content.pairs
+            mine.seat = seat_judge(run=run, judge=mine.guest, quota=pairs, gold=content.gold)
             if mine.seat.quota != pairs:  # a seat from elsewhere
                 mine.seat.quota = pairs
                 mine.seat.save(update_fields=["quota"])
@@ -207,7 +231,7 @@ def end_participation(participation: Participation, outcome: str, *, reason: str
         ended_at=moment,
         completion_code=new_receipt() if outcome == Participation.Outcome.DONE else None,
     )
-    if outcome in DROPOUTS and mine.seat_id and content_of(mine.version).votes_of_dropouts == "drop":
+    if outcome in DROPOUTS and mine.seat_id and content_for(mine).votes_of_dropouts == "drop":
         seat = Seat.objects.select_related("run").defer("plan", "run__config").get(pk=mine.seat_id)
         if seat.run.frozen_at is None:
             reason = f"{Participation.Outcome(outcome).label.capitalize()}; the study drops such votes."

@@ -18,7 +18,7 @@ from generation.suites.studies.study import Study as Content
 from generation.suites.studies.study_files import parse_study
 from generation.suites.yaml_source import SuiteError
 from judging.gold.pool import fill_pool
-from judging.models import Study, StudyVersion
+from judging.models import Participation, Study, StudyVersion
 from judging.pairs import NAME
 from judging.rules import rules_of
 from judging.studies.practice.pairs import can_practise
@@ -37,6 +37,11 @@ def newest_version(study: Study) -> StudyVersion:
 
 def content_of(version: StudyVersion) -> Content:
     return Content.from_dict(version.content)
+
+
+def content_for(participation: Participation) -> Content:
+    """The study as this participant meets it: the version they began with, in their arm."""
+    return content_of(participation.version).in_arm(participation.arm)
 
 
 def suggested_source(run: Run) -> str:

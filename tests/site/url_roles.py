@@ -166,6 +166,7 @@ ADDRESSES = {
     "ranking:api_sample": Row(TOKEN, NONE, ("@run", "@sample")),
     "ranking:api_picture": Row(TOKEN, NONE, ("@run", "@sample")),
     "ranking:api_studies": Row(TOKEN, NONE, ("@run",)),
+    "ranking:study_dry_run": Row(CURATORS, CURATORS_405, ("@run", "@study")),
     "ranking:api_study": Row(TOKEN, NONE, ("@run", "@study")),
     "ranking:api_models": Row(TOKEN, NONE, ("@run",)),
     "ranking:api_entrants": Row(TOKEN, NONE, ("@run",)),
@@ -264,6 +265,7 @@ ADDRESSES = {
     "judging:retire_check": Row(CURATORS_405, CURATORS_MOVED, ("@run", "@check")),
     "judging:check_picture": Row(CURATORS, CURATORS_405, ("@run", "@check")),
     # studies: a participant is whoever comes by the link
+    "judging:platform_event": Row(NONE, "404 404 404 404 404"),
     "judging:study_door": Row(ALL, ALL.replace("200", "400"), ("@study",)),
     "judging:study_step": Row(ALL.replace("200", "403"), ALL.replace("200", "403"), ("@study",)),
     "judging:practice_picture": Row(ALL.replace("200", "404"), ALL.replace("200", "405"), ("@study", "1", "left")),

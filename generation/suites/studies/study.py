@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from benchsite.lib.frozen import from_json, to_json
@@ -45,6 +45,9 @@ class Question:
     screen_out: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    ask_if: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # asked if each of these questions got one of these answers
     translations: Translations = field(default_factory=dict)
 
     @property
@@ -95,6 +98,17 @@ class Ending:
 
 
 @dataclass(frozen=True)
+class Arm:
+    """A condition that some of the participants meet; what it does not say is as in the study."""
+
+    TEXTS: ClassVar = ("instructions",)
+    name: str
+    instructions: str = ""
+    pairs: int | None = None
+    translations: Translations = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Study:
     """All that a participant meets, in order. What is absent is left out.
 
@@ -120,6 +134,8 @@ class Study:
     votes_of_dropouts: str = "keep"  # or drop
     platform: Platform | None = None
     outcomes: dict[str, Ending] = field(default_factory=dict)
+    arms: tuple[Arm, ...] = ()
+    bonus: float | None = None  # for each who is done, in the platform's currency
     languages: tuple[str, ...] = ()
     translations: Translations = field(default_factory=dict)
 
@@ -131,6 +147,21 @@ class Study:
     def from_dict(cls, data: Mapping[str, Any]) -> Study:
         study: Study = from_json(cls, data)
         return study
+
+    def in_arm(self, name: str) -> Study:
+        """What a participant of that arm meets."""
+        arm = next((arm for arm in self.arms if arm.name == name), None)
+        if arm is None:
+            return self
+        told: dict[str, Any] = {}
+        if arm.instructions:
+            others = {
+                code: {name: text for name, text in texts.items() if name != "instructions"}
+                for code, texts in self.translations.items()
+            }
+            translations = {code: others.get(code, {}) | arm.translations.get(code, {}) for code in self.languages[1:]}
+            told = {"instructions": arm.instructions, "translations": translations}
+        return replace(self, pairs=arm.pairs or self.pairs, **told)
 
     def in_language(self, code: str) -> Study:
         return in_language(self, code)
@@ -154,7 +185,8 @@ class Study:
         """Whether anybody can come to this end at all."""
         needs = {
             "refused": self.consent is not None,
-            "screened_out": self.check is not None or any(question.screen_out for question in self.profile),
+            "screened_out": self.check is not None
+            or any(question.screen_out for question in (*self.profile, *self.closing)),
             "failed_gold": self.gold is not None and self.gold.on_failure == "end",
             "timed_out": self.minutes is not None,
             "study_full": self.places is not None,
@@ -183,11 +215,32 @@ class Study:
             faults.append(
                 "The places are limited and the time is not: whoever leaves would keep a place for good. Add minutes."
             )
-        keys = [
-            question.key for question in (*self.profile, *(self.check.questions if self.check else ()), *self.closing)
-        ]
+        keys = [question.key for question in self.questions]
         faults += [
             f"Two questions have the key “{key}”: exports could not tell them apart."
             for key in sorted({key for key in keys if keys.count(key) > 1})
         ]
+        return [*faults, *self._condition_faults()]
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All of them, in the order in which they are asked."""
+        return (*self.profile, *(self.check.questions if self.check else ()), *self.closing)
+
+    def _condition_faults(self) -> list[str]:
+        """Conditions that no earlier answer can fulfil."""
+        faults, earlier = [], dict[str, Question]()
+        for question in self.questions:
+            for key, options in question.ask_if.items():
+                if key not in earlier or not earlier[key].options:
+                    faults.append(f"“{question.key}” is asked by “{key}”, which is no earlier question with options.")
+                    continue
+                faults += [
+                    f"“{question.key}” is asked if “{key}” is “{option}”, which is not among its options."
+                    for option in options
+                    if option not in earlier[key].options
+                ]
+            earlier[question.key] = question
+        if self.check and any(question.ask_if for question in self.check.questions):
+            faults.append("A check asks all of its questions of everybody: delete ask_if there.")
         return faults

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from benchsite.lib.languages import LANGUAGES
 from generation.suites import yaml_fields as read
+from generation.suites.studies.faults import Faults, Languages, StudyFaultsError
 from generation.suites.studies.gold import read_gold
 from generation.suites.studies.practice import read_practice
-from generation.suites.studies.study import KINDS, OUTCOMES, Check, Consent, Ending, Platform, Question, Study
-from generation.suites.studies.texts import in_languages, languages_in
+from generation.suites.studies.study import KINDS, OUTCOMES, Arm, Check, Consent, Ending, Platform, Question, Study
+from generation.suites.studies.texts import languages_in
 from generation.suites.yaml_source import Node, SuiteError, parse_yaml
 
-T = TypeVar("T")
-Languages = tuple[str, ...]
 PLATFORMS = {
     "prolific": Platform(
         "Prolific",
@@ -29,73 +27,22 @@ PLATFORMS = {
 }
 KEYS = (
     *("name", "title", "pairs", "welcome", "ask_name", "consent", "profile", "check", "instructions", "closing"),
-    *("places", "minutes", "votes_of_dropouts", "practice", "gold", "platform", "outcomes", "languages"),
+    *(
+        "places",
+        "minutes",
+        "votes_of_dropouts",
+        "practice",
+        "gold",
+        "platform",
+        "outcomes",
+        "languages",
+        "bonus",
+        "arms",
+    ),
 )
 PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 CODE = re.compile(r"[A-Za-z0-9_-]{0,40}")
 ADDRESS = re.compile(r"https://[^\s\"'<>]{1,300}")
-
-
-class StudyFaultsError(ValueError):
-    """Everything that is wrong with a study's YAML, each with its line and key."""
-
-    def __init__(self, faults: list[SuiteError]) -> None:
-        self.faults = faults
-        super().__init__("\n".join(map(str, faults)))
-
-
-class _Faults:
-    """Reads on after a fault, and keeps each. Texts are read in the study's languages."""
-
-    def __init__(self, languages: Languages = ()) -> None:
-        self.faults: list[SuiteError] = []
-        self.languages = languages
-
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        try:
-            yield
-        except SuiteError as fault:
-            self.faults.append(fault)
-        except StudyFaultsError as inner:
-            self.faults += inner.faults
-
-    def fields(self, node: Node, allowed: tuple[str, ...], required: tuple[str, ...] = ()) -> dict[str, Node]:
-        """The known keys of a mapping; unknown and missing ones are faults."""
-        with self.kept():
-            read.having(node, ())
-        if not isinstance(node.value, dict):
-            return {}
-        for name, child in node.value.items():
-            if name not in allowed:
-                self.faults.append(
-                    child.error(f"unknown key {name[:60]!r}", read.nearest(name, allowed), reason="unknown_key")
-                )
-        with self.kept():
-            read.having(node, required)
-        return {name: child for name, child in node.value.items() if name in allowed}
-
-    def value(self, fields: Mapping[str, Node], name: str, reader: Callable[[Node], T], default: Any) -> Any:
-        with self.kept():
-            return read.optional(fields, name, reader, default)
-        return default
-
-    def texts(self, fields: Mapping[str, Node], **readers: Callable[[Node], Any]) -> dict[str, Any]:
-        """These fields in the first language, and under `translations` what there is in the others."""
-        values: dict[str, Any] = {}
-        translations: dict[str, dict[str, Any]] = {}
-        for name, reader in readers.items():
-            read_all = partial(in_languages, languages=self.languages, reader=reader)
-            for code, text in self.value(fields, name, read_all, {}).items():
-                if code in ("", *self.languages[:1]):
-                    values[name] = text
-                elif text:
-                    translations.setdefault(code, {})[name] = list(text) if isinstance(text, tuple) else text
-        return values | {"translations": translations}
-
-    def end(self) -> None:
-        if self.faults:
-            raise StudyFaultsError(self.faults)
 
 
 def parse_study(text: str) -> Study:
@@ -116,7 +63,7 @@ def read_study(node: Node) -> Study:
 
 
 def _study(node: Node) -> Study:
-    faults = _Faults()
+    faults = Faults()
     fields = faults.fields(node, KEYS, ("name",))
     languages = faults.languages = faults.value(fields, "languages", _languages, ()) or languages_in(node)
 
@@ -132,6 +79,8 @@ def _study(node: Node) -> Study:
         "minutes": faults.value(fields, "minutes", lambda child: read.integer(child, 1, 60 * 24 * 60), None),
         "practice": faults.value(fields, "practice", read_practice, None),
         "gold": faults.value(fields, "gold", read_gold, None),
+        "arms": faults.value(fields, "arms", lambda child: _arms(child, languages), ()),
+        "bonus": faults.value(fields, "bonus", lambda child: read.number(child, 0.01, 10_000), None),
         "platform": faults.value(fields, "platform", _platform, None),
         "outcomes": faults.value(fields, "outcomes", lambda child: _outcomes(child, languages), {}),
         "languages": languages,
@@ -156,7 +105,7 @@ def _languages(node: Node) -> Languages:
 
 
 def _consent(node: Node, languages: Languages) -> Consent:
-    faults = _Faults(languages)
+    faults = Faults(languages)
     fields = faults.fields(node, ("version", "text", "statements"), ("version", "text"))
     consent = Consent(
         version=faults.value(fields, "version", lambda child: read.line(child, limit=40), ""),
@@ -171,7 +120,7 @@ def _lines(node: Node) -> tuple[str, ...]:
 
 
 def _check(node: Node, languages: Languages) -> Check:
-    faults = _Faults(languages)
+    faults = Faults(languages)
     fields = faults.fields(node, ("questions", "tries", "text"), ("questions",))
     questions = faults.value(fields, "questions", lambda child: _questions(child, languages), ())
     for number, question in enumerate(questions):
@@ -190,7 +139,7 @@ def _check(node: Node, languages: Languages) -> Check:
 
 
 def _questions(node: Node, languages: Languages) -> tuple[Question, ...]:
-    faults, questions = _Faults(), []
+    faults, questions = Faults(), []
     nodes = read.items(node, most=50)
     for child in nodes:
         with faults.kept():
@@ -201,8 +150,8 @@ def _questions(node: Node, languages: Languages) -> tuple[Question, ...]:
 
 
 def _question(node: Node, languages: Languages) -> Question:
-    faults = _Faults(languages)
-    keys = ("key", "text", "kind", "options", "required", "low", "high", "help", "screen_out", "answers")
+    faults = Faults(languages)
+    keys = ("key", "text", "kind", "options", "required", "low", "high", "help", "screen_out", "answers", "ask_if")
     fields = faults.fields(node, keys, ("key", "text"))
     kind = faults.value(fields, "kind", lambda child: read.choice(child, KINDS, "kind"), "choice")
     line = partial(read.line, limit=500)
@@ -226,6 +175,7 @@ def _question(node: Node, languages: Languages) -> Question:
         high=bound("high"),
         screen_out=faults.value(fields, "screen_out", among, ()),
         answers=faults.value(fields, "answers", among, ()),
+        ask_if=faults.value(fields, "ask_if", _condition, {}),
         **texts,
     )
     if question.low is not None and question.high is not None and question.low > question.high:
@@ -234,11 +184,44 @@ def _question(node: Node, languages: Languages) -> Question:
     return question
 
 
+def _arms(node: Node, languages: Languages) -> tuple[Arm, ...]:
+    faults, arms, nodes = Faults(), list[Arm](), read.items(node, least=2, most=20)
+    for child in nodes:
+        with faults.kept():
+            arms.append(_arm(child, languages))
+    faults.end()
+    read.unique(nodes, [arm.name for arm in arms], "arm")
+    return tuple(arms)
+
+
+def _arm(node: Node, languages: Languages) -> Arm:
+    faults = Faults(languages)
+    fields = faults.fields(node, ("name", "instructions", "pairs"), ("name",))
+    arm = Arm(
+        name=faults.value(fields, "name", read.key, ""),
+        pairs=faults.value(fields, "pairs", lambda child: read.integer(child, 1, 5000), None),
+        **faults.texts(fields, instructions=lambda child: read.text(child).strip()),
+    )
+    faults.end()
+    return arm
+
+
+def _condition(node: Node) -> dict[str, list[str]]:
+    """Keys of earlier questions, each with the answers (or the one answer) that this question is asked after."""
+    children = read.having(node, ())
+    return {
+        read.key(replace(child, value=key)): list(
+            _lines(child) if isinstance(child.value, list) else (read.line(child),)
+        )
+        for key, child in children.items()
+    }
+
+
 def _platform(node: Node) -> Platform:
     """A platform by its name, or the names of its parameters."""
     if isinstance(node.value, str):
         return PLATFORMS[read.choice(node, PLATFORMS, "platform")]
-    faults = _Faults()
+    faults = Faults()
     fields = faults.fields(node, ("name", "id", "others", "return_url"), ("name", "id"))
 
     def parameters(child: Node) -> tuple[str, ...]:
@@ -255,7 +238,7 @@ def _platform(node: Node) -> Platform:
 
 
 def _outcomes(node: Node, languages: Languages) -> dict[str, Ending]:
-    faults = _Faults()
+    faults = Faults()
     fields = faults.fields(node, tuple(OUTCOMES))
     endings = {
         name: ending
@@ -267,7 +250,7 @@ def _outcomes(node: Node, languages: Languages) -> dict[str, Ending]:
 
 
 def _ending(node: Node, languages: Languages) -> Ending | None:
-    faults = _Faults(languages)
+    faults = Faults(languages)
     fields = faults.fields(node, ("text", "code"))
     ending = Ending(
         **faults.texts(fields, text=_blank),

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from generation.suites.studies.study_files import StudyFaultsError, parse_study
+from generation.suites.studies.faults import StudyFaultsError
+from generation.suites.studies.study_files import parse_study
 from judging.models import Study
 from judging.studies.writing import content_of, newest_version, study_faults
 

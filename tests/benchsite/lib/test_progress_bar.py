@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[3]
 QUICK = {"cancel_run", "pause_run", "resume_run", "retry_failed", "first_logins", "suites", "doctor", "sweep", "work"}
 QUICK |= {"plan_study", "close_calls", "migrate", "describe_model", "check_study", "export_study", "model_judge"}
 QUICK |= {"emergency_login", "link_login", "reset_second_factor"}
+QUICK |= {"dry_run_study", "poll_platform"}
 
 
 def still():

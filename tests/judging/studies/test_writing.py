@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from django.core.management import CommandError, call_command
 
-from generation.suites.studies.study_files import StudyFaultsError, parse_study
+from generation.suites.studies.faults import StudyFaultsError
+from generation.suites.studies.study_files import parse_study
 from judging.models import Participation, Study, StudyVersion
 from judging.studies.writing import EXAMPLE, source_of
 from tests.judging.make import make_run
