@@ -7,7 +7,6 @@ from django.urls import path
 from generation.protocols import ranking_modules
 from ranking.api.site import api_urls
 from ranking.views import differences as difference_views
-from ranking.views import dry_runs
 from ranking.views import files as file_views
 from ranking.views import frontier as frontier_views
 from ranking.views import gallery as gallery_views
@@ -40,7 +39,7 @@ run_urls = [  # /runs/<code>/
 urlpatterns = [
     *(route for urls in ranking_modules("urls") for route in urls.urlpatterns),
     path("plan/", planning_views.plan, name="plan"),
-    path("runs/<slug:code>/dry-run/<slug:study>/", dry_runs.study_dry_run, name="study_dry_run"),
+    path("runs/<slug:code>/dry-run/<slug:study>/", planning_views.study_dry_run, name="study_dry_run"),
     path("analysts/", token_views.tokens, name="tokens"),
     path("analysts/<slug:code>/revoke/", token_views.revoke, name="revoke_token"),
     path("runs/<slug:code>/webhooks/", webhook_views.webhooks, name="webhooks"),

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from judging.models import Study
-from ranking.views.dry_runs import DryRunForm, play_study, usual_crowd
+from ranking.views.planning import DryRunForm, play_study, usual_crowd
 
 
 class Command(BaseCommand):
