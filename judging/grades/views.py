@@ -15,6 +15,7 @@ from generation.models import Run
 from generation.pictures import picture_response
 from generation.runs.errors import RunError
 from judging.curating.runs import decide_item
+from judging.grades import NAME
 from judging.grades import pages as grade_pages
 from judging.grades.grading import grade_sample, report_item, undo_grade
 from judging.grades.sheets import next_item, open_sheet, own_item, rubric_of, showable
@@ -28,7 +29,7 @@ def _seat(request: UserRequest, code: str) -> Seat:
     """The judge's own seat in a run that is graded; a run without one is as good as none. A study's guest does not grade."""
     seats = Seat.objects.select_related("run", "sheet").defer("run__config")
     seat = get_object_or_404(seats, run__code=code, judge=request.user, participation=None)
-    if "rubric" not in seat.run.protocols:
+    if NAME not in seat.run.protocols:
         raise Http404
     return seat
 
@@ -197,7 +198,7 @@ def overview(request: UserRequest, code: str) -> HttpResponse:
 
 def _graded_run(code: str) -> Run:
     run = get_object_or_404(Run.objects.defer("config"), code=code)
-    if "rubric" not in run.protocols:
+    if NAME not in run.protocols:
         raise Http404
     return run
 
