@@ -1,4 +1,4 @@
-"""Deliveries on their way: claimed by a conditional UPDATE, signed, sent, and sent again for up to three days."""
+"""Deliveries on their way: claimed by a conditional UPDATE, signed, sent, and sent again for a day and a half."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from generation.queue import enqueue_if_idle
 from ranking.models import Delivery, Webhook
 from ranking.webhooks.addresses import AddressError, checked_url, resolved
 from ranking.webhooks.news import plan_deliveries
-from ranking.webhooks.subscriptions import disable_webhook, secret_of
+from ranking.webhooks.subscriptions import disable_webhook, signing_key
 
 log = structlog.get_logger(__name__)
-FIRST_WAIT = 60  # seconds; it doubles, so that the last try comes after almost three days
+FIRST_WAIT = 60  # seconds; it doubles, so that the last try comes after 34 hours
 MOST_TRIES = 12
 DEADLINE = 5.0  # seconds in all: a byte a second must not hold a worker
 SLICE = 30.0  # seconds that one job sends, so that fits need not wait long for the worker
@@ -86,14 +86,14 @@ def body_of(delivery: Delivery) -> bytes:
 
 
 def signed_headers(delivery: Delivery, body: bytes, *, at: int) -> dict[str, str]:
-    """As standardwebhooks.com has it: HMAC-SHA256 over id, time and body."""
+    """By the Standard Webhooks specification: HMAC-SHA256 over id, time and body."""
     text = f"{delivery.code}.{at}.".encode() + body
-    key = hmac.new(secret_of(delivery.webhook).encode(), text, hashlib.sha256).digest()
+    signature = hmac.new(signing_key(delivery.webhook), text, hashlib.sha256).digest()
     return {
         "Content-Type": "application/json",
         "Webhook-Id": delivery.code,
         "Webhook-Timestamp": str(at),
-        "Webhook-Signature": f"v1,{base64.b64encode(key).decode()}",
+        "Webhook-Signature": f"v1,{base64.b64encode(signature).decode()}",
         "User-Agent": "Benchsite-Webhooks/1",
     }
 

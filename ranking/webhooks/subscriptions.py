@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Collection
 
 from django.contrib.auth.models import User
@@ -18,9 +19,14 @@ MOST = 10  # of a run
 KINDS = {"run": "drawing and judging of the run", "votes": "milestones of votes", "fits": "new leaderboards"}
 
 
-def secret_of(webhook: Webhook) -> str:
+def signing_key(webhook: Webhook) -> bytes:
     """What signs its deliveries. Made from the site's key, so that no copy of the database holds it."""
-    return "whsec_" + salted_hmac("ranking.webhooks", webhook.code, algorithm="sha256").hexdigest()
+    return salted_hmac("ranking.webhooks", webhook.code, algorithm="sha256").digest()
+
+
+def secret_of(webhook: Webhook) -> str:
+    """The signing key as receivers are given it by the Standard Webhooks specification."""
+    return "whsec_" + base64.b64encode(signing_key(webhook)).decode()
 
 
 @transaction.atomic
