@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import jwt
 import requests
@@ -19,6 +19,7 @@ from django.utils.crypto import constant_time_compare
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 
 from accounts.problems import LoginProblemError
+from benchsite.lib.hosts import is_https_or_local
 
 TIMEOUT_SECONDS = 5
 KEPT_SECONDS = 600  # a discovery document
@@ -26,7 +27,6 @@ LEEWAY_SECONDS = 60  # that clocks may differ by
 REQUIRED = ["exp", "iat", "iss", "aud", "sub"]
 # Signatures by a key pair only: none, and HMAC with a key that others may know, are refused whatever the token says.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 _kept: dict[str, tuple[float, Provider]] = {}
 
@@ -74,20 +74,12 @@ def _provider(document: Any, issuer: str) -> Provider:
         raise LoginProblemError("misconfigured", "The discovery document names another issuer than OIDC_ISSUER.")
     names = ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint", "end_session_endpoint"]
     endpoints = {name: document[name] for name in names if document.get(name)}
-    if wrong := [name for name, url in endpoints.items() if not is_safe_address(url)]:
+    if wrong := [name for name, url in endpoints.items() if not (isinstance(url, str) and is_https_or_local(url))]:
         raise LoginProblemError("misconfigured", f"Not https: {', '.join(wrong)}.")
     if missing := [name for name in names[:3] if name not in endpoints]:
         raise LoginProblemError("misconfigured", f"The discovery document lacks {', '.join(missing)}.")
     methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     return Provider(issuer, basic_auth="client_secret_post" not in methods, **endpoints)
-
-
-def is_safe_address(url: object) -> bool:
-    """https, or plain http on this machine."""
-    if not isinstance(url, str):
-        return False
-    parts = urlsplit(url)
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
 
 
 class TokenReader(OIDCAuthenticationBackend):

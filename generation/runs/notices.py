@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from urllib.parse import urlsplit
 
 import httpx
 import structlog
@@ -17,7 +16,7 @@ from django.core.mail import EmailMessage
 from django.db.models import Exists, F, OuterRef
 from django.utils.timezone import now
 
-from benchsite.lib.hosts import is_loopback
+from benchsite.lib.hosts import is_https_or_local
 from benchsite.lib.text import visible
 from generation.models import Event, Notice, Run, Sample
 
@@ -117,7 +116,6 @@ def _send_webhook(event: Event) -> None:
 
 
 def checked_webhook(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
+    if not is_https_or_local(url):
         raise ImproperlyConfigured("NOTIFY_WEBHOOK must be an https address, or one on this machine.")
     return url

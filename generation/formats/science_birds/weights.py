@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 
-from benchsite.lib.hosts import is_loopback
+from benchsite.lib.hosts import is_https_or_local
 from generation.formats.base import BackendMissing, Progress
 from generation.formats.science_birds.similarity import FETCHED, LETTERS
 
@@ -87,8 +87,7 @@ def fetch_weights(
 
 
 def _checked(address: str) -> str:
-    parts = urlsplit(address)
-    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
+    if not is_https_or_local(address):
         raise FetchError(f"{address} is not an https address.")
     return address.rstrip("/")
 
