@@ -102,5 +102,5 @@ def feedback_on(answer: GoldAnswer) -> str:
         return ""
     verdict = verdict_of(answer.choice)
     if verdict == "passed":
-        return _("That pair was a check, and you answered it right.")
-    return _("That pair was a check: one of its drawings is clearly the better one. Please look closely.")
+        return _("That pair was an attention check, and you answered it right.")
+    return _("That pair was an attention check: one of its drawings is clearly the better one. Please look closely.")

@@ -30,7 +30,9 @@ def rule_for(run: Run) -> Gold | None:
 
 def refuse_names(run: Run) -> None:
     if rules_of(run.code).judging.reveal == "after_vote":
-        raise RunError("This run shows names after each vote, which would tell judges which pairs are checks.")
+        raise RunError(
+            "This run shows names after each vote, which would tell judges which pairs are attention checks."
+        )
 
 
 @transaction.atomic
@@ -55,8 +57,8 @@ def fill_pool(run: Run, *, by: User | None) -> None:
         make_gold(run=run, count=missing, by=by)
     if not pool_of(run):
         raise RunError(
-            "No check can be made of this run's drawings: they are too few or too small to damage, or their format has no "
-            "way to. Choose pairs yourself on the page Checks."
+            "No attention check can be made of this run's drawings: they are too few or too small to damage, or their format has no "
+            "way to. Choose pairs yourself on the page Attention checks."
         )
 
 
@@ -118,7 +120,7 @@ def choose_gold(*, run: Run, better: str, worse: str, by: User | None, reason: s
         with transaction.atomic():
             gold = GoldPair.objects.create(run=run, prompt_id=good.prompt_id, better=good, worse=bad, made_by=by)
     except IntegrityError:
-        raise RunError("These two drawings are a check already.") from None
+        raise RunError("These two drawings are an attention check already.") from None
     Event.objects.create(run=run, actor=by, verb=Event.Verb.MAKE_GOLD, subject=str(gold), reason=reason)
     return gold
 

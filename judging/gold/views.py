@@ -32,10 +32,14 @@ EXAMPLES = (3, 5, 10)  # checks answered, for the sentence about who fails
 
 class RuleForm(forms.Form):
     every = forms.IntegerField(
-        label="One check in every", min_value=2, max_value=1000, initial=5, help_text="pairs, at a random place"
+        label="One attention check in every",
+        min_value=2,
+        max_value=1000,
+        initial=5,
+        help_text="pairs, at a random place",
     )
     on_failure = forms.ChoiceField(
-        label="When somebody has failed", choices=[(key, words.capitalize()) for key, words in ON_FAILURE.items()]
+        label="When a judge fails", choices=[(key, words.capitalize()) for key, words in ON_FAILURE.items()]
     )
     allowed = forms.IntegerField(
         label="Wrong answers allowed",
@@ -44,7 +48,7 @@ class RuleForm(forms.Form):
         required=False,
         help_text="Leave it empty to decide by likelihood.",
     )
-    feedback = forms.BooleanField(label="Tell the judge after each check", required=False)
+    feedback = forms.BooleanField(label="Tell the judge after each attention check", required=False)
 
 
 class ChoiceForm(forms.Form):

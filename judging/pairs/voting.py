@@ -123,7 +123,10 @@ def _cast_before(matchup: Matchup, waiting: list[Matchup], ballot: Ballot, known
     if vote.outcome != ballot.outcome:
         raise RefusedError(
             "recorded",
-            _("You voted otherwise on that pair before; this vote was not counted. Undo it to vote again."),
+            _(
+                "You already voted differently on that pair, so this vote was not counted. To change it, undo your "
+                "earlier vote."
+            ),
         )
     is_open = matchup.run.judging_state == Run.Judging.OPEN
     screen = present_line(matchup.seat, waiting, known) if is_open else Screen(matchup.seat, None, None)

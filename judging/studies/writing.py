@@ -114,7 +114,9 @@ def study_faults(study: Study) -> list[str]:
     content = content_of(newest_version(study))
     faults = content.faults()
     if content.gold and rules_of(study.run.code).judging.reveal == "after_vote":
-        faults.append("The run shows names after each vote, which would tell which pairs are checks: leave gold out.")
+        faults.append(
+            "The run shows names after each vote, which would tell which pairs are attention checks: leave gold out."
+        )
     if content.practice and not can_practise(study.run):
         faults.append("No drawing of this run can be damaged, so there is nothing to practise on: leave practice out.")
     if study.run.judging_state != Run.Judging.OPEN:

@@ -123,7 +123,7 @@ def reset_link(request: UserRequest, code: str, pk: int) -> HttpResponse:
     """A link for a judge who lost the password; staff are helped by a superuser in the admin, not here."""
     judge = get_object_or_404(User, seats__run__code=code, seats__pk=pk, is_staff=False, is_superuser=False)
     if not settings.LOCAL_PASSWORDS:
-        messages.error(request, f"Nobody has a password here: {judge} logs in with {settings.OIDC_NAME}.")
+        messages.error(request, f"This site does not use passwords: {judge} logs in with {settings.OIDC_NAME}.")
         return redirect("judging:overview", code)
     link = request.build_absolute_uri(make_reset_link(judge=judge, run=_run(code), by=request.user))
     return render(request, "judging/reset_link.html", {"link": link, "judge": judge, "code": code})

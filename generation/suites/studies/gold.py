@@ -9,7 +9,7 @@ from generation.suites.yaml_source import Node
 
 ON_FAILURE = {
     "flag": "curators see it",
-    "weight_0": "the votes count for nothing",
+    "weight_0": "their votes are not counted",
     "end": "the judge's part ends",
 }
 

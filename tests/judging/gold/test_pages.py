@@ -128,7 +128,7 @@ def test_a_participant_who_passes_is_told_of_all_pairs_and_done_with_the_quota()
         body = guest.client.post("/judge/vote/", {"code": matchup.code, "outcome": honest(matchup)}, headers=JSON)
         sentences.append(body.json()["said"])
 
-    assert sentences.count("That pair was a check, and you answered it right.") == 3
+    assert sentences.count("That pair was an attention check, and you answered it right.") == 3
     assert len(sentences) == 12
     assert "You ended: done." in guest.page()
 
@@ -146,10 +146,10 @@ def test_a_curator_sets_the_rule_looks_at_pairs_removes_one_and_sees_who_failed(
 
     assert rule_for(run).every == 4
     text = client.get(page).text
-    assert "One check in every 4 pairs" in text
+    assert "One attention check in every 4 pairs" in text
     assert reverse("judging:retire_check", args=[run.code, removed.code]) not in text
     assert '<span class="tag warn">failed</span>' in text
-    assert "failed\n      checks" in client.get(reverse("judging:overview", args=[run.code])).text
+    assert "failed\n      attention checks" in client.get(reverse("judging:overview", args=[run.code])).text
     client.post(reverse("judging:set_checks", args=[run.code]), {"none": "yes"})
     assert rule_for(run) is None
 
@@ -191,5 +191,5 @@ def test_a_run_whose_drawings_cannot_be_damaged_says_so(client, curator):
         reverse("judging:set_checks", args=[run.code]), {"every": 4, "on_failure": "flag"}, follow=True
     )
 
-    assert "No check can be made of this run" in refused.text
+    assert "No attention check can be made of this run" in refused.text
     assert rule_for(run) is None

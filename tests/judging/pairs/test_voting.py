@@ -86,7 +86,7 @@ def test_another_choice_on_a_voted_pair_says_that_it_is_recorded(clock):
     code = take_seat(seat.pk).current.code
     clock.vote(seat, "tie", code)
 
-    with pytest.raises(RefusedError, match="You voted otherwise") as refused:
+    with pytest.raises(RefusedError, match="You already voted differently") as refused:
         clock.vote(seat, "fail", code)
 
     assert refused.value.code == "recorded"
