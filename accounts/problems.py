@@ -17,7 +17,7 @@ class Problem:
 PROBLEMS = {
     "away": Problem(
         "{name} does not answer",
-        "The login service is away or too slow. Try again in a minute. If it lasts, tell the people who run this site.",
+        "The login service is unavailable or too slow. Try again in a minute. If it lasts, tell the people who run this site.",
         503,
     ),
     "misconfigured": Problem(
@@ -32,18 +32,18 @@ PROBLEMS = {
     ),
     "state": Problem(
         "This login cannot be continued",
-        "It was begun in another browser, was finished already, or took longer than ten minutes. Begin again.",
+        "It was started in another browser, was finished already, or took longer than ten minutes. Start again.",
         400,
     ),
     "clock": Problem(
-        "The clocks differ",
-        "What the login service sent has expired or is not valid yet. Begin again without a pause. If it happens again,"
+        "The login has expired, or a clock is wrong",
+        "What the login service sent has expired or is not valid yet. Start again without a pause. If it happens again,"
         " the clock of this site or of the login service is wrong: tell the people who run this site.",
         400,
     ),
     "token": Problem(
         "What {name} sent cannot be trusted",
-        "It was not meant for this site, or its signature is wrong. Begin again. If it happens again, tell the people"
+        "It was not meant for this site, or its signature is wrong. Start again. If it happens again, tell the people"
         " who run this site.",
         400,
     ),

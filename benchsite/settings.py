@@ -132,7 +132,7 @@ AXES_VERBOSE = False
 AXES_LOCKOUT_TEMPLATE = "judging/locked.html"
 AXES_CLIENT_IP_CALLABLE = "benchsite.addresses.client_address"
 
-# One login for an organisation (OpenID Connect); off until OIDC_ISSUER is set. docs/operations.md explains each of these.
+# Single sign-on (OpenID Connect); off until OIDC_ISSUER is set. docs/operations.md explains each of these.
 OIDC_ISSUER = env_str("OIDC_ISSUER")
 OIDC_CLIENT_ID = env_str("OIDC_CLIENT_ID")
 OIDC_CLIENT_SECRET = env_str("OIDC_CLIENT_SECRET")  # none for a public client: PKCE protects the code

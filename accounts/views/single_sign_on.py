@@ -228,5 +228,5 @@ def unlink(request: UserRequest) -> HttpResponse:
         messages.error(request, "Nothing changed: without a password you could not log in any more.")
     else:
         unlink_identity(identity, by=request.user)
-        messages.success(request, f"{settings.OIDC_NAME} opens this account no longer.")
+        messages.success(request, f"You can no longer log in with {settings.OIDC_NAME}.")
     return redirect("password_change")

@@ -22,7 +22,7 @@ THIN_SPACE = "\u202f"  # does not break
 
 @register.simple_tag
 def login_provider() -> str:
-    """What the button for one login says; empty where none is set up."""
+    """What the button for single sign-on says; empty where none is set up."""
     return settings.OIDC_NAME if settings.OIDC_ISSUER else ""
 
 

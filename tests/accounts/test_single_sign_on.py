@@ -1,4 +1,4 @@
-"""One login for an organisation, against a provider that runs here and really signs: who gets in, as whom, and who does not."""
+"""Single sign-on, against a provider that runs here and really signs: who gets in, as whom, and who does not."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def says(**claims):
         (says(nonce=None), "cannot be trusted", 400),
         (says(exp=None), "cannot be trusted", 400),
         (says(sub=""), "cannot be trusted", 400),
-        (says(exp=time.time() - 3600), "clocks differ", 400),
-        (says(iat=time.time() + 3600), "clocks differ", 400),
+        (says(exp=time.time() - 3600), "has expired, or a clock is wrong", 400),
+        (says(iat=time.time() + 3600), "has expired, or a clock is wrong", 400),
         (says(email_verified=False), "is not verified", 403),
         (says(email="dora@lab.example.evil.example"), "not among those", 403),
         (lambda provider: setattr(provider, "refuses", True), "did not let you in", 403),

@@ -209,7 +209,7 @@ ADDRESSES = {
     "renew_recovery_codes": Row(CURATORS_405, CURATORS_MOVED),
     "turn_off_two_factor": Row(CURATORS_405, CURATORS_MOVED),
     "own_token": Row(MEMBERS.replace("200", "403"), MEMBERS.replace("200", "403")),  # of analysts
-    # one login for an organisation: nothing where none is set up
+    # single sign-on: nothing where none is set up
     "emergency_login": Row(NOWHERE, NOWHERE),
     "single_sign_on": Row(NOWHERE, NOWHERE),
     "single_sign_on_back": Row(NOWHERE, NOWHERE),

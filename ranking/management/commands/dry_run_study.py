@@ -39,9 +39,11 @@ class Command(BaseCommand):
             raise CommandError("The run has no two drawings of one prompt to compare yet.")
         self.stdout.write(f"{play.started:.0f} start, {play.done:.0f} finish, {play.votes:,.0f} votes (simulated).")
         if play.short:
-            self.stdout.write(f"{play.short:.0f} find no pair left before their quota: ask for fewer pairs.")
+            self.stdout.write(
+                f"{play.short:.0f} would run out of pairs before reaching their quota: ask for fewer pairs."
+            )
         self.stdout.write(f"95% intervals of ratings about {play.width:.0f} points wide.")
         self.stdout.write(f"{100 * play.in_order:.0f}% of pairs of models come out in their true order.")
-        self.stdout.write(f"{play.minutes:.0f} minutes of comparing for each, {play.hours:.1f} hours in all.")
+        self.stdout.write(f"{play.minutes:.0f} minutes of comparing per participant, {play.hours:.1f} hours in all.")
         if play.cost is not None:
             self.stdout.write(f"Pay: {play.cost:,.2f}.")
