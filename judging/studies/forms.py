@@ -32,6 +32,11 @@ class QuestionsForm(forms.Form):
         for question in questions:
             self.fields[question.key] = _field(question)
 
+    @property
+    def asked(self) -> str:
+        """Which questions it has: a form that is sent twice does not answer those that follow."""
+        return " ".join(self.fields)
+
     def answers(self) -> dict[str, Any]:
         """The answers as they are stored; None where an optional question was left out."""
         return {name: None if value in ("", []) else value for name, value in self.cleaned_data.items()}

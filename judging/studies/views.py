@@ -189,6 +189,7 @@ def _step_page(
 def step_context(study: Study, content: Content, here: str, *, form: Any = None) -> dict[str, Any]:
     """What the page of a step shows; the same to a curator who previews it."""
     steps = steps_of(content)
+    form = form or _form(content, here, None)
     return {
         "study": study,
         "content": content,
@@ -197,7 +198,8 @@ def step_context(study: Study, content: Content, here: str, *, form: Any = None)
         "number": steps.index(here) + 1,
         "bars": [number <= steps.index(here) for number in range(len(steps))],
         "total": len(steps),
-        "form": form or _form(content, here, None),
+        "form": form,
+        "asked": form.asked if isinstance(form, QuestionsForm) else "",
     }
 
 
@@ -223,6 +225,8 @@ def _answer(
         return take_practice(request, study, participation) or _go_on(request, study, participation)
     refuses = here == CONSENT and "refuse" in request.POST
     form = None if refuses else _form(content, here, participation, request.POST)
+    if isinstance(form, QuestionsForm) and request.POST.get("asked", form.asked) != form.asked:
+        return redirect("judging:study_step", study.code)
     if form is not None and not form.is_valid():
         return _step_page(request, study, content, here, form=form)
     try:

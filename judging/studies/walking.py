@@ -19,9 +19,11 @@ from judging.models.studies import new_receipt
 from judging.pairs.serving import Screen, take_seat
 from judging.studies.steps import (
     CHECK,
+    CLOSING,
     CONSENT,
     JUDGE,
     PRACTICE,
+    PROFILE,
     due_questions,
     is_right,
     is_screened_out,
@@ -43,12 +45,17 @@ def is_running(participation: Participation) -> bool:
 
 def current_step(participation: Participation) -> str | None:
     """Where the participant is; None behind the last step."""
-    return next_step(content_for(participation), _passed(participation))
+    content = content_for(participation)
+    return next_step(content, _passed(participation, content))
 
 
-def _passed(participation: Participation) -> set[str]:
-    steps = participation.steps.exclude(passed_at=None).values_list("step", flat=True)
-    return {*steps, *([JUDGE] if has_judged(participation) else [])}
+def _passed(participation: Participation, content: Content) -> set[str]:
+    """The steps that were passed, and those whose questions are all answered or not for this participant."""
+    passed = set(participation.steps.exclude(passed_at=None).values_list("step", flat=True))
+    if has_judged(participation):
+        passed.add(JUDGE)
+    asking = [step for step in (PROFILE, CLOSING) if step not in passed and questions_of(content, step)]
+    return passed.union(step for step in asking if not questions_to_ask(participation, content, step))
 
 
 def has_judged(participation: Participation) -> bool:
@@ -109,10 +116,12 @@ def read_on(participation: Participation, step: str) -> None:
 def answer_questions(participation: Participation, step: str, answers: dict[str, Any]) -> int | None:
     """Store the answers and pass the step, or come to an end by them.
 
-    Of a comprehension check that went wrong, how many tries are left.
+    Of a comprehension check that went wrong, how many tries are left. StaleStepError where other questions are due now.
     """
     mine, record, content = _here(participation, step)
     questions = questions_to_ask(mine, content, step)
+    if any(question.key not in answers for question in questions):
+        raise StaleStepError
     for question in questions:
         _store(mine, step, question.key, answers.get(question.key))
     record.tries += 1
@@ -148,6 +157,13 @@ def finish_practice(participation: Participation) -> None:
     _, record, content = _here(participation, PRACTICE)
     if content.practice is None or record.tries < content.practice.pairs:
         raise StaleStepError
+    _pass(record)
+
+
+@transaction.atomic
+def skip_practice(participation: Participation) -> None:
+    """Pass it where the run has no pair to practise on any more."""
+    _, record, _ = _here(participation, PRACTICE)
     _pass(record)
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from judging.models import Study
+from judging.studies import walking
 from judging.studies.writing import study_faults
 from tests.judging.studies.make import Guest, make_study
 
@@ -45,6 +49,37 @@ def test_a_follow_up_question_can_screen_out():
 
     assert "You ended: screened_out." in guest.page()
     assert guest.participation().seat is None
+
+
+@pytest.mark.parametrize("step", ["profile", "closing"])
+def test_a_step_without_a_question_for_somebody_is_passed(step):
+    draws = {"key": "draws", "text": "Do you draw?", "options": ["no", "yes"]}
+    blocks = {"profile": [draws], "closing": [CONDITIONAL[1]]} if step == "closing" else {"profile": [CONDITIONAL[1]]}
+    study = make_study(is_open=False, pairs=1, **blocks)
+    Study.objects.update(state=Study.State.OPEN)
+    guest = Guest(study)
+    guest.enter()
+
+    guest.pass_step("profile", draws="no")
+    guest.judge(1)
+
+    assert "You ended: done." in guest.page()
+    assert guest.participation().outcome == "done"
+
+
+def test_a_form_that_comes_twice_answers_no_question_that_follows():
+    follow_up = CONDITIONAL[1] | {"required": False}
+    guest = Guest(make_study(profile=[CONDITIONAL[0], follow_up]))
+    guest.enter()
+    asked = re.search(r'name="asked" value="([^"]+)"', guest.page())[1]
+
+    for _ in range(2):
+        guest.client.post(guest.here, {"step": "profile", "asked": asked, "q-draws": "yes"})
+    with pytest.raises(walking.StaleStepError):  # validated before the other one was stored
+        walking.answer_questions(guest.participation(), "profile", {"draws": "yes"})
+
+    assert "What with?" in guest.page()
+    assert dict(guest.participation().answers.values_list("question", "value")) == {"draws": "yes"}
 
 
 def test_conditions_that_cannot_be_met_are_faults():
