@@ -38,7 +38,8 @@ COLUMNS = {
 }
 PRACTICE_CHOICES = "better (right) | worse | tie | fail"
 PAYMENT = ("participant_id", "outcome", "platform_status", "code", "pairs", "minutes", "started_at", "ended_at")
-SETTLED = ("APPROVED", "REJECTED", "RETURNED", "SCREENED OUT")  # nothing is left to do on the platform
+UNPAID = ("REJECTED", "RETURNED", "SCREENED OUT")
+SETTLED = ("APPROVED", *UNPAID)  # nothing is left to do on the platform
 
 
 def participant_records(study: Study) -> Iterator[dict[str, Any]]:
@@ -182,8 +183,9 @@ def write_screened_out(study: Study, out: IO[str]) -> None:
 
 
 def write_bonuses(study: Study, out: IO[str]) -> None:
-    """The bonus of each who is done and counts: the amount of the version that they met."""
-    rows = study.participations.filter(outcome=Participation.Outcome.DONE, seat__weight__gt=0).exclude(external_id="")
+    """The bonus of each who is done and counts, here and on the platform: the amount of the version that they met."""
+    rows = study.participations.filter(outcome=Participation.Outcome.DONE, seat__weight__gt=0)
+    rows = rows.exclude(external_id="").exclude(platform_status__in=UNPAID)
     amounts = (
         (row.external_id, content_of(row.version).bonus) for row in rows.select_related("version").order_by("id")
     )

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from judging.models import Study
-from judging.studies.platforms.submissions import PlatformError, poll_study
+from judging.studies.platforms.submissions import poll_study
 
 
 class Command(BaseCommand):
@@ -22,8 +22,13 @@ class Command(BaseCommand):
         rows = Study.objects.filter(code__in=studies) if studies else Study.objects.exclude(state=Study.State.DRAFT)
         if missing := sorted(set(studies) - {row.code for row in rows}):
             raise CommandError(f"There is no study {missing[0]!r}. A study's code is the last part of its link.")
-        try:
-            for study in rows:
-                self.stdout.write(f"{study}: {poll_study(study)} changed.")
-        except PlatformError as error:
-            raise CommandError(str(error)) from None
+        answered, errors = 0, []
+        for study in rows:
+            poll = poll_study(study)
+            answered += poll.answered
+            errors += [f"{study}: {error}" for error in poll.errors]
+            self.stdout.write(f"{study}: {poll.changed} changed.")
+        if errors and not answered:
+            raise CommandError("\n".join(errors))
+        for error in errors:
+            self.stderr.write(error)

@@ -33,7 +33,7 @@ def platform_event(request: HttpRequest) -> HttpResponse:
     if not isinstance(event, dict):
         return JsonResponse({"error": "invalid", "sentence": "The body is not a JSON object."}, status=400)
     if event.get("event_type") == EVENT:
-        names = ("resource_id", "participant_id", "status")
+        names = ("resource_id", "participant_id", "status", "study_id")
         submission = Submission(*(str(event.get(name) or "")[:80] for name in names))
         take_submission(Participation.objects.exclude(parameters={}), submission)
     return JsonResponse({"received": True})

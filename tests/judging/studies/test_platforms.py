@@ -122,6 +122,42 @@ def test_a_platform_that_cannot_be_asked_is_a_clear_error_and_changes_nothing(
     assert states(study) == [("one", "running", "")]
 
 
+def test_an_odd_link_stops_the_polling_of_nobody_else(platform):
+    study = make_study(platform="prolific")
+    for person, study_id in (("one", "..%2F..%2Fusers%2Fme%2F%3F"), ("two", "none"), ("three", "s1")):
+        Guest(study, f"?PROLIFIC_PID={person}&STUDY_ID={study_id}&SESSION_ID=session-{person}").enter()
+    platform["/api/users/me/?/submissions/"] = {"results": [{"id": "session-one", "status": "RETURNED"}]}
+    platform["/api/v1/studies/s1/submissions/"] = {"results": [{"id": "session-three", "status": "RETURNED"}]}
+    out, errors = StringIO(), StringIO()
+
+    call_command("poll_platform", stdout=out, stderr=errors)
+
+    assert out.getvalue() == "Things: 1 changed.\n"
+    assert [outcome for _, outcome, _ in states(study)] == ["running", "running", "returned"]
+    odd, unknown = errors.getvalue().splitlines()
+    assert "'../../users/me/?' in a participant's link is not a study id" in odd
+    assert "answered 404" in unknown
+
+
+def test_a_message_means_the_session_and_else_the_person_in_the_same_study(platform):
+    first = make_study(platform="prolific")
+    second = make_study(platform="prolific")
+    for study, query in ((first, "STUDY_ID=s1&SESSION_ID=a"), (second, "STUDY_ID=s2")):
+        Guest(study, f"?PROLIFIC_PID=one&{query}").enter()
+    message = {"event_type": "submission.status.change", "participant_id": "one", "status": "AWAITING REVIEW"}
+
+    tell(message | {"resource_id": "b", "study_id": "s3"})
+    tell(message | {"resource_id": "b"})
+    tell(message | {"resource_id": "b", "study_id": "s1"})
+    before = states(first) + states(second)
+    tell(message | {"resource_id": "a", "study_id": "s1"})
+    tell(message | {"resource_id": "b", "study_id": "s2", "status": "RETURNED"})
+
+    assert before == [("one", "running", "")] * 2
+    assert states(first) == [("one", "running", "AWAITING REVIEW")]
+    assert states(second) == [("one", "returned", "RETURNED")]
+
+
 def test_a_signed_message_frees_a_place_and_twice_is_once(platform):
     study = make_study(platform="prolific", places=1, minutes=60)
     come(study, "one")
@@ -158,13 +194,15 @@ def test_a_forged_stale_or_meaningless_message_changes_nothing(platform, setting
 def test_lists_to_approve_screen_out_and_bonus_leave_out_what_is_settled(platform, client):
     texts = TEXTS | {"done": {"text": "Thanks.", "code": "GOOD1"}}
     study = make_study(platform="prolific", pairs=1, profile=PROFILE[:1], bonus=0.5, outcomes=texts)
-    for person in ("one", "two"):
+    for person in ("one", "two", "rejected", "returned"):
         guest = come(study, person)
         guest.pass_step("profile", age="18 or older")
         guest.judge(1)
         guest.page()
     come(study, "young").pass_step("profile", age="under 18")
     tell(event("two", "APPROVED"))
+    tell(event("rejected", "REJECTED"))
+    tell(event("returned", "RETURNED"))
     client.force_login(make_curator())
 
     lists = {
