@@ -99,6 +99,9 @@ class Participation(models.Model):
     language = models.CharField(max_length=10, blank=True, help_text="Of the pages, when it was last seen.")
     arm = models.CharField(max_length=60, blank=True, help_text="The condition that the participant is in.")
     platform_status = models.CharField(max_length=20, blank=True, help_text="Of the submission, as the platform says.")
+    practice = models.JSONField(
+        default=dict, blank=True, help_text="Its practice pairs by number, as they were chosen."
+    )
     outcome = models.CharField(max_length=20, choices=Outcome.choices, default=Outcome.RUNNING)
     reason = models.CharField(max_length=300, blank=True)
     consent_version = models.CharField(max_length=40, blank=True)

@@ -25,7 +25,7 @@ from judging.models import Participation, Study
 from judging.studies.figures import participants, study_figures
 from judging.studies.forms import NameForm, ReturnForm, SourceForm
 from judging.studies.languages import spoken
-from judging.studies.practice.views import practice_context
+from judging.studies.practice.views import preview_context
 from judging.studies.privacy import erase_participant
 from judging.studies.records import (
     write_approvals,
@@ -159,7 +159,7 @@ def preview(request: UserRequest, code: str, study: str, place: str) -> HttpResp
         context["form"] = NameForm() if content.ask_name else None
     elif place == PRACTICE:
         template = "studies/practice.html"
-        context |= step_context(shown, content, place) | practice_context(shown, content, shown.code, 1)
+        context |= step_context(shown, content, place) | preview_context(shown, content)
     else:
         template = "studies/step.html"
         context |= step_context(shown, content, place)

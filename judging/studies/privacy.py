@@ -83,6 +83,7 @@ def _erase(participation: Participation, *, by: User | None, reason: str) -> Non
         external_id="",
         erased_id=hashed_id(participation.study.run.code, external) if external else "",
         parameters={},
+        practice={},
         name="",
         consented_at=None,
         consent_version="",

@@ -20,7 +20,7 @@ PAGES = [
     *("base.html", "_links.html", "_field.html", "404.html"),
     *(
         f"studies/{name}.html"
-        for name in ("_frame", "_pairs", "_question", "end", "entry", "own_data", "problem", "step")
+        for name in ("_frame", "_pairs", "_question", "end", "entry", "own_data", "practice", "problem", "step")
     ),
     *(f"judging/{name}.html" for name in ("judge", "_pair", "_keys")),
     *(f"judging/{name}.html" for name in ("join", "join_guest", "join_closed", "login", "locked")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,13 +10,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from benchsite.lib.languages.choosing import language_links
 from generation.models import Sample
 from generation.pictures import picture_response
 from generation.suites.studies.study import Study as Content
 from judging.models import Participation, Study
 from judging.pairs.pages import Shown, Side, fonts_of, scale_of
+from judging.rules import rules_of
 from judging.studies import walking
-from judging.studies.practice.pairs import PracticePair, choice_on, practice_pair
+from judging.studies.practice.pairs import PracticePair, choice_on, own_pair, practice_pair
 from judging.studies.steps import PRACTICE
 from judging.views.judges import PARTICIPATION
 
@@ -30,13 +33,17 @@ def answered(participation: Participation) -> int:
 def practice_page(
     request: HttpRequest, study: Study, participation: Participation, context: dict[str, Any]
 ) -> HttpResponse:
-    """The next pair, or what was right about the last one; a reload shows the same."""
+    """The next pair, or what was right about the last one; a reload shows the same. Without a pair the step is passed."""
     done, total = answered(participation), context["content"].practice.pairs
     asked = request.GET.get("pair", "")
     if asked and (asked != str(done + 1) or done >= total):
         return redirect("judging:study_step", study.code)
     number = done if done and not asked else 1 + done
-    context |= practice_context(study, context["content"], participation.code, number)
+    pair = own_pair(study.run, participation, number)
+    if pair is None:
+        return _skip(study, participation)
+    context |= practice_context(study, context["content"], pair, number)
+    context["languages"] = language_links(request, context["content"].languages)
     if number == done:
         key = f"practice_{number}"
         row = participation.answers.filter(question=key, replaced_at=None).first()
@@ -44,15 +51,26 @@ def practice_page(
     return render(request, "studies/practice.html", context)
 
 
-def practice_context(study: Study, content: Content, key: str, number: int) -> dict[str, Any]:
-    pair = practice_pair(study.run, key, number)
-    if pair is None or content.practice is None:
+def _skip(study: Study, participation: Participation) -> HttpResponse:
+    with suppress(walking.StaleStepError):
+        walking.skip_practice(participation)
+    return redirect("judging:study_step", study.code)
+
+
+def preview_context(study: Study, content: Content) -> dict[str, Any]:
+    """The first pair, as a curator previews it; nothing is stored."""
+    pair = practice_pair(study.run, study.code, 1)
+    if pair is None:
         raise Http404
+    return practice_context(study, content, pair, 1)
+
+
+def practice_context(study: Study, content: Content, pair: PracticePair, number: int) -> dict[str, Any]:
     return {
         "pair": _shown(study, pair),
         "practice": pair,
         "place_in_practice": number,
-        "practice_pairs": content.practice.pairs,
+        "practice_pairs": content.practice.pairs if content.practice else 0,
     }
 
 
@@ -61,7 +79,8 @@ def _shown(study: Study, pair: PracticePair) -> Shown:
     columns, rows = scale_of(pair.left, pair.right) if as_text else (4, 2)
     sides = [Side(side, pair.drawing(side) if as_text else None) for side in ("left", "right")]
     fonts = fonts_of(study.run)[1:2] or ((2, ""),)
-    return Shown("", pair.prompt, "", (sides[0], sides[1]), columns, rows, fonts, faces="one")
+    prompt = rules_of(study.run.code).prompt_text(pair.prompt)
+    return Shown("", prompt, "", (sides[0], sides[1]), columns, rows, fonts, faces="one")
 
 
 def take_practice(request: HttpRequest, study: Study, participation: Participation) -> HttpResponse | None:
@@ -71,13 +90,10 @@ def take_practice(request: HttpRequest, study: Study, participation: Participati
         if "finish" in request.POST:
             walking.finish_practice(participation)
             return None
-        pair = (
-            practice_pair(study.run, participation.code, int(number))
-            if number.isdecimal() and len(number) < 3
-            else None
-        )
-        if pair is not None and outcome in OUTCOMES:
-            walking.answer_practice(participation, number=int(number), choice=choice_on(pair, outcome))
+        if number == str(answered(participation) + 1) and outcome in OUTCOMES:
+            pair = own_pair(study.run, participation, int(number))
+            if pair is not None:
+                walking.answer_practice(participation, number=int(number), choice=choice_on(pair, outcome))
     except walking.StaleStepError:
         pass
     return redirect("judging:study_step", study.code)
@@ -89,13 +105,11 @@ def practice_picture(request: HttpRequest, code: str, number: str, side: str) ->
     """One side of the participant's own pair, or of a curator's preview."""
     study = get_object_or_404(Study.objects.select_related("run").defer("run__config"), code=code)
     mine = study.participations.filter(code=request.session.get(PARTICIPATION, "")).first()
-    if mine is not None and int(number) <= answered(mine) + 1:
-        key = mine.code
+    pair = None
+    if mine is not None and number in mine.practice:
+        pair = own_pair(study.run, mine, int(number))
     elif request.user.is_authenticated and request.user.is_staff:
-        key = study.code
-    else:
-        raise Http404
-    pair = practice_pair(study.run, key, int(number))
+        pair = practice_pair(study.run, study.code, int(number))
     if pair is None:
         raise Http404
     return picture_response(Sample(run=study.run, drawing=pair.drawing(side)))

@@ -13,6 +13,7 @@ from judging.models import Participation
 from judging.studies.records import participant_records
 from judging.studies.writing import content_of, newest_version, source_of
 from tests.benchsite.test_languages import words_in, words_of
+from tests.judging.gold.test_pages import SVG
 from tests.judging.make import make_run
 from tests.judging.studies.make import TEXTS, Guest, make_study
 
@@ -65,7 +66,8 @@ def test_an_arabic_participant_meets_no_word_of_another_language():
     Prompt.objects.update(text="قطة")
     run.title = "رسومات"
     run.save(update_fields=["title"])
-    study = make_study(run, **ARABIC)
+    run.samples.update(drawing=SVG.format(3))
+    study = make_study(run, practice={"pairs": 1}, **ARABIC)
     guest = guest_in(study, "ar")
     pages, sentences = [guest.client.get(guest.door)], []
 
@@ -77,6 +79,10 @@ def test_an_arabic_participant_meets_no_word_of_another_language():
     guest.pass_step("profile", age="18 أو أكثر")
     pages.append(guest.client.get(guest.here))
     guest.pass_step("instructions")
+    pages.append(guest.client.get(guest.here))
+    guest.client.post(guest.here, {"step": "practice", "number": "1", "outcome": "tie"})
+    pages.append(guest.client.get(guest.here))
+    guest.client.post(guest.here, {"step": "practice", "finish": "yes"})
     pages += [guest.client.get(guest.here), guest.pass_step("check", task="أرسم")]
     guest.pass_step("check", task="أقارن")
     pages.append(guest.client.get(f"/judge/{run.code}/"))

@@ -8,7 +8,9 @@ import pytest
 from django.urls import reverse
 
 from judging.models import GoldAnswer, Seat, Vote
-from judging.studies.practice.pairs import practice_pair
+from judging.rules import rules_of
+from judging.studies.practice.pairs import own_pair
+from judging.studies.writing import study_faults
 from tests.judging.gold.make import make_drawn_run
 from tests.judging.gold.test_pages import SVG
 from tests.judging.make import make_run
@@ -29,7 +31,7 @@ def answer(guest, number, outcome):
 
 
 def pair_of(guest, number):
-    return practice_pair(guest.study.run, guest.participation().code, number)
+    return own_pair(guest.study.run, guest.participation(), number)
 
 
 def shown(page):
@@ -99,7 +101,55 @@ def test_pictures_are_for_the_participant_whose_pair_it_is(client):
     def status(browser, number):
         return browser.get(reverse("judging:practice_picture", args=[study.code, number, "left"])).status_code
 
+    assert "Practice: pair 1 of 2" in guest.page()
     assert [status(guest.client, 1), status(guest.client, 2), status(client, 1)] == [200, 404, 404]
+
+
+def test_an_exclusion_changes_the_pair_of_nobody_else_and_no_side():
+    guest = make_guest()
+    before = pair_of(guest, 1)
+    stored = guest.participation().practice["1"]
+    others = guest.study.run.samples.exclude(pk__in=[stored["intact"], stored["spoiled"]])
+
+    others.filter(prompt__position__gt=0).update(excluded_reason="broken")
+    assert pair_of(guest, 1) == before
+    guest.study.run.samples.filter(pk=stored["spoiled"]).update(excluded_reason="broken")
+    others.update(excluded_reason="")
+    after = pair_of(guest, 1)
+
+    assert guest.participation().practice["1"]["spoiled"] != stored["spoiled"]
+    assert (after.better, pair_of(guest, 1)) == (before.better, after)
+
+
+def test_drawings_that_cannot_be_damaged_any_more_end_the_practice(monkeypatch):
+    guest = make_guest()
+    answer(guest, 1, "left")
+
+    def fail(*_, **__):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(type(guest.study.run.drawing_format), "damage", fail)
+    moved = guest.client.get(f"{guest.here}?pair=2", follow=True)
+
+    assert moved.redirect_chain[0][0] == guest.here
+    assert "Compare drawings" in moved.text
+    assert study_faults(guest.study) == [
+        "No drawing of this run can be damaged, so there is nothing to practise on: leave practice out."
+    ]
+
+
+def test_the_prompt_is_in_the_language_of_the_page_which_links_to_the_others():
+    run = make_drawn_run(checks=0)
+    for prompt in run.prompts.all():
+        prompt.facts = {"texts": {"de": "Eine Katze"}}
+        prompt.save(update_fields=["facts"])
+    rules_of.cache_clear()
+    guest = make_guest(run=run, languages=["en", "de"])
+
+    page = guest.client.get(f"{guest.here}?lang=de").text
+
+    assert "Eine Katze" in page
+    assert 'href="?lang=en"' in page
 
 
 def test_a_curator_previews_the_first_pair(client, curator):
