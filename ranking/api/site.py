@@ -12,9 +12,10 @@ from typing import Any, TypeGuard
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, re_path
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.crypto import salted_hmac
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 from ninja import NinjaAPI
 
@@ -83,7 +84,7 @@ def api_urls() -> list[URLPattern]:
         path(f"{PREFIX}openapi.json", openapi, name="api_openapi"),
         path(f"{PREFIX}docs", docs, name="api_docs"),
         *(path(f"{PREFIX}{each.pattern}", finished(*routes[str(each.pattern)]), name=each.name) for each in made),
-        path("api/<path:rest>", nothing, name="api_nothing"),
+        re_path(r"^api/(?P<rest>[\s\S]+)$", nothing, name="api_nothing"),  # line breaks, too
     ]
 
 
@@ -118,6 +119,7 @@ def is_json(response: HttpResponseBase) -> TypeGuard[HttpResponse]:
     return response.status_code == 200 and isinstance(response, HttpResponse) and kind == "application/json"
 
 
+@csrf_exempt  # it changes nothing, and programs get a problem instead of a page
 def nothing(request: HttpRequest, rest: str) -> HttpResponse:
     return problem_response(not_found())
 
