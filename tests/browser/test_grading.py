@@ -76,7 +76,6 @@ def test_the_score_is_hidden_until_asked_for(page, live_server, judge):
     expect(page.locator("#score")).to_have_text("5.60 of 10")
 
 
-@pytest.mark.provokes("net::ERR_INTERNET_DISCONNECTED")
 def test_a_question_mark_opens_the_keys_and_its_ring_is_clear_of_them(page, live_server, judge):
     page.goto(f"{live_server.url}/judge/{judge.run.code}/grades/")
     expect(page.locator("#slide-geometry")).to_be_focused()
@@ -87,6 +86,7 @@ def test_a_question_mark_opens_the_keys_and_its_ring_is_clear_of_them(page, live
     assert ring_overlap(page, "#keys-box") <= 0
 
 
+@pytest.mark.provokes("net::ERR_INTERNET_DISCONNECTED")
 def test_grades_wait_for_the_connection(page, live_server, judge):
     page.goto(f"{live_server.url}/judge/{judge.run.code}/grades/")
     page.context.set_offline(True)

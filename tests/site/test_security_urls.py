@@ -14,7 +14,7 @@ from tests.site.url_roles import ADDRESSES, ROLES, Row, patterns
 from tests.site.url_world import address, admin_rows, fill, make_world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
-NO_TOKEN = ("ranking:api_openapi", "ranking:api_docs", "ranking:api_nothing")
+NO_TOKEN = ("ranking:api_openapi", "ranking:api_docs")
 SITE = {name: row for name, row in ADDRESSES.items() if not name.startswith("admin:")}
 SIGNED = {"judging:platform_event"}  # by the platform's own secret: see tests/judging/studies/test_platforms.py
 COOKIED = {
@@ -41,7 +41,7 @@ def answer(client: Client, method: str, url: str, data: dict) -> str:
     """The status, or `login`; whatever the request did, to rows and to the session's cookie, is taken back."""
     cookies = client.cookies.output(header="", sep=";")
     with transaction.atomic():
-        response = getattr(client, method)(url, data) if method == "post" else client.get(url)
+        response = client.post(url, data) if method == "post" else getattr(client, method)(url)
         if response.streaming:
             b"".join(response.streaming_content)
         transaction.set_rollback(True)
@@ -117,4 +117,16 @@ def test_every_post_needs_its_token(world):
 
     assert accepted == []
     exempt = {name for name, view in patterns() if getattr(view, "csrf_exempt", False)}
-    assert exempt <= SITE.keys() - COOKIED.keys(), "which no cookie opens, as their rows say"
+    assert exempt <= SITE.keys() - COOKIED.keys()
+    opened = {name for name in exempt - SIGNED if not set(SITE[name].post.split()) <= {"401", "404", "405"}}
+    assert opened == set(), "no cookie opens what needs no form's token"
+
+
+def test_no_cookie_deletes(world):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world["users"]["superuser"])
+    removals = ("ranking:api_revoke_invitation", "ranking:api_disable_webhook")
+
+    answers = [answer(client, "delete", address(name, SITE[name], world), {}) for name in removals]
+
+    assert answers == ["401", "401"]
