@@ -186,7 +186,7 @@ def test_two_tabs_show_the_same_pair_and_count_it_once(page, judge_url, seat):
     ready(other)
     other.keyboard.press("d")
 
-    expect(other.locator("#notice")).to_contain_text("You voted “left is better” on that pair")
+    expect(other.locator("#notice")).to_contain_text("You already voted differently on that pair")
     expect(other.locator("#said")).to_have_text("Voted left on the last pair.")
     expect(other.locator(".pair")).to_have_attribute("data-code", on_screen(page))
     assert Vote.objects.get().outcome == "left"
@@ -379,7 +379,7 @@ def test_keys_work_on_other_keyboards(page, judge_url, seat, key, code, shift, o
 
 def test_the_line_below_says_what_happened_and_which_vote_undo_takes_back(page, judge_url, seat):
     page.goto(judge_url)
-    said, back = page.locator("#said"), page.get_by_role("button", name="Undo the last answer")
+    said, back = page.locator("#said"), page.get_by_role("button", name="Undo (the last answer)")
     expect(said).to_be_empty()
     press(page, "a")
     expect(said).to_have_text("Voted left on the last pair.")
@@ -468,7 +468,7 @@ def test_with_every_box_open_and_a_vote_to_undo_no_rule_is_broken(page, judge_ur
 
     assert page.locator("details[open]").count() == 3
     assert axe() == []
-    names = ["Left drawing, font 1", "Right drawing, font 3"]
+    names = ["Left drawing, Courier", "Right drawing, Fira"]
     assert all(page.get_by_role("img", name=name, exact=True).count() == 1 for name in names)
     assert page.get_by_role("status").filter(has_text="Voted left on the last pair.").count() == 1
 

@@ -55,7 +55,8 @@ def test_a_stacked_page_says_top_where_the_server_says_left(page, judge_url):
     other.set_viewport_size({"width": 390, "height": 844})
     other.keyboard.press("d")
 
-    expect(other.locator("#notice")).to_contain_text("You voted “top is better” on that pair")
+    expect(other.locator("#notice")).to_contain_text("You already voted differently on that pair")
+    expect(other.locator("#said")).to_have_text("Voted top on the last pair.")
 
 
 def test_space_skips_once_after_a_click_and_presses_a_button_chosen_by_keyboard(page, judge_url):
@@ -225,7 +226,7 @@ def test_without_script_a_pair_can_be_skipped_and_taken_up_again(browser, judge_
     screen.get_by_role("button", name="Skip").click()
     expect(screen.locator("#said")).to_have_text("Skipped the last pair.")
     assert skipped() == [before]
-    screen.get_by_role("button", name="Undo the last answer").click()
+    screen.get_by_role("button", name="Undo (the last answer)").click()
 
     expect(screen.locator(".pair")).to_have_attribute("data-code", before)
     plain.close()

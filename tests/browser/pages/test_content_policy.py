@@ -26,6 +26,7 @@ pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 
 # Not pages: pictures, downloads, and what only machines ask.
 NO_PAGE = (
+    "api_openapi",
     "picture",
     "download",
     "chart",
