@@ -16,7 +16,7 @@ from benchsite.lib.reasons import LONGEST_REASON
 from benchsite.lib.text import clean_text
 from generation.models import Run
 from generation.protocols import Protocol
-from generation.runs.errors import RunError
+from generation.runs.errors import RunError, refuse_frozen
 from judging.disclosure import IMPORTS, NOT_OVER
 
 REASON = "where the votes or grades come from; shown on the leaderboard"
@@ -32,8 +32,11 @@ def import_reason(reason: str) -> str:
 
 
 def refuse_judged(run: Run) -> None:
-    """Nothing is imported into a run that people are judging. The run's row is locked, so that nobody opens it meanwhile."""
-    state = Run.objects.select_for_update(no_key=True).values_list("judging_state", flat=True).get(pk=run.pk)
+    """Nothing is imported into a run that is frozen or that people are judging. Its row is locked, so that nobody freezes or
+    opens it meanwhile."""
+    rows = Run.objects.select_for_update(no_key=True).values_list("frozen_at", "judging_state")
+    run.frozen_at, state = rows.get(pk=run.pk)
+    refuse_frozen(run)
     if state in NOT_OVER and run.judged_by:
         raise RunError(f"People are judging {run}. Close judging first; what is imported then is marked as such.")
 

@@ -23,7 +23,7 @@ from generation.files.sample_lines import Line, read_lines
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.reading.answers import Read, read_answer
 from generation.reading.measuring import measured_inline, save_measurements
-from generation.runs.errors import refuse_frozen, refuse_model_judge
+from generation.runs.errors import keep_unfrozen, refuse_frozen, refuse_model_judge
 from generation.runs.expansion import entrant_row
 from generation.runs.loaded import LoadedRun, load_run
 from generation.runs.staleness import mark_stale
@@ -114,6 +114,7 @@ def _import(
     known = set(run.models.values_list("model_id", flat=True))
     joined = sorted({drawing.line.model_id for drawing in unique.values()} - known)
     with transaction.atomic():
+        keep_unfrozen(run)
         _save(run, loaded, unique, read)
         mark_stale(run.pk)
         facts = {"source": clean_text(source)[0], "added": len(unique), "bad": len(bad)}

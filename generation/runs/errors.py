@@ -19,3 +19,9 @@ def refuse_frozen(run: Run) -> None:
     """Every verb that could change a score asks this first."""
     if run.frozen_at is not None:
         raise RunError(f"{run} is frozen: its leaderboard is final. Thaw it first.")
+
+
+def keep_unfrozen(run: Run) -> None:
+    """Asked again before writing: the run may have been frozen since it was read. Nobody freezes it until this commits."""
+    run.frozen_at = Run.objects.select_for_update(no_key=True).values_list("frozen_at", flat=True).get(pk=run.pk)
+    refuse_frozen(run)

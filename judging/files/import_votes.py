@@ -17,7 +17,6 @@ from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from generation.formats import DEFAULT_FORMAT
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
-from generation.runs.errors import refuse_frozen
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Category, Generation, ModelEntry, PromptEntry, Suite
 from judging.files.vote_files import Mapped, read_vote_lines
@@ -47,7 +46,6 @@ def import_votes(
 ) -> tuple[Run, int]:
     """Import a file into a run, or into a new one made of the names in it. The same file never counts twice in a run."""
     if run is not None:
-        refuse_frozen(run)
         refuse_judged(run)
     reason = import_reason(reason)
     lines, convention = read_vote_lines(path, mapped=mapped, progress=progress)

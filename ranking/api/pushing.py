@@ -13,7 +13,7 @@ from django.db import transaction
 from benchsite.lib.file_errors import BadLine, BadLines
 from generation.files.sample_lines import SampleRow, read_rows
 from generation.models import Event, Run
-from generation.runs.errors import RunError, refuse_frozen
+from generation.runs.errors import RunError
 from generation.runs.staleness import mark_stale
 from judging.files.import_votes import BATCH, store_votes
 from judging.files.vote_lines import VoteLine, vote_line
@@ -33,7 +33,6 @@ def push_votes(stream: Iterable[bytes], *, run: Run, reason: str, by: User | Non
 
     The run's row stays locked until the end, so the same votes pushed twice at once are stored once.
     """
-    refuse_frozen(run)
     refuse_judged(run)
     if NAME not in run.protocols:
         raise RunError(f"{run} is not judged by pairs, so it has no votes.")

@@ -16,7 +16,6 @@ from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from benchsite.lib.times import parse_stored_time
 from generation.models import Event, Run
-from generation.runs.errors import refuse_frozen
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Suite
 from judging.models import Grade, Seat
@@ -34,7 +33,6 @@ def import_grades(*, path: Path, run: Run, reason: str, by: User | None = None, 
     A judge of the file gets a seat without an account; only in the run that the file came from a seat of that name is the same
     judge. A grade that stands already is passed over, and one that contradicts it is refused.
     """
-    refuse_frozen(run)
     refuse_judged(run)
     reason = import_reason(reason)
     suite = Suite.from_dict(run.config)

@@ -306,6 +306,18 @@ def test_a_frozen_run_takes_no_drawings():
     assert not run.samples.exists()
 
 
+def test_a_run_that_is_frozen_while_the_file_is_read_takes_no_drawings():
+    run = empty_run()
+
+    def freeze(done, total):
+        Run.objects.filter(pk=run.pk).update(frozen_at=now())
+
+    with pytest.raises(RunError, match="is frozen"):
+        import_samples(file_of(line()), run=run, progress=freeze)
+
+    assert not run.samples.exists()
+
+
 def test_a_refused_file_leaves_no_new_run(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"".join(file_of(line(prompt_text="nobody asked this"))))

@@ -9,8 +9,10 @@ import pytest
 from django.utils.timezone import now
 
 from generation.models import Event, Run
+from generation.runs.errors import RunError
 from judging.models import Vote
 from ranking.api.bodies import MOST_LINES
+from ranking.api.pushing import push_votes
 from ranking.models import AnalystToken, PushedVote
 from ranking.tokens import create_token
 from tests.judging.make import make_curator
@@ -130,6 +132,13 @@ def test_a_vote_is_never_edited_by_its_id(run, token_of, send):
 
     assert status == 422 and "under a new id" in problem["detail"]
     assert list(Vote.objects.filter(pushed__run=run).values_list("outcome", flat=True)) == ["left"]
+
+
+def test_no_vote_is_pushed_into_a_run_that_was_frozen_since_it_was_read(run):
+    Run.objects.filter(pk=run.pk).update(frozen_at=now())
+
+    with pytest.raises(RunError, match="is frozen"):
+        push_votes([lines(*votes_of(run)).encode()], run=run, reason="x", by=None)
 
 
 @pytest.mark.parametrize("state", ["open", "paused"])
