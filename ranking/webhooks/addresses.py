@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import socket
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
 LONGEST = 500
-NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))  # lead to whichever IPv4 address they hold
 
 
 class AddressError(ValueError):
@@ -48,9 +47,11 @@ def resolved(parts: SplitResult) -> str:
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
     if isinstance(address, IPv6Address):
-        if any(address in network for network in NAT64):
-            return False
         teredo = address.teredo[1] if address.teredo else None
         if inner := address.ipv4_mapped or address.sixtofour or teredo:
             return is_public(inner)
+        # Not global, whatever Python says: the old private fec0::/10, and what is reserved, which has the ways of writing an IPv4
+        # address inside (compatible, translated, NAT64).
+        if address.is_site_local or address.is_reserved:
+            return False
     return address.is_global and not address.is_multicast

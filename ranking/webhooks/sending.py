@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from urllib.parse import SplitResult
 
@@ -103,9 +104,8 @@ def _post(delivery: Delivery) -> tuple[int | None, str]:
     body = body_of(delivery)
     try:
         parts = checked_url(delivery.webhook.url)
-        address = resolved(parts)
         headers = signed_headers(delivery, body, at=int(time.time()))
-        status = asyncio.run(asyncio.wait_for(_status(parts, address, body, headers), DEADLINE))
+        status = asyncio.run(asyncio.wait_for(_status(parts, body, headers), DEADLINE))
     except AddressError as error:
         return None, str(error)
     except TimeoutError:
@@ -115,11 +115,12 @@ def _post(delivery: Delivery) -> tuple[int | None, str]:
     return status, "" if 200 <= status < 300 else f"The address answered with status {status}."
 
 
-async def _status(parts: SplitResult, address: str, body: bytes, headers: dict[str, str]) -> int:
+async def _status(parts: SplitResult, body: bytes, headers: dict[str, str]) -> int:
     """The very address that was checked is connected to; the certificate must still be the host's.
 
     The body of the answer is not read, and no redirect followed.
     """
+    address = await _address(parts)
     host = f"[{address}]" if ":" in address else address
     url = parts._replace(netloc=f"{host}:{parts.port}" if parts.port else host).geturl()
     headers = headers | {"Host": parts.netloc}
@@ -129,3 +130,12 @@ async def _status(parts: SplitResult, address: str, body: bytes, headers: dict[s
         client.stream("POST", url, content=body, headers=headers, extensions=extensions) as response,
     ):
         return response.status_code
+
+
+async def _address(parts: SplitResult) -> str:
+    """Looked up in a thread that nobody waits for beyond the deadline; the event loop would wait for one of its own."""
+    executor = ThreadPoolExecutor(1)
+    try:
+        return await asyncio.get_running_loop().run_in_executor(executor, resolved, parts)
+    finally:
+        executor.shutdown(wait=False)

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import json
+import threading
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
@@ -176,6 +177,7 @@ def test_nothing_is_told_while_people_judge_that_could_name_anybody(run, receive
             "224.0.0.1",
         ),
         *("::1", "fe80::1", "fc00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "::"),
+        *("fec0::1", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b:1::7f00:1"),
     ],
 )
 def test_no_private_address_is_connected_to(address):
@@ -209,6 +211,19 @@ def test_a_name_that_leads_home_is_refused_when_it_is_connected_to(run):
 
     assert send_deliveries() == 0
     assert "private" in Delivery.objects.get().error
+
+
+def test_a_name_that_is_looked_up_for_too_long_holds_no_worker(run, monkeypatch):
+    answered = threading.Event()
+    monkeypatch.setattr(sending, "DEADLINE", 0.05)
+    monkeypatch.setattr(sending, "resolved", lambda parts: answered.wait(60))
+    create_webhook(run=run, url="https://example.org/", kinds=["run"], by=None)
+    pause_run(run)
+    plan_deliveries()
+
+    assert send_deliveries() == 0 and not answered.is_set()
+    answered.set()
+    assert "No answer within" in Delivery.objects.get().error
 
 
 def test_curators_create_and_disable_it_on_its_page_and_by_the_api(run, client):
