@@ -10,6 +10,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from accounts.forms import AdminLoginForm
 from benchsite.sessions import SECOND_FACTOR
 
 
@@ -21,4 +22,5 @@ def replace_admin_login() -> None:
             return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
         return usual(request, extra_context)
 
+    site.login_form = AdminLoginForm
     site.login = login  # type: ignore[method-assign]

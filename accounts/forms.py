@@ -3,6 +3,27 @@
 from __future__ import annotations
 
 from django import forms
+from django.conf import settings
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import AbstractBaseUser, User
+
+from benchsite.sessions import has_provider_roles
+
+
+class LoginForm(AuthenticationForm):
+    """Name and password. Whoever has a role from the provider logs in there, so that it can take the role back."""
+
+    def confirm_login_allowed(self, user: AbstractBaseUser) -> None:
+        super().confirm_login_allowed(user)
+        if User.objects.filter(has_provider_roles(), pk=user.pk).exists():
+            raise forms.ValidationError(
+                f"This account has its role from {settings.OIDC_NAME}. Log in with {settings.OIDC_NAME}."
+            )
+
+
+class AdminLoginForm(AdminAuthenticationForm, LoginForm):
+    """The same on the admin's own page."""
 
 
 class LinkForm(forms.Form):

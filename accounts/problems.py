@@ -69,10 +69,15 @@ PROBLEMS = {
     ),
 }
 
+# What somebody who tries things out would meet, in a session that began a login; not what no visitor can help, nor what a
+# picture on another site could ask for in a visitor's name.
+COUNTED = ("token", "refused")
+
 
 class LoginProblemError(Exception):
-    """Carries a key of PROBLEMS, and what the log should say."""
+    """Carries a key of PROBLEMS, what the log should say, and whether it counts like a wrong password."""
 
-    def __init__(self, key: str, detail: str = "") -> None:
+    def __init__(self, key: str, detail: str = "", *, counts: bool = False) -> None:
         super().__init__(f"{key}: {detail}" if detail else key)
         self.key, self.detail = key, detail
+        self.counts = counts or key in COUNTED

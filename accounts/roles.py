@@ -6,17 +6,18 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import Group, User
+from django.db.models import Q
 
 from accounts.models import Identity
 from benchsite.operations.accounts import CURATORS, curators
 from generation.models import Event, Run
-from judging.curating.invitations import KNOWING
+from judging.curating.invitations import ANALYSTS, FORMER_ANALYSTS, FORMER_CURATORS, KNOWING
 from judging.curating.runs import weigh_judge
 from ranking.models import AnalystToken
 from ranking.tokens import revoke_token
 
-ANALYSTS, FORMER_CURATORS = KNOWING
 PRIVILEGES = ("admin", "curator", "analyst")
+STAFF = {"admin", "curator"}
 
 
 def roles_of(claims: dict[str, Any]) -> set[str]:
@@ -51,16 +52,21 @@ def give_roles(identity: Identity, roles: set[str]) -> None:
         _set(user, role, True)
     for role in lost:
         _set(user, role, False)
-    user.is_staff = user.is_superuser or has_role(user, "curator")
+    if STAFF & (gained | lost):
+        user.is_staff = user.is_superuser or has_role(user, "curator")
     user.save(update_fields=["is_staff", "is_superuser"])
     identity.roles = sorted(given - lost | gained)
     identity.save(update_fields=["roles"])
     for verb, changed in ((Event.Verb.GIVE_ROLE, gained), (Event.Verb.TAKE_ROLE, lost)):
         for role in sorted(changed):
             Event.objects.create(actor=user, verb=verb, subject=f"{user}: {role}", reason="said by the login provider")
+    if "analyst" in lost:
+        _join(user, FORMER_ANALYSTS)
     if was_staff and not user.is_staff:
-        user.groups.add(Group.objects.get_or_create(name=FORMER_CURATORS)[0])
+        _join(user, FORMER_CURATORS)
         _set_seats_aside(user, KNOWING[FORMER_CURATORS])
+    if lost:
+        _revoke_tokens(user)
     if "analyst" in gained and not user.is_staff:
         _set_seats_aside(user, KNOWING[ANALYSTS])
 
@@ -71,9 +77,22 @@ def _set(user: User, role: str, on: bool) -> None:
         return
     group = curators() if role == "curator" else Group.objects.get_or_create(name=ANALYSTS)[0]
     (user.groups.add if on else user.groups.remove)(group)
-    if role == "analyst" and not on:
-        for token in AnalystToken.objects.filter(created_by=user, label=own_label(user), revoked_at=None):
-            revoke_token(token, by=user)
+
+
+def _join(user: User, group: str) -> None:
+    user.groups.add(Group.objects.get_or_create(name=group)[0])
+
+
+def _revoke_tokens(user: User) -> None:
+    """Those that need what the account no longer is: an analyst's own one, and all that a curator made."""
+    tokens = AnalystToken.objects.filter(created_by=user, revoked_at=None)
+    own = Q(label=own_label(user), role=AnalystToken.Role.READ)
+    if has_role(user, "analyst"):
+        tokens = tokens.exclude(own)
+    if user.is_staff:
+        tokens = tokens.filter(own)
+    for token in tokens:
+        revoke_token(token, by=user)
 
 
 def _set_seats_aside(user: User, reason: str) -> None:

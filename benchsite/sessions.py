@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -12,7 +13,7 @@ from django.contrib.auth.middleware import AuthenticationMiddleware as Base
 from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
-from django.db.models import QuerySet, Subquery
+from django.db.models import Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 from django.utils.functional import SimpleLazyObject
@@ -56,7 +57,9 @@ class SessionStore(db.SessionStore):
         if row is None or row.expire_date <= now():
             self.account = self._session_key = None
             return {}
-        return dict(_decoded(row.session_data))
+        # What is remembered is shared: a list or an object that a view changes must be its own.
+        values = _decoded(row.session_data).items()
+        return {name: value if isinstance(value, str) else copy.deepcopy(value) for name, value in values}
 
     @classmethod
     def get_model_class(cls) -> type[Session]:
@@ -89,12 +92,20 @@ class AuthenticationMiddleware(Base):
 def _account(request: HttpRequest) -> User | AnonymousUser:
     """Who is logged in; nobody while a second factor is due."""
     user = session_account(request)
-    return user if not user.is_staff or _has_passed(request) else AnonymousUser()
+    return user if not user.is_staff or _has_passed(request, user) else AnonymousUser()
 
 
-def _has_passed(request: HttpRequest) -> bool:
+def _has_passed(request: HttpRequest, user: User | AnonymousUser) -> bool:
+    """A session of a password alone may be older than the second factor, or than the role: what the account has now counts."""
     state = request.session.get(SECOND_FACTOR)
-    return state == "passed" or (state is None and not settings.REQUIRE_TOTP)
+    if state is not None or settings.REQUIRE_TOTP:
+        return state == "passed"
+    return not User.objects.filter(Q(authenticator__isnull=False) | has_provider_roles(), pk=user.pk).exists()
+
+
+def has_provider_roles() -> Q:
+    """Accounts whose roles the login provider gave: they log in there, so that it can take them back."""
+    return Q(identities__issuer=settings.OIDC_ISSUER, identities__roles__0__isnull=False)
 
 
 def session_account(request: HttpRequest) -> User | AnonymousUser:

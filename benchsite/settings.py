@@ -142,6 +142,7 @@ OIDC_GROUPS_CLAIM = env_str("OIDC_GROUPS_CLAIM", "groups")
 OIDC_ROLES = env_roles("OIDC_ROLES")
 OIDC_DOMAINS = env_list("OIDC_DOMAINS", [])
 OIDC_SESSION_HOURS = env_int("OIDC_SESSION_HOURS", 12)
+OIDC_TOKEN_DAYS = env_int("OIDC_TOKEN_DAYS", 7)
 LOCAL_PASSWORDS = env_bool("LOCAL_PASSWORDS", True)
 REQUIRE_TOTP = env_bool("REQUIRE_TOTP", False)  # of curators and superusers who log in with a password
 refuse_half_a_login(OIDC_ISSUER, OIDC_CLIENT_ID, LOCAL_PASSWORDS)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Case, F, Q, Value, When
 from django.utils.timezone import now
 
 from generation.models import Event, Run
+from judging.curating.invitations import ANALYSTS
 from ranking.models import AnalystToken
 
 PREFIX = "bench_"
 PER_MINUTE = 120
+USUAL_DAYS = 90
 
 
 def _digest(token: str) -> str:
@@ -61,6 +64,22 @@ def use_token(token: str) -> AnalystToken | None:
     if tokens.update(requests=count, minute=minute, last_used_at=moment) != 1:
         return None
     return tokens.select_related("created_by").first()
+
+
+def is_backed(token: AnalystToken) -> bool:
+    """Whether whoever created it is still what it needs: an analyst may read, a curator all.
+
+    Roles that the login provider gave count for a while after a login there. A token without a creator stands by itself.
+    """
+    creator = token.created_by
+    if creator is None:
+        return True
+    reads = token.role == AnalystToken.Role.READ
+    if not creator.is_active or not (creator.is_staff or (reads and creator.groups.filter(name=ANALYSTS).exists())):
+        return False
+    since = now() - timedelta(days=settings.OIDC_TOKEN_DAYS)
+    given = creator.identities.exclude(roles=[])
+    return not given.filter(Q(last_login_at=None) | Q(last_login_at__lt=since)).exists()
 
 
 def seconds_to_wait(token: AnalystToken) -> int:

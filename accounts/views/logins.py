@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.emergency import user_of
-from accounts.forms import EmergencyForm
+from accounts.forms import EmergencyForm, LoginForm
 from accounts.provider import logout_address
 from accounts.roles import has_role
 from accounts.second_factor import is_due, pass_session
@@ -32,6 +32,7 @@ class LoginView(auth.LoginView):
     """Logging in leads to the work, unless it was asked for on the way to another page."""
 
     template_name = "judging/login.html"
+    authentication_form = LoginForm
     redirect_authenticated_user = True
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

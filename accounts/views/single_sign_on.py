@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from functools import wraps
 from typing import Any, cast
 
@@ -20,6 +22,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve, reverse
 from django.utils.decorators import method_decorator
+from django.utils.timezone import now
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from mozilla_django_oidc.views import OIDCAuthenticationRequestView
@@ -48,7 +51,7 @@ ARRIVAL, LINKING, ID_TOKEN = "sso_arrival", "sso_linking", "sso_id_token"
 
 
 def single_sign_on(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """404 without a provider; a login that does not work gets a page that says why, and is counted like a wrong password."""
+    """404 without a provider; a login that does not work gets a page that says why."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
@@ -65,11 +68,17 @@ def single_sign_on(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
 def _explain(request: HttpRequest, error: LoginProblemError) -> HttpResponse:
     problem = PROBLEMS[error.key]
     log.warning("single_sign_on_failed", problem=error.key, detail=error.detail)
-    name = f"single sign-on {request.session.session_key or ''}"[:40]
-    user_login_failed.send(sender=__name__, credentials={"username": name}, request=request)
+    if error.counts:
+        user_login_failed.send(sender=__name__, credentials=_credentials(request), request=request)
     words = {part: text.format(name=settings.OIDC_NAME) for part, text in vars(problem).items() if part != "status"}
     context = {**words, "key": error.key}
     return render(request, "accounts/problem.html", context, status=problem.status)
+
+
+def _credentials(request: HttpRequest) -> dict[str, str]:
+    """The name under which a session's attempts are counted; nobody can make the session's key of it."""
+    digest = hashlib.sha256((request.session.session_key or "").encode()).hexdigest()
+    return {"username": f"single sign-on {digest[:24]}"}
 
 
 @method_decorator([never_cache, single_sign_on], name="dispatch")
@@ -98,9 +107,7 @@ class StartView(OIDCAuthenticationRequestView):
 @require_safe
 def back(request: HttpRequest) -> HttpResponse:
     """From the provider, with a code or with a refusal."""
-    if not AxesProxyHandler.is_allowed(
-        request, {"username": f"single sign-on {request.session.session_key or ''}"[:40]}
-    ):
+    if not AxesProxyHandler.is_allowed(request, _credentials(request)):
         return render(request, "judging/locked.html", status=429)
     begun = _take_state(request)
     if request.GET.get("error"):
@@ -124,10 +131,11 @@ def back(request: HttpRequest) -> HttpResponse:
 def _take_state(request: HttpRequest) -> dict[str, str]:
     """What this session remembers of the login that is coming back; each is taken once, and within ten minutes."""
     states = request.session.get("oidc_states", {})
+    tried = "oidc_states" in request.session
     begun = states.pop(request.GET.get("state", ""), None)
     request.session.modified = True
     if not begun or time.time() - begun["added_on"] > MINUTES_10:
-        raise LoginProblemError("state")
+        raise LoginProblemError("state", counts=tried)
     return cast(dict[str, str], begun)
 
 
@@ -152,7 +160,8 @@ def _let_in(request: HttpRequest, user: User) -> HttpResponse:
         request.session.pop(name, None)
     request.session[ID_TOKEN] = id_token
     pass_session(request)
-    request.session.set_expiry(settings.OIDC_SESSION_HOURS * 3600)
+    # A moment, not a length: that would begin anew whenever something is kept in the session.
+    request.session.set_expiry(now() + timedelta(hours=settings.OIDC_SESSION_HOURS))
     log.info("single_sign_on", user=user.pk)
     response = redirect(target or ("generation:runs" if user.is_staff else "judging:home"))
     remember_browser(request, response, user)

@@ -18,9 +18,11 @@ from judging.models import Invitation, Participation, Seat
 from judging.rules import rules_of
 
 # Groups of people who could know names without being curators now: what they judge counts only if a curator says so.
+ANALYSTS, FORMER_ANALYSTS, FORMER_CURATORS = "analysts", "former analysts", "former curators"
 KNOWING = {
-    "analysts": "reads names as an analyst",
-    "former curators": "was a curator, and could have seen names",
+    ANALYSTS: "reads names as an analyst",
+    FORMER_ANALYSTS: "was an analyst, and could have read names",
+    FORMER_CURATORS: "was a curator, and could have seen names",
 }
 
 

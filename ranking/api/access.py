@@ -13,13 +13,17 @@ from generation.models.runs import RunQuerySet
 from judging.disclosure import drawings_are_open
 from ranking.api.problems import Problem, no_token, not_found
 from ranking.models import AnalystToken
-from ranking.tokens import seconds_to_wait, use_token
+from ranking.tokens import is_backed, seconds_to_wait, use_token
 
 ROLES: list[str] = [
     AnalystToken.Role.READ,
     AnalystToken.Role.PUSH,
     AnalystToken.Role.CURATE,
 ]  # each may what those before may
+UNBACKED = (
+    "Whoever created this token is no curator or analyst any more, or has not logged in at the login provider for too"
+    " long. Ask them to log in, or a curator for another token."
+)
 
 
 class ApiRequest(HttpRequest):
@@ -36,6 +40,8 @@ class Token(HttpBearer):
         admitted = use_token(token.strip())
         if admitted is None:
             raise no_token()
+        if not is_backed(admitted):
+            raise Problem(403, "role", UNBACKED)
         if wait := seconds_to_wait(admitted):
             raise Problem(429, "limit", f"Too many requests; try again in {wait} seconds.", Retry_After=str(wait))
         return admitted
@@ -63,11 +69,11 @@ def open_run(request: ApiRequest, code: str) -> Run:
 
 
 def actor_of(request: ApiRequest, role: AnalystToken.Role) -> User:
-    """The curator in whose name the token writes: its role must allow it, and the curator must still be one."""
+    """The curator in whose name the token writes: its role must allow it, and somebody must have created it."""
     token = request.auth
     if ROLES.index(token.role) < ROLES.index(role):
         raise Problem(403, "role", f"This token may {token.get_role_display()}. Create one that may {role.label}.")
     curator = token.created_by
-    if curator is None or not (curator.is_active and curator.is_staff):
-        raise Problem(403, "role", "Whoever created this token is no curator any more. Ask a curator for another.")
+    if curator is None:
+        raise Problem(403, "role", "Nobody stands for this token, so it cannot write. Ask a curator for another.")
     return curator

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from benchsite.lib.access import UserRequest, curator_required
 from generation.models import Run
 from ranking.models import AnalystToken
-from ranking.tokens import create_token, revoke_token
+from ranking.tokens import USUAL_DAYS, create_token, revoke_token
 
-USUAL_DAYS, MOST_DAYS = 90, 366
+MOST_DAYS = 366
 
 
 class TokenForm(forms.Form):

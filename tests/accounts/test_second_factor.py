@@ -66,6 +66,20 @@ def test_it_works_from_the_picture_to_the_next_login(client, carol, clock):
     assert not any(code in str(list(RecoveryCode.objects.values())) for code in codes)
 
 
+def test_a_session_from_before_it_was_on_is_nobody(client, carol, clock):
+    thief = Client()
+    give_password(thief)
+    give_password(client)
+    assert thief.get("/runs/").status_code == 200
+    page = client.get("/account/two-factor/")
+    secret = re.search(r"<code>([A-Z2-7]{32})</code>", page.text)[1]
+
+    client.post("/account/two-factor/", {"code": pyotp.TOTP(secret).now()})
+
+    assert (client.get("/runs/").status_code, thief.get("/runs/").status_code) == (200, 302)
+    assert thief.get("/account/two-factor/").status_code == 302
+
+
 def test_the_admin_is_behind_it_too(client, carol, clock):
     turn_on(carol)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -11,6 +12,7 @@ from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils.timezone import now
 
 from accounts.models import Authenticator, Identity
 from benchsite.operations.accounts import make_curator
@@ -18,6 +20,7 @@ from generation.models import Event
 from judging.curating.invitations import create_invitations
 from judging.models import Seat
 from ranking.models import AnalystToken
+from ranking.tokens import create_token
 from tests.accounts.oidc_provider import Provider, key
 from tests.judging import make
 
@@ -55,6 +58,9 @@ def test_it_works_from_the_button_to_the_work_and_the_session_is_as_after_a_pass
     assert (dora.username, dora.email, dora.is_staff, dora.has_usable_password()) == ("dora", "", False, False)
     assert Identity.objects.get().subject == "dora-17"
     assert "known-" in str(client.cookies) and 0 < client.session.get_expiry_age() <= 12 * 3600
+    ends = client.session.get_expiry_date()
+    client.get("/login/provider/")
+    assert client.session.get_expiry_date() == ends, "what is kept in a session makes it no longer"
     assert Event.objects.filter(verb=Event.Verb.CREATE_ACCOUNT, actor=dora).count() == 1
     log_in(Client())
     assert User.objects.count() == 1, "the same person again"
@@ -123,7 +129,10 @@ def test_what_cannot_be_trusted_lets_nobody_in_and_says_why(client, provider, sp
 
     assert (answer.status_code, words in answer.text) == (status, True)
     assert me(client) is None and User.objects.count() == 0
-    assert AccessAttempt.objects.get().failures_since_start == 1, "counted like a wrong password"
+    counts = words in ("cannot be trusted", "did not let you in")
+    assert AccessAttempt.objects.count() == counts, "counted like a wrong password where somebody tries things out"
+    key = client.session.session_key or "none"
+    assert not AccessAttempt.objects.filter(username__contains=key[:8]).exists()
 
 
 def test_a_provider_that_is_away_is_said_to_be(client, provider):
@@ -132,6 +141,7 @@ def test_a_provider_that_is_away_is_said_to_be(client, provider):
     answer = client.get("/login/provider/")
 
     assert answer.status_code == 503 and "Example Lab does not answer" in answer.text
+    assert not AccessAttempt.objects.exists()
 
 
 def test_a_code_and_a_state_work_once_and_in_their_own_browser(client, provider):
@@ -151,9 +161,20 @@ def test_a_code_and_a_state_work_once_and_in_their_own_browser(client, provider)
 def test_guessing_is_stopped_like_guessing_passwords(client, provider, settings):
     settings.LOGIN_FAILURES_PER_ADDRESS = 3
     for _ in range(3):
-        Client().get("/login/provider/back/?state=x&code=y")
+        guesser = Client()
+        guesser.get("/login/provider/")
+        guesser.get("/login/provider/back/?state=x&code=y")
 
     assert client.get("/login/provider/back/?state=x&code=y").status_code == 429
+
+
+@pytest.mark.parametrize(
+    "page", ["/login/provider/new/", "/login/provider/back/?state=x", "/login/provider/back/?error=x"]
+)
+def test_a_picture_on_another_site_locks_nobody_out(client, provider, page):
+    assert client.get(page).status_code == 400
+
+    assert not AccessAttempt.objects.exists()
 
 
 def test_an_account_is_never_taken_by_its_name_or_address(client, provider):
@@ -246,6 +267,71 @@ def test_roles_that_were_given_here_stay(client, provider, settings):
 
     root.refresh_from_db()
     assert root.is_superuser and me(client) == root
+
+
+def test_a_role_from_the_provider_needs_a_login_there(client, provider, settings):
+    settings.OIDC_ROLES = {"bench-curators": "curator"}
+    provider.claims["groups"] = ["bench-curators"]
+    dora = User.objects.create_user("old-dora", password=PASSWORD)
+    credentials = {"username": "old-dora", "password": PASSWORD}
+    client.post("/login/", credentials)
+    call_command("link_login", "old-dora", "dora-17")
+    there = Client()
+    log_in(there)
+    assert me(there) == dora and there.get("/runs/").status_code == 200
+
+    assert client.get("/runs/").status_code == 302, "a password's session from before the role"
+    for page in ("/login/", "/admin/login/"):
+        other = Client()
+        assert "Log in with Example Lab." in other.post(page, credentials).text and me(other) is None
+
+
+def test_tokens_end_with_the_role_of_whoever_created_them(client, provider, settings):
+    settings.OIDC_ROLES = {"bench-curators": "curator"}
+    provider.claims["groups"] = ["bench-curators"]
+    log_in(client)
+    given = {"by": me(client), "role": "curate", "expires_at": now() + timedelta(days=300)}
+    headers = {"Authorization": f"Bearer {create_token(label='nightly', **given)[1]}"}
+    statuses = []
+    for age in (timedelta(days=6), timedelta(days=8), timedelta(0)):
+        Identity.objects.update(last_login_at=now() - age)
+        statuses.append(Client().get("/api/v1/runs", headers=headers).status_code)
+    assert statuses == [200, 403, 200]
+
+    provider.claims["groups"] = []
+    log_in(client)
+
+    assert Client().get("/api/v1/runs", headers=headers).status_code == 401
+    assert Event.objects.filter(verb=Event.Verb.REVOKE_ANALYST_TOKEN, subject="nightly").count() == 1
+
+
+def test_a_curator_by_the_staff_tick_stays_one_when_the_provider_says_analyst(client, provider, settings):
+    settings.OIDC_ROLES = {"bench-readers": "analyst"}
+    provider.claims["groups"] = ["bench-readers"]
+    User.objects.create_user("old-dora", is_staff=True)
+    call_command("link_login", "old-dora", "dora-17")
+
+    log_in(client)
+    provider.claims["groups"] = []
+    log_in(client)
+
+    assert me(client).is_staff
+
+
+def test_who_was_an_analyst_judges_without_counting(client, provider, settings, no_waiting):
+    settings.OIDC_ROLES = {"bench-readers": "analyst"}
+    provider.claims["groups"] = ["bench-readers"]
+    log_in(client)
+    client.post("/account/token/")
+    assert AnalystToken.objects.get().expires_at < now() + timedelta(days=91)
+    provider.claims["groups"] = []
+    log_in(client)
+    invitation = create_invitations(run=make.make_run(), by=make.make_curator(), count=1, days=7)[0]
+
+    client.post(f"/join/{invitation.token}/")
+
+    seat = Seat.objects.get()
+    assert (seat.weight, "was an analyst" in seat.excluded_reason) == (0.0, True)
 
 
 def test_who_was_a_curator_judges_without_counting(client, provider, settings, no_waiting):

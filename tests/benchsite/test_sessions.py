@@ -9,6 +9,7 @@ from django.contrib.sessions.models import Session
 from django.urls import reverse
 from django.utils.timezone import now
 
+from benchsite.sessions import SessionStore
 from tests.judging.make import make_run, make_seat
 
 pytestmark = pytest.mark.django_db
@@ -63,3 +64,12 @@ def test_a_session_that_names_another_account_since_is_that_accounts(client, jud
     response = client.get(reverse("judging:home"))
 
     assert response.context["user"] == other
+
+
+def test_what_a_request_changes_inside_a_session_and_does_not_save_is_gone(client, judge):
+    session = client.session
+    session["oidc_states"] = {"a": 1}
+    session.save()
+    SessionStore(session.session_key)["oidc_states"].pop("a")
+
+    assert SessionStore(session.session_key)["oidc_states"] == {"a": 1}

@@ -162,6 +162,17 @@ def test_revoked_token_opens_nothing(ask, run):
     assert ask("/api/v1/runs")[0] == 401
 
 
+@pytest.mark.parametrize("change", [{"is_active": False}, {"is_staff": False}])
+def test_a_token_opens_nothing_once_its_creator_is_no_curator(client, run, change):
+    carol = make_curator()
+    headers = {"Authorization": f"Bearer {create_token(label='hers', by=carol)[1]}"}
+    assert client.get("/api/v1/runs", headers=headers).status_code == 200
+
+    User.objects.filter(pk=carol.pk).update(**change)
+
+    assert client.get("/api/v1/runs", headers=headers).status_code == 403
+
+
 def test_only_the_hash_is_kept_and_use_is_noted(ask, token):
     row = AnalystToken.objects.get()
     assert token not in str(row.__dict__) and row.last_used_at is None and len(row.digest) == 64
