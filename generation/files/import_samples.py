@@ -114,8 +114,8 @@ def _import(
     known = set(run.models.values_list("model_id", flat=True))
     joined = sorted({drawing.line.model_id for drawing in unique.values()} - known)
     with transaction.atomic():
-        keep_unfrozen(run)
         _save(run, loaded, unique, read)
+        keep_unfrozen(run)  # after the samples: workers lock the two in this order
         mark_stale(run.pk)
         facts = {"source": clean_text(source)[0], "added": len(unique), "bad": len(bad)}
         Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_SAMPLES, facts=facts)

@@ -22,6 +22,6 @@ def refuse_frozen(run: Run) -> None:
 
 
 def keep_unfrozen(run: Run) -> None:
-    """Asked again before writing: the run may have been frozen since it was read. Nobody freezes it until this commits."""
+    """Asked again in the transaction that writes: the run may have been frozen since. Nobody freezes it until this commits."""
     run.frozen_at = Run.objects.select_for_update(no_key=True).values_list("frozen_at", flat=True).get(pk=run.pk)
     refuse_frozen(run)
