@@ -6,7 +6,7 @@ from django import forms
 from django.conf import settings
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.models import AbstractBaseUser, User
+from django.contrib.auth.models import User
 
 from benchsite.sessions import has_provider_roles
 
@@ -14,7 +14,7 @@ from benchsite.sessions import has_provider_roles
 class LoginForm(AuthenticationForm):
     """Name and password. Whoever has a role from the provider logs in there, so that it can take the role back."""
 
-    def confirm_login_allowed(self, user: AbstractBaseUser) -> None:
+    def confirm_login_allowed(self, user: User) -> None:
         super().confirm_login_allowed(user)
         if User.objects.filter(has_provider_roles(), pk=user.pk).exists():
             raise forms.ValidationError(

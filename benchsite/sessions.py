@@ -92,10 +92,10 @@ class AuthenticationMiddleware(Base):
 def _account(request: HttpRequest) -> User | AnonymousUser:
     """Who is logged in; nobody while a second factor is due."""
     user = session_account(request)
-    return user if not user.is_staff or _has_passed(request, user) else AnonymousUser()
+    return AnonymousUser() if isinstance(user, User) and user.is_staff and not _has_passed(request, user) else user
 
 
-def _has_passed(request: HttpRequest, user: User | AnonymousUser) -> bool:
+def _has_passed(request: HttpRequest, user: User) -> bool:
     """A session of a password alone may be older than the second factor, or than the role: what the account has now counts."""
     state = request.session.get(SECOND_FACTOR)
     if state is not None or settings.REQUIRE_TOTP:
