@@ -12,6 +12,7 @@ from generation.runs.curating import exclude_samples
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.staleness import mark_stale
 from judging.disclosure import names_were_shown, standings_were_shown
+from judging.gold.answering import blamed_side
 from judging.gold.pool import fill_pool, rule_for
 from judging.grades.sheets import step_sheet
 from judging.models import GradeItem, GradeSheet, Report, Seat
@@ -88,7 +89,7 @@ def decide_report(*, report: Report, exclude: bool, by: User, reason: str = "") 
     Event.objects.create(run=run, actor=by, verb=DECISIONS[decision], subject=str(matchup), reason=reason)
     if exclude:
         sides = {"left": matchup.left_sample_id, "right": matchup.right_sample_id}
-        samples = [pk for side, pk in sides.items() if pk and report.side in (side, Report.Side.BOTH)]
+        samples = [pk for side, pk in sides.items() if pk and blamed_side(report) in (side, Report.Side.BOTH)]
         exclude_samples(Sample.objects.filter(pk__in=samples), by=by, reason=reason)
         refresh_epoch(run)
     return True

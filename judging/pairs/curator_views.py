@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -16,7 +15,7 @@ from generation.protocols import load, protocol_of
 from generation.runs.lifecycle import RunError
 from judging.curating import runs as curating
 from judging.curating.figures import coverage_map, hour_bars, judge_progress, shortfalls, votes_per_hour
-from judging.gold.answering import failed_checks, is_of_damage
+from judging.gold.answering import blamed_side, failed_checks
 from judging.models import Report
 from judging.pairs import NAME
 from judging.pairs.adaptive.figures import pairs_figures
@@ -61,14 +60,18 @@ def _figures(run: Run) -> dict[str, object]:
         "chart": hour_bars(hours),
         "votes": sum(seat.voted for seat, _ in judges),
         "voters": sum(seat.voted > 0 for seat, _ in judges),
-        "reports": [report for report in _reports(run) if not is_of_damage(report)],
+        "reports": _reports(run),
     }
 
 
-def _reports(run: Run) -> QuerySet[Report]:
+def _reports(run: Run) -> list[Report]:
+    """Those about the run's drawings, each with the sides that it is about; what the site damaged itself is nobody's fault."""
     parts = ("prompt", "left_sample", "right_sample", "seat", "gold")
     undecided = Report.objects.filter(matchup__run=run, decided_at=None)
-    return undecided.select_related(*(f"matchup__{name}" for name in parts)).defer("matchup__seat__plan")
+    rows = list(undecided.select_related(*(f"matchup__{name}" for name in parts)).defer("matchup__seat__plan"))
+    for report in rows:
+        report.side = blamed_side(report)
+    return [report for report in rows if report.side]
 
 
 @curator_required

@@ -100,8 +100,8 @@ def vote(request: UserRequest) -> HttpResponse:
     except RefusedError as refused:
         return _refuse(request, refused, STATUS.get(refused.code, 409))
     names = pages.revealed(cast.matchup)
-    undo = cast.matchup.code if names is None else ""
     feedback = feedback_on(cast.vote) if isinstance(cast.vote, GoldAnswer) else ""
+    undo = "" if names or feedback else cast.matchup.code
     if wants_json(request):
         body = pages.screen_json(cast.screen, have=request.POST.get("have", ""), undo=undo)
         said = {"said": feedback, "stacked": ""} if feedback else LastAnswer(outcome=cast.vote.outcome).said()

@@ -17,7 +17,7 @@ from generation.models import Run
 from generation.protocols import PROTOCOLS
 from generation.runs.staleness import AHEAD, mark_stale, mark_stale_after_commit, move_mark
 from judging.disclosure import could_know_names, is_in_public
-from judging.gold.answering import count_answer, make_answer
+from judging.gold.answering import count_answer, is_told, make_answer
 from judging.models import Epoch, GoldAnswer, Kind, Matchup, Report, Vote
 from judging.pairs import NAME
 from judging.pairs.changes import Changes
@@ -204,28 +204,25 @@ def undo_vote(*, judge: User, code: str) -> Undone:
     seat = matchup.seat
     if matchup.state != Matchup.State.VOTED:  # pressed twice, or never voted on
         return Undone(present_line(seat, waiting, known))
+    if matchup.kind == Kind.GOLD and is_told(seat):
+        raise RefusedError("told", _("You were told that this pair was an attention check, so your answer stands."))
     vote, changes = _standing(matchup), Changes(seat, while_open=True)
     if isinstance(vote, GoldAnswer):
         changes.withdraw_answer(vote)
         count_answer(changes, vote, change=-1)
-        number = _votes_before(vote)
+        # A vote in the check's place would be in every state that was read since.
+        in_public = matchup.run.public_states.filter(protocol=NAME, read_at__gte=vote.answered_at).exists()
     else:
         seat.voted -= 1
         changes.withdraw(vote, judge.pk)
         remove_vote(changes, matchup, vote)
-        number = vote.pk
-    away = NOT_NOW if not is_showable(matchup) else IN_PUBLIC if is_in_public(matchup.run, NAME, number) else ""
+        in_public = is_in_public(matchup.run, NAME, vote.pk)
+    away = NOT_NOW if not is_showable(matchup) else IN_PUBLIC if in_public else ""
     screen = _put_away(changes, matchup, waiting, known) if away else put_back(changes, matchup, waiting)
     changes.apply()
     # In the transaction too: an undo leaves no newer vote by which a lost mark could be noticed.
     mark_stale(matchup.run_id)
     return Undone(screen, put_away=away)
-
-
-def _votes_before(answer: GoldAnswer) -> int:
-    """The newest vote of the run when a check was answered: if that is public, a vote in the check's place would be."""
-    earlier = Vote.objects.filter(run=answer.run_id, voted_at__lte=answer.answered_at)
-    return earlier.order_by("-voted_at").values_list("pk", flat=True).first() or 0
 
 
 def _put_away(changes: Changes, matchup: Matchup, waiting: list[Matchup], known: Epoch | None) -> Screen:

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Case, CharField, F, OuterRef, QuerySet, Subquery, Value, When
 from django.utils.translation import gettext_lazy as _
 
+from judging.gold.answering import is_told
 from judging.models import GoldAnswer, Kind, Matchup, Seat, Vote
 from judging.rules import rules_of
 
@@ -84,7 +85,7 @@ class LastAnswer:
 
 
 def last_answer(seat: Seat, current: Matchup | None) -> LastAnswer:
-    """In one statement. Where names are shown after each vote, only a skip can be taken back."""
+    """In one statement. Where names are shown after each vote, only a skip can be taken back; so after a check that was told."""
     votes = Vote.objects.standing().filter(seat=OuterRef("pk")).order_by("-id")
     skips = Matchup.objects.filter(seat=OuterRef("pk"), state=Matchup.State.SKIPPED).order_by("-skipped_at")
     checks = GoldAnswer.objects.standing().filter(seat=OuterRef("pk")).order_by("-id")
@@ -98,12 +99,13 @@ def last_answer(seat: Seat, current: Matchup | None) -> LastAnswer:
         *(_first(checks.annotate(key=PRESSED), name) for name in ("matchup__code", "key", "answered_at")),
     ).get(pk=seat.pk)
     code, outcome, voted_at, skipped, skipped_at, left_breaks, right_breaks, *check = row
+    stands = rules_of(seat.run.code).judging.reveal == "after_vote"
     if check[0] and (voted_at is None or check[2] > voted_at):
         code, outcome, voted_at = check
-    names_shown = rules_of(seat.run.code).judging.reveal == "after_vote"
+        stands = is_told(seat)
     if skipped and (voted_at is None or skipped_at > voted_at):
         code, outcome = skipped, SKIP
-    elif names_shown:
+    elif stands:
         code = outcome = None
     return LastAnswer(code or "", outcome or "", left_breaks or 0, right_breaks or 0)
 

@@ -11,7 +11,8 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from generation.models import Run
-from judging.models import GoldAnswer, Matchup, Outcome, Seat, Vote
+from judging.gold.answering import is_told
+from judging.models import GoldAnswer, Kind, Matchup, Outcome, Seat, Vote
 from judging.pairs.matchups import is_damaged, is_showable, samples_of, with_drawings
 from judging.pairs.own.answers import PRESSED, SKIP
 from judging.pairs.pages import Shown, shown
@@ -29,6 +30,7 @@ class Answer:
     outcome: str
     at: datetime
     pair: Shown | None
+    is_final: bool = False  # an answered check that the judge was told of
 
     @property
     def words(self) -> str:
@@ -66,13 +68,15 @@ def own_answers(seat: Seat, *, choice: str = "", words: str = "") -> QuerySet[Ma
 
 def page_of_answers(seat: Seat, run: Run, *, choice: str, words: str, number: str | None) -> tuple[Page, list[Answer]]:
     page = Paginator(own_answers(seat, choice=choice, words=words), ON_A_PAGE).get_page(number)
-    return page, [_answer(matchup, run) for matchup in page]
+    told = is_told(seat)
+    return page, [_answer(matchup, run, told=told) for matchup in page]
 
 
-def _answer(matchup: Matchup, run: Run) -> Answer:
+def _answer(matchup: Matchup, run: Run, *, told: bool) -> Answer:
     matchup.run = run
+    is_final = told and matchup.kind == Kind.GOLD and matchup.state == Matchup.State.VOTED
     pair = shown(matchup) if is_showable(matchup) else None
-    return Answer(matchup, matchup.outcome, matchup.answered_at, pair)  # type: ignore[attr-defined]
+    return Answer(matchup, matchup.outcome, matchup.answered_at, pair, is_final)  # type: ignore[attr-defined]
 
 
 def counts_by_choice(seat: Seat) -> dict[str, int]:

@@ -183,6 +183,21 @@ def test_a_report_about_a_damaged_copy_blames_no_drawing(client, curator):
     assert "<h2>Reports</h2>" not in page
 
 
+def test_a_report_about_both_sides_of_a_check_blames_the_intact_drawing_alone(client, curator):
+    run = make_drawn_run()
+    seat = make_checked_seat(run)
+    check = reach_check(seat)
+    report_matchup(judge=seat.judge, code=check.code, side="both", reason="offensive")
+    report = Report.objects.get()
+
+    page = client.get(reverse("judging:overview", args=[run.code])).text
+    client.post(reverse("judging:decide", args=[run.code, report.pk]), {"decision": "exclude"})
+
+    assert f"</strong>, {honest(check)}, on" in page
+    assert reverse("generation:sample", args=[check.gold.worse.code]) not in page
+    assert [sample.pk for sample in run.samples.exclude(excluded_reason="")] == [check.gold.better_id]
+
+
 def test_a_run_whose_drawings_cannot_be_damaged_says_so(client, curator):
     run = make_drawn_run(checks=0)
     run.samples.update(drawing="o")
