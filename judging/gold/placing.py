@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.db.models import Case, QuerySet, TextField, Value, When
 from django.utils.crypto import salted_hmac
 
 from generation.models import Run, Sample
 from generation.suites.studies.gold import Gold
 from judging.models import GoldPair, Kind, Matchup, Seat
+
+KeyOf = Callable[[int, str, str], str]  # what names two drawings of a prompt
 
 
 @dataclass(frozen=True)
@@ -26,11 +29,17 @@ def rule_of(seat: Seat) -> SeatRule | None:
 
 def seat_rule(run: Run, rule: Gold | None, quota: int | None) -> dict[str, Any] | None:
     """What a new seat stores; None without a rule, or where the run has no checks."""
-    there = GoldPair.objects.filter(run=run, retired_at=None).count() if rule else 0
+    there = _showable(run.pk).count() if rule else 0
     if rule is None or not there:
         return None
     planned = there if quota is None else min(quota // rule.every, there)
     return asdict(rule) | {"most": planned}
+
+
+def _showable(run: int) -> QuerySet[GoldPair]:
+    """Checks that judges may be shown: none of their drawings was taken out."""
+    drawings = Sample.objects.filter(run=run).judgeable().order_by().values("pk")
+    return GoldPair.objects.filter(run=run, retired_at=None, better__in=drawings, worse__in=drawings)
 
 
 def _chance(seat: Seat, purpose: str, below: int) -> int:
@@ -66,15 +75,19 @@ def shown_done(seat: Seat) -> int:
     return seat.voted + seat.gold_answered
 
 
-def make_check(seat: Seat, *, apart_from: Collection[int | None], order: int) -> Matchup | None:
-    """A check that this judge has not met, on another prompt than these if there is one; None where all are used up."""
-    drawings = Sample.objects.filter(run=seat.run_id).judgeable().order_by().values("pk")
-    fresh = GoldPair.objects.filter(run=seat.run_id, retired_at=None, better__in=drawings, worse__in=drawings)
-    usable = list(fresh.exclude(matchups__seat=seat).order_by("id").values_list("pk", "prompt_id"))
+def make_check(
+    seat: Seat, *, apart_from: Collection[int | None], order: int, made: Collection[str], key_of: KeyOf
+) -> Matchup | None:
+    """A check that this judge has not met, on another prompt than these if there is one; None where all are used up.
+
+    Two drawings that a curator chose may come as a pair too: they have its key, and are left out where the judge has met
+    them, or gets them now, as `made` says.
+    """
+    usable = _unmet(seat, made, key_of)
     usable = [gold for gold in usable if gold[1] not in apart_from] or usable
     if not usable:
         return None
-    pk, _ = usable[_chance(seat, f"check {order}", len(usable))]
+    pk, _, key = usable[_chance(seat, f"check {order}", len(usable))]
     gold = GoldPair.objects.select_related("better", "worse", "prompt").get(pk=pk)
     sides = [gold.better, gold.worse]
     if _chance(seat, f"side {order}", 2):
@@ -92,6 +105,24 @@ def make_check(seat: Seat, *, apart_from: Collection[int | None], order: int) ->
         right_id=right.entrant_id,
         left_sample=left,
         right_sample=right,
-        key=f"gold-{gold.pk}",
+        key=key,
         gold=gold,
     )
+
+
+def _unmet(seat: Seat, made: Collection[str], key_of: KeyOf) -> list[tuple[int, int, str]]:
+    """Checks that are new to the judge: number, prompt and key."""
+    shown = [
+        Case(When(damaged="", then=f"{side}__drawing"), default=Value(""), output_field=TextField())
+        for side in ("better", "worse")
+    ]
+    fresh = _showable(seat.run_id).exclude(matchups__seat=seat).order_by("id")
+    checks, chosen = [], set()
+    for pk, prompt, better, worse in fresh.values_list("pk", "prompt_id", *shown):
+        key = key_of(prompt, better, worse) if better else f"gold-{pk}"
+        checks.append((pk, prompt, key))
+        chosen |= {key} if better else set()
+    met = {*made}
+    if chosen:
+        met |= {*Matchup.objects.filter(seat=seat, key__in=chosen).values_list("key", flat=True)}
+    return [check for check in checks if check[2] not in met]

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import lru_cache
-from hashlib import blake2b
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Q, Sum
@@ -16,7 +15,7 @@ from generation.models import Run, Sample
 from judging.models import Epoch, JudgeTally, Kind, Matchup, PromptTally
 from judging.pairs.rounds import Pair
 from judging.pairs.schedule import Coverage, Plan, make_plan
-from judging.pairs.table import Drawing, Table, unordered
+from judging.pairs.table import Drawing, Table, digest_of, unordered
 
 CHECK_EVERY = timedelta(seconds=60)
 
@@ -40,7 +39,7 @@ def eligible_table(run: Run) -> Table:
     for sample, entrant, own_model, model, prompt, category, drawing in rows.iterator(chunk_size=500):
         question = (prompt, None if own_model else str(model))  # programs meet on the same model only
         categories[question] = category
-        alike[entrant, question][blake2b(drawing.encode(), digest_size=12).hexdigest()].append(sample)
+        alike[entrant, question][digest_of(drawing)].append(sample)
     entrants = tuple(sorted({entrant for entrant, _ in alike}))
     numbers = {question: number for number, question in enumerate(categories)}
     drawings = {

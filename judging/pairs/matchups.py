@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from generation.models import Sample
-from judging.models import Epoch, Kind, Matchup, Seat
+from judging.models import Epoch, GoldPair, Kind, Matchup, Seat
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -46,8 +47,8 @@ def with_parts() -> QuerySet[Matchup]:
 
 def with_drawings() -> QuerySet[Matchup]:
     """The same with the drawings, for a page that shows many pairs."""
-    sides = {side: (*PARTS[side], "drawing") for side in ("left_sample", "right_sample")}
-    return _joined(**(PARTS | sides))
+    drawings = {"left_sample": "drawing", "right_sample": "drawing", "gold": "damaged"}
+    return _joined(**(PARTS | {table: (*PARTS[table], column) for table, column in drawings.items()}))
 
 
 def with_seats() -> QuerySet[SeatedMatchup]:
@@ -71,12 +72,19 @@ def waiting_of(seat: Seat) -> list[Matchup]:
 
 
 def load_drawings(matchup: Matchup) -> None:
-    """Read what this pair shows, in one query, where it is a text that pages hold themselves."""
+    """Read what this pair shows, in one query, where it is a text that pages hold themselves.
+
+    One for a check too: another statement, or the time that it takes, would tell.
+    """
+    if matchup.run.drawing_format.shown_as != "text":
+        return
     samples = {sample.pk: sample for sample in samples_of(matchup) if "drawing" in sample.get_deferred_fields()}
-    if samples and matchup.run.drawing_format.shown_as == "text":
-        for pk, drawing in Sample.objects.filter(pk__in=samples).order_by().values_list("pk", "drawing"):
+    if samples:
+        copies = GoldPair.objects.filter(pk=matchup.gold_id or 0, worse=OuterRef("pk")).exclude(damaged="").order_by()
+        drawings = Sample.objects.annotate(shown=Coalesce(Subquery(copies.values("damaged")), "drawing"))
+        for pk, drawing in drawings.filter(pk__in=samples).order_by().values_list("pk", "shown"):
             samples[pk].drawing = drawing
-    if matchup.gold is not None and matchup.gold.damaged:
+    elif matchup.gold is not None and "damaged" not in matchup.gold.get_deferred_fields():
         shown_as_damaged(matchup)
 
 

@@ -9,6 +9,7 @@ from itertools import chain
 from statistics import median
 from typing import Any
 
+from django.db.models import QuerySet
 from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.translation import get_language
@@ -27,6 +28,7 @@ from judging.seats import StaleSeatError
 FONTS = ((1, "Courier"), (2, "DejaVu"), (3, "Fira"))
 ONE_FONT = ((2, ""),)  # for text that looks the same in all
 WIDEST, TALLEST = 240, 120
+RECENT = 21  # answers that the pace is the median of
 
 
 @dataclass(frozen=True)
@@ -156,10 +158,16 @@ def bar(seat: Seat) -> dict[str, int | str]:
 
 
 def pace(seat: Seat) -> float | None:
-    """Seconds a pair, the median of the judge's last votes; None before there are five."""
-    newest = seat.votes.exclude(response_ms=None).order_by("-id").values_list("response_ms", flat=True)[:21]
-    recent = [taken for taken in newest if taken is not None]
+    """Seconds a pair, the median of the judge's last answers, checks among them; None before there are five."""
+    votes = _newest(seat.votes.all()).values_list("voted_at", "response_ms")
+    checks = _newest(seat.gold_answers.all()).values_list("answered_at", "response_ms")
+    recent = [taken for _at, taken in sorted(votes.union(checks, all=True), reverse=True)[:RECENT]]
     return median(recent) / 1000 if len(recent) >= 5 else None
+
+
+def _newest(answers: QuerySet[Any]) -> QuerySet[Any]:
+    timed = answers.exclude(response_ms=None).order_by("-id")
+    return answers.filter(pk__in=timed.values("pk")[:RECENT]).order_by()
 
 
 def time_left(seat: Seat, pace: float | None) -> float | None:

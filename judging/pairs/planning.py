@@ -21,7 +21,7 @@ from judging.pairs.epochs import coverage, current_epoch, has_enough, load_table
 from judging.pairs.matchups import showable, with_parts
 from judging.pairs.rounds import Pair
 from judging.pairs.schedule import Place, Plan
-from judging.pairs.table import Item, Table, unordered
+from judging.pairs.table import Item, Table, digest_of, item_key, unordered
 from judging.rules import Rules, rules_of
 from judging.seats import RETRIES, StaleSeatError
 
@@ -33,43 +33,52 @@ NO_PLAN = Plan(0, (), (), (), 0)
 def make_matchups(changes: Changes, known: Epoch | None = None, *, is_open: bool = False) -> list[Matchup]:
     """The next matchup of the judge's schedule, to be stored with the changes; a check before it where one is due.
 
-    The first is open already where it shall be. None when quota, target or drawings are used up.
+    The first is open already where it shall be. None when quota, target or drawings are used up; but a check comes behind the
+    quota for one that was skipped or taken out, as a pair would.
     """
-    before = changes.seat.made - changes.seat.void
-    matchup = _next_matchup(changes, known)
-    if matchup is None:
-        return []
-    made = [*_checks(changes, matchup, pairs=before), matchup]
-    if is_open:
+    seat = changes.seat
+    before = seat.made - seat.void
+    if seat.quota is not None and before >= seat.quota:
+        made = _checks(changes, None, pairs=before)
+    else:
+        matchup = _next_matchup(changes, known)
+        made = [*_checks(changes, matchup, pairs=before), matchup] if matchup else []
+    if made and is_open:
         made[0].state, made[0].opened_at = Matchup.State.OPEN, now()
     for each in made:
         changes.queue(each)
     return made
 
 
-def _checks(changes: Changes, following: Matchup, *, pairs: int) -> list[Matchup]:
-    """A check in the place of the pair that follows it, which moves on by one."""
+def _checks(changes: Changes, following: Matchup | None, *, pairs: int) -> list[Matchup]:
+    """A check in the place of the pair that follows it, if any, which moves on by one."""
     seat = changes.seat
     if not is_due(seat, pairs=pairs):
         return []
-    before = changes.prompts[-1:] or Matchup.objects.filter(seat=seat, order=following.order - 1).values_list(
-        "prompt", flat=True
-    )
-    check = make_check(seat, apart_from={*before, following.prompt_id}, order=following.order)
+    order = following.order if following else seat.made
+    earlier = Matchup.objects.filter(seat=seat, order=order - 1).values_list("prompt", flat=True)
+    beside, keys = {*(changes.prompts[-1:] or earlier)}, {*changes.keys}
+    if following:
+        beside.add(following.prompt_id)
+        keys.add(following.key)
+    check = make_check(seat, apart_from=beside, order=order, made=keys, key_of=_key_of)
     if check is None:
         return []
-    following.order += 1
+    if following:
+        following.order += 1
     seat.made += 1
     seat.void += 1  # it keeps no place in the quota
     seat.gold_shown += 1
     return [check]
 
 
+def _key_of(prompt: int, one: str, other: str) -> str:
+    return item_key(prompt, digest_of(one), digest_of(other))
+
+
 def _next_matchup(changes: Changes, known: Epoch | None) -> Matchup | None:
     seat = changes.seat
     rules = rules_of(seat.run.code)
-    if seat.quota is not None and seat.made - seat.void >= seat.quota:
-        return None
     epoch = current_epoch(seat.run, known)
     for _ in range(RETRIES):
         _enter_epoch(changes, epoch)

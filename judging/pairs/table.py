@@ -102,6 +102,10 @@ def unordered(a: int, b: int) -> Pair:
     return (a, b) if a < b else (b, a)
 
 
+def digest_of(drawing: str) -> str:
+    return blake2b(drawing.encode(), digest_size=12).hexdigest()
+
+
 def item_key(prompt: int, one: str, other: str) -> str:
     """The same two drawings for the same prompt have the same key, whoever drew them and wherever they stand."""
     low, high = sorted((one, other))

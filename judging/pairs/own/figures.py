@@ -8,7 +8,7 @@ from html import escape
 from statistics import median
 
 from generation.models import Entrant, Run
-from judging.gold.placing import shown_done
+from judging.gold.placing import shown_done, shown_total
 from judging.models import JudgeTally, Seat
 from judging.pairs.own.agreement import Agreement, Repeats, agreement_with_others, own_repeats
 from judging.pairs.own.answers import SKIP
@@ -23,6 +23,7 @@ class Figures:
     """How much, how fast, and how evenly a judge voted; the favourite only once names may be seen."""
 
     votes: int
+    is_done: bool
     skipped: int
     left: int
     right: int
@@ -37,12 +38,13 @@ class Figures:
 
 
 def own_figures(seat: Seat) -> Figures:
-    counts = counts_by_choice(seat)
-    times = [ms for ms in seat.votes.standing().values_list("response_ms", flat=True) if ms is not None]
+    counts, total = counts_by_choice(seat), shown_total(seat)
+    times = _times(seat)
     favourite, won, compared = _favourite(seat) if names_shown(seat.run) else ("", 0, 0)
     over = seat.run.judging_state == Run.Judging.CLOSED
     return Figures(
         votes=shown_done(seat),
+        is_done=total is not None and shown_done(seat) >= total,
         skipped=counts[SKIP],
         left=counts["left"],
         right=counts["right"],
@@ -55,6 +57,13 @@ def own_figures(seat: Seat) -> Figures:
         agreement=agreement_with_others(seat) if over else None,
         repeats=own_repeats(seat) if over else None,
     )
+
+
+def _times(seat: Seat) -> list[int]:
+    """Of votes and checks alike, or the minutes would tell a check from a pair."""
+    votes, checks = seat.votes.standing().order_by(), seat.gold_answers.standing().order_by()
+    times = votes.values_list("response_ms", flat=True).union(checks.values_list("response_ms", flat=True), all=True)
+    return [ms for ms in times if ms is not None]
 
 
 def _favourite(seat: Seat) -> tuple[str, int, int]:

@@ -10,18 +10,23 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from generation.models import Event
+from judging.curating.runs import weigh_judge
 from judging.files.exports import skip_records, vote_records
 from judging.gold.records import COLUMNS, gold_records, write_gold
 from judging.models import GoldAnswer, Kind, Matchup, Vote
 from judging.pairs.own.agreement import agreement_with_others
-from judging.pairs.own.history import counts_by_choice
+from judging.pairs.own.answers import last_answer
+from judging.pairs.own.figures import own_figures
+from judging.pairs.own.history import counts_by_choice, page_of_answers
 from judging.pairs.pages import bar, progress
 from judging.pairs.serving import take_seat
 from judging.pairs.skipping import skip_matchup
 from judging.pairs.tallies import differences
 from judging.pairs.voting import Ballot, cast_vote, report_matchup, undo_vote
+from judging.seats import RefusedError
 from tests.judging.gold.make import honest, judge_all, make_checked_seat, make_drawn_run, reach_check, wrong
 
+EVERY = {"choice": "", "words": "", "number": None}
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 
 
@@ -61,6 +66,28 @@ def test_the_bar_and_the_judges_own_list_count_checks_like_votes():
     assert bar(seat)["words"] == "12 of 12"
     assert progress(seat) == {"done": 12, "left": 0, "total": 12, "percent": 100}
     assert sum(counts_by_choice(seat).values()) == len(answered) == 12
+    assert own_figures(seat).is_done
+
+
+def test_a_judge_with_the_quotas_number_of_answers_is_not_done_before_the_last():
+    run = make_drawn_run()
+    seat = make_checked_seat(run, quota=10)
+
+    judge_all(seat, most=10)
+
+    assert not own_figures(seat).is_done
+
+
+def test_checks_with_a_drawing_that_was_taken_out_are_not_promised():
+    run = make_drawn_run(checks=2)
+    gold = run.gold_pairs.first()
+    gold.better.excluded_reason = "signed"
+    gold.better.save()
+
+    seat = make_checked_seat(run, quota=10)
+    judge_all(seat)
+
+    assert bar(seat)["words"] == "11 of 11"
 
 
 def test_forty_perfect_judges_fail_no_check_and_agree_entirely():
@@ -135,6 +162,50 @@ def test_votes_of_who_fails_count_for_nothing_until_the_answer_is_taken_back():
         "set judge aside",
         "let judge in",
     ]
+
+
+def test_a_curators_word_about_who_failed_stands_and_undo_gives_back_the_weight_of_before():
+    run = make_drawn_run()
+    seat = make_checked_seat(run, quota=20, on_failure="weight_0", allowed=0)
+    weigh_judge(seat=seat, weight=0.5, by=None, reason="Knows one model.")
+    first = reach_check(seat)
+
+    cast_vote(judge=seat.judge, code=first.code, ballot=Ballot(wrong(first)))
+    seat.refresh_from_db()
+    set_aside = (seat.weight, seat.excluded_reason)
+    undo_vote(judge=seat.judge, code=first.code)
+    seat.refresh_from_db()
+    let_in = (seat.weight, seat.excluded_reason)
+    cast_vote(judge=seat.judge, code=first.code, ballot=Ballot(wrong(first)))
+    weigh_judge(seat=seat, weight=1, by=None, reason="Looked at the pair: it was unclear.")
+    second = reach_check(seat)
+    cast_vote(judge=seat.judge, code=second.code, ballot=Ballot(wrong(second)))
+
+    seat.refresh_from_db()
+    assert set_aside == (0, "Failed the attention checks.")
+    assert let_in == (0.5, "Knows one model.")
+    assert (seat.weight, seat.gold_failed) == (1, 2)
+
+
+def test_an_answer_stands_once_the_judge_was_told_that_it_was_a_check(client):
+    run = make_drawn_run()
+    seat = make_checked_seat(run, feedback=True)
+    check = reach_check(seat)
+    client.force_login(seat.judge)
+
+    body = client.post(
+        "/judge/vote/", {"code": check.code, "outcome": wrong(check)}, headers={"accept": "application/json"}
+    ).json()
+
+    with pytest.raises(RefusedError, match="your answer stands"):
+        undo_vote(judge=seat.judge, code=check.code)
+    seat.refresh_from_db()
+    assert (body["undo"], seat.gold_failed) == (None, 1)
+    assert last_answer(seat, None).code == ""
+    finals = {answer.matchup: answer.is_final for answer in page_of_answers(seat, run, **EVERY)[1]}
+    assert [matchup for matchup, is_final in finals.items() if is_final] == [check]
+    vote = next(matchup for matchup in finals if matchup != check)
+    assert undo_vote(judge=seat.judge, code=vote.code).screen.current == vote
 
 
 def test_the_part_of_who_fails_ends_and_nothing_more_is_taken():
