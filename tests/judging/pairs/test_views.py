@@ -144,7 +144,7 @@ def test_a_replay_with_another_choice_says_what_is_recorded(alice, client):
     assert by_script.json()["error"] == "recorded"
     afterwards = client.post(reverse("judging:start", args=[alice.run.code]), headers=JSON)
     assert afterwards.json()["said"] == "Voted left on the last pair."
-    assert "Undo it to vote again" in by_form.text
+    assert "undo your earlier vote" in by_form.text
     assert Vote.objects.get().outcome == "left"
 
 
