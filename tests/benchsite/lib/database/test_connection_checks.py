@@ -7,6 +7,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 
 pytestmark = [
     pytest.mark.django_db,
+    pytest.mark.once,
     pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite has no connection to lose"),
 ]
 
