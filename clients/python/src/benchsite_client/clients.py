@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sized
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Generic, Literal, Self, TypeVar
 
 import httpx
 
@@ -17,6 +18,7 @@ from benchsite_client.progress import bar
 from benchsite_client.retries import wait_before
 from benchsite_client.rows import PAGE, AsyncRows, Rows
 
+R = TypeVar("R")
 BATCH = 500
 TIMEOUT = httpx.Timeout(300, connect=10)  # the site reads every drawing of a push before it answers
 
@@ -59,7 +61,50 @@ def _size(rows: Iterable[Row]) -> int | None:
     return len(rows) if isinstance(rows, Sized) else None
 
 
-class Client:
+def _answer_or_pause(call: Call, tries: int, outcome: httpx.Response | httpx.TransportError) -> Row | float:
+    """What the site answered, or the seconds to wait before the next try; raises what no other try would mend."""
+    pause = wait_before(call, tries, outcome)
+    if pause is not None:
+        return pause
+    if isinstance(outcome, httpx.TransportError):
+        raise outcome
+    if outcome.is_success:
+        return _document(outcome)
+    raise error_of(outcome)
+
+
+class _Lists(ABC, Generic[R]):
+    """The site's lists, each as rows that are fetched page by page."""
+
+    @abstractmethod
+    def _rows(self, path: str) -> R: ...
+
+    def runs(self) -> R:
+        return self._rows("/api/v1/runs")
+
+    def samples(self, run: str) -> R:
+        return self._rows(in_run(run, "samples"))
+
+    def votes(self, run: str) -> R:
+        return self._rows(in_run(run, "votes"))
+
+    def grades(self, run: str) -> R:
+        return self._rows(in_run(run, "grades"))
+
+    def models(self, run: str) -> R:
+        return self._rows(in_run(run, "models"))
+
+    def entrants(self, run: str) -> R:
+        return self._rows(in_run(run, "entrants"))
+
+    def prompts(self, run: str) -> R:
+        return self._rows(in_run(run, "prompts"))
+
+    def studies(self, run: str) -> R:
+        return self._rows(in_run(run, "studies"))
+
+
+class Client(_Lists[Rows]):
     """A site and a token. Close it, or use it in a `with`."""
 
     def __init__(
@@ -89,42 +134,13 @@ class Client:
                 outcome = self._http.request(**_sent(call))
             except httpx.TransportError as error:
                 outcome = error
-            pause = wait_before(call, tries, outcome)
-            if pause is not None:
-                time.sleep(pause)
-            elif isinstance(outcome, httpx.TransportError):
-                raise outcome
-            elif outcome.is_success:
-                return _document(outcome)
-            else:
-                raise error_of(outcome)
+            answer = _answer_or_pause(call, tries, outcome)
+            if isinstance(answer, dict):
+                return answer
+            time.sleep(answer)
 
     def _rows(self, path: str) -> Rows:
         return Rows(self.ask, _listed(path))
-
-    def runs(self) -> Rows:
-        return self._rows("/api/v1/runs")
-
-    def samples(self, run: str) -> Rows:
-        return self._rows(in_run(run, "samples"))
-
-    def votes(self, run: str) -> Rows:
-        return self._rows(in_run(run, "votes"))
-
-    def grades(self, run: str) -> Rows:
-        return self._rows(in_run(run, "grades"))
-
-    def models(self, run: str) -> Rows:
-        return self._rows(in_run(run, "models"))
-
-    def entrants(self, run: str) -> Rows:
-        return self._rows(in_run(run, "entrants"))
-
-    def prompts(self, run: str) -> Rows:
-        return self._rows(in_run(run, "prompts"))
-
-    def studies(self, run: str) -> Rows:
-        return self._rows(in_run(run, "studies"))
 
     def run(self, run: str) -> Row:
         return self.ask(Call("GET", in_run(run)))
@@ -174,7 +190,7 @@ class Client:
         return total
 
 
-class AsyncClient:
+class AsyncClient(_Lists[AsyncRows]):
     """The same site and token, with methods to be awaited."""
 
     def __init__(
@@ -203,42 +219,13 @@ class AsyncClient:
                 outcome = await self._http.request(**_sent(call))
             except httpx.TransportError as error:
                 outcome = error
-            pause = wait_before(call, tries, outcome)
-            if pause is not None:
-                await asyncio.sleep(pause)
-            elif isinstance(outcome, httpx.TransportError):
-                raise outcome
-            elif outcome.is_success:
-                return _document(outcome)
-            else:
-                raise error_of(outcome)
+            answer = _answer_or_pause(call, tries, outcome)
+            if isinstance(answer, dict):
+                return answer
+            await asyncio.sleep(answer)
 
     def _rows(self, path: str) -> AsyncRows:
         return AsyncRows(self.ask, _listed(path))
-
-    def runs(self) -> AsyncRows:
-        return self._rows("/api/v1/runs")
-
-    def samples(self, run: str) -> AsyncRows:
-        return self._rows(in_run(run, "samples"))
-
-    def votes(self, run: str) -> AsyncRows:
-        return self._rows(in_run(run, "votes"))
-
-    def grades(self, run: str) -> AsyncRows:
-        return self._rows(in_run(run, "grades"))
-
-    def models(self, run: str) -> AsyncRows:
-        return self._rows(in_run(run, "models"))
-
-    def entrants(self, run: str) -> AsyncRows:
-        return self._rows(in_run(run, "entrants"))
-
-    def prompts(self, run: str) -> AsyncRows:
-        return self._rows(in_run(run, "prompts"))
-
-    def studies(self, run: str) -> AsyncRows:
-        return self._rows(in_run(run, "studies"))
 
     async def run(self, run: str) -> Row:
         return await self.ask(Call("GET", in_run(run)))
