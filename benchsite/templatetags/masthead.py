@@ -23,7 +23,11 @@ PARTS = {
     "link_login": "account",
     "own_token": "account",
 }
-CURATORS = {f"ranking:{page}" for page in ("dataset", "import_run", "import_grades", "tokens", "plan")}
+CURATORS = {
+    f"ranking:{page}"
+    for page in ("dataset", "import_run", "import_grades", "tokens", "plan", "study_dry_run", "webhooks")
+}
+NO_PART = {"ranking:api_docs"}
 
 
 @register.simple_tag(takes_context=True)
@@ -31,7 +35,7 @@ def part(context: template.Context) -> str:
     """The part by the address's name or its app; empty for home and for an address that is not there."""
     request = context.get("request")
     match = request and request.resolver_match
-    if not match:
+    if not match or match.view_name in NO_PART:
         return ""
     if match.view_name in CURATORS or (match.app_name == "judging" and match.route.startswith("runs/")):
         return "runs"

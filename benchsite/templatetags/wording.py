@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django import template
 from django.conf import settings
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime, now
 from django.utils.translation import get_language_bidi, to_locale
@@ -143,6 +143,15 @@ REASONS = {
     "no_svg": "no SVG in the answer",
     "too_slow": "took too long to read",
 }
+
+
+@register.filter
+def code_spans(text: str) -> SafeString:
+    """What stands between backticks as code."""
+    parts = text.split("`")
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", part) if at % 2 else part,) for at, part in enumerate(parts))
+    )
 
 
 @register.filter

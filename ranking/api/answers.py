@@ -22,8 +22,8 @@ from ranking.models import AnalystToken
 CURSOR = Signer(salt="ranking.api")
 MOST = 1000
 LINES = "application/x-ndjson"
-Limit = Query(100, ge=1, le=MOST, description="Rows of a page.")
-Cursor = Query("", description="The place to go on from, as `next` has it.")
+Limit = Query(100, ge=1, le=MOST, description="Rows per page.")
+Cursor = Query("", description="Where to continue: part of the address in `next`.")
 Rows = Callable[[QuerySet[Any]], Iterable[dict[str, Any]]]
 
 

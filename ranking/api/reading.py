@@ -46,7 +46,7 @@ router = Router(tags=["Runs"])
 
 @reading(router, "/", "api", INDEX)
 def index(request: HttpRequest) -> HttpResponse:
-    """The version, and where to begin."""
+    """The version and the main addresses."""
     return json_response(stamped({"version": 1, "runs": request.build_absolute_uri(reverse("ranking:api_runs"))}))
 
 

@@ -38,7 +38,9 @@ def test_a_curators_page_about_judging_belongs_to_runs_and_a_judges_page_to_judg
     client.force_login(User.objects.create_user("cora", is_staff=True))
 
     assert marked(client.get(reverse("judging:overview", args=[run.code]))) == ["Runs"]
-    assert marked(client.get(reverse("ranking:dataset", args=[run.code]))) == ["Runs"]
+    for page in ("dataset", "webhooks"):
+        assert marked(client.get(reverse(f"ranking:{page}", args=[run.code]))) == ["Runs"]
+    assert marked(client.get(reverse("ranking:api_docs"))) == []
     assert marked(client.get(reverse("judging:home"))) == ["Judge drawings"]
 
 
