@@ -91,7 +91,7 @@ def two_factor(request: HttpRequest) -> HttpResponse:
     request.session[PENDING] = second_factor.seal(secret)
     address = second_factor.setup_address(person, secret)
     picture = segno.make(address, error="m").svg_inline(scale=5, light="#fff")
-    context = {"form": form, "secret": secret, "picture": mark_safe(picture), "required": settings.REQUIRE_TOTP}  # noqa: S308
+    context = {"form": form, "secret": secret, "picture": mark_safe(picture), "required": settings.REQUIRE_TOTP}  # noqa: S308 - segno draws lines only
     return render(request, "accounts/enrol.html", context)
 
 

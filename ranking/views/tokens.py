@@ -25,7 +25,7 @@ class TokenForm(forms.Form):
 
     label = forms.CharField(max_length=120, label="Label", help_text="Who uses it, or what for.")
     role = forms.ChoiceField(
-        choices=AnalystToken.Role.choices, initial=AnalystToken.Role.READ, label="It may", required=False
+        choices=AnalystToken.Role.choices, initial=AnalystToken.Role.READ, label="This token may", required=False
     )
     run = forms.ModelChoiceField(
         Run.objects.of_drawings().defer("config"), to_field_name="code", required=False, empty_label="every run"
@@ -35,7 +35,7 @@ class TokenForm(forms.Form):
         max_value=MOST_DAYS,
         required=False,
         label="Valid for days",
-        help_text=f"Empty: without end; {USUAL_DAYS} days for one that may write.",
+        help_text=f"Leave empty for no expiry; a token that may write then lasts {USUAL_DAYS} days.",
     )
 
     def wanted(self) -> dict[str, Any]:
