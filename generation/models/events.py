@@ -71,6 +71,8 @@ class Event(models.Model):
         OPEN_STUDY = "open study"
         PAUSE_STUDY = "pause study"
         CLOSE_STUDY = "close study"
+        MERGE_ARENA = "merge arena"
+        PART_ARENA = "part arena"
         ERASE_PARTICIPANT = "erase participant"
         RETURN_PARTICIPANTS = "return participants"
         REVOKE_INVITATION = "revoke invitation"

@@ -43,11 +43,18 @@ class Seat(models.Model):
     A seat without a judge holds votes that were imported; `is_unknown` marks the one whose votes name nobody.
     """
 
+    class Panel(models.TextChoices):
+        """Whose board the votes are on. Of the open arena they are a crowd's, and weigh nothing in the judges' until merged."""
+
+        JUDGES = "", "judges"
+        ARENA = "arena", "open arena"
+
     run = models.ForeignKey(Run, models.CASCADE, related_name="seats")
     judge = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="seats")
     pseudonym = models.CharField(max_length=120)
     is_unknown = models.BooleanField(default=False)
     is_simulated = models.BooleanField(default=False, help_text="Votes come from `simulate_judges`, not from a person.")
+    panel = models.CharField(max_length=10, choices=Panel.choices, default=Panel.JUDGES, blank=True)
     invitation = models.ForeignKey(Invitation, models.SET_NULL, null=True, blank=True, related_name="seats")
     quota = models.PositiveIntegerField(null=True, blank=True)
     weight = models.FloatField(
@@ -86,6 +93,7 @@ class Seat(models.Model):
 
     class Meta:
         ordering = ["id"]
+        indexes = [models.Index(fields=["run"], condition=~Q(panel=""), name="judging_seat_in_the_arena")]
         constraints = [
             models.UniqueConstraint(
                 fields=["run", "judge"], condition=Q(judge__isnull=False), name="judging_seat_judge_once_a_run"

@@ -39,13 +39,23 @@ class Study(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="studies")
     name = models.CharField(max_length=100)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    arena = models.BooleanField(default=False, help_text="Open to everybody; its votes are a crowd of their own.")
+    merged_at = models.DateTimeField(null=True, blank=True, help_text="When the crowd was merged with the judges.")
+    merged_reason = models.CharField(max_length=300, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=now)
 
     class Meta:
         ordering = ["id"]
         verbose_name_plural = "studies"
-        constraints = [models.UniqueConstraint(fields=["run", "name"], name="judging_study_name_once_a_run")]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "name"], name="judging_study_name_once_a_run"),
+            models.UniqueConstraint(fields=["run"], condition=Q(arena=True), name="judging_study_one_arena_a_run"),
+            models.CheckConstraint(
+                condition=Q(merged_at__isnull=True) | (Q(arena=True) & ~Q(merged_reason="")),
+                name="judging_study_merged_for_a_reason",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -95,6 +105,9 @@ class Participation(models.Model):
     seat = models.OneToOneField(Seat, models.CASCADE, null=True, blank=True, related_name="participation")
     external_id = models.CharField(max_length=80, blank=True)
     parameters = models.JSONField(default=dict, blank=True, help_text="What else the platform's link said.")
+    address = models.CharField(
+        max_length=32, blank=True, help_text="A hash of the address and hour it came from, with the site's key."
+    )
     name = models.CharField(max_length=80, blank=True)
     language = models.CharField(max_length=10, blank=True, help_text="Of the pages, when it was last seen.")
     arm = models.CharField(max_length=60, blank=True, help_text="The condition that the participant is in.")
@@ -136,6 +149,8 @@ class Participation(models.Model):
         indexes = [
             # For the places that are taken, and for those whose time is up.
             models.Index(fields=["study", "outcome", "started_at"], name="judging_participation_state"),
+            # For how many came from one address within the hour.
+            models.Index(fields=["address"], condition=~Q(address=""), name="judging_participation_address"),
         ]
 
     def __str__(self) -> str:
