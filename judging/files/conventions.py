@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from benchsite.lib.file_errors import BadField
+from benchsite.lib.json_lines import JsonError, read_json
 from judging.files.vote_lines import OPTIONAL, OUTCOMES, REQUIRED
 
 FIELDS = (*REQUIRED, *OPTIONAL)
@@ -24,7 +25,8 @@ class Convention:
     columns: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=dict)
     outcome_of: Callable[[Mapping[str, Any]], Any] | None = None
-    needed: tuple[str, ...] = ()  # columns besides, that `outcome_of` reads
+    needed: tuple[str, ...] = ()  # columns besides, that `outcome_of` reads, and what the first of them must hold
+    expected: str = ""
 
     @property
     def is_ours(self) -> bool:
@@ -49,9 +51,13 @@ class Convention:
         """The same fault in the file's own words."""
         if self.is_ours or not fault.field:
             return fault
+        if fault.field == "outcome" and self.outcome_of:
+            return BadField(self.needed[0], self.expected)
         name = self.columns.get(fault.field, fault.field)
         if fault.field == "outcome" and isinstance(row, dict) and "outcome" in row and self.outcomes:
-            return BadField(name, f"must be one of {', '.join(self.outcomes)}, not {str(row['outcome'])[:40]!r}")
+            word = str(row["outcome"])[:40]
+            known = f"must be one of {', '.join(self.outcomes)}, not {word!r}"
+            return BadField(name, f"{known}; say what it means by --outcome left={word}, or another than left")
         return BadField(name, fault.message.replace("left_model", self.columns.get("left_model", "left_model")))
 
 
@@ -79,6 +85,8 @@ ARENA_OUTCOMES = {
     "tie (bothbad)": "fail",
     "bothbad": "fail",
 }
+# The Kaggle file of 55,000 rows has a column for each answer, and tells ties of good and bad answers from nothing.
+ONE_HOT = {"winner_model_a": "left", "winner_model_b": "right", "winner_tie": "tie"}
 COMPARIA = {
     "left_model": ("model_a_name",),
     "right_model": ("model_b_name",),
@@ -96,9 +104,14 @@ def convention_of(names: Collection[str], columns: Mapping[str, str], outcomes: 
         return _mapped(names, columns, outcomes)
     if {"model_a", "model_b", "winner"} <= set(names):
         return Convention("arena", _present(ARENA, names), ARENA_OUTCOMES)
+    if {"model_a", "model_b", *ONE_HOT} <= set(names):
+        columns, expected = _present(ARENA, names), f"of {', '.join(ONE_HOT)} exactly one must be 1"
+        return Convention("arena", columns, outcome_of=_marked_outcome, needed=tuple(ONE_HOT), expected=expected)
     if {"model_a_name", "model_b_name", "chosen_model_name"} <= set(names):
         needed = ("chosen_model_name", *({"both_equal"} & set(names)))
-        return Convention("comparIA", _present(COMPARIA, names), outcome_of=_comparia_outcome, needed=needed)
+        columns = _present(COMPARIA, names)
+        expected = "must be model_a_name or model_b_name, or both_equal must be true"
+        return Convention("comparIA", columns, outcome_of=_comparia_outcome, needed=needed, expected=expected)
     if names and not {*REQUIRED} & set(names):
         listed = ", ".join(sorted(names)[:12])
         raise BadField(
@@ -125,6 +138,12 @@ def _mapped(names: Collection[str], columns: Mapping[str, str], outcomes: Mappin
         raise BadField("outcome", f"{wrong[0]!r} is not one of {', '.join(OUTCOMES)}")
     present = {ours: theirs for ours, theirs in known.items() if theirs in names}
     return Convention("mapped", present, {**ARENA_OUTCOMES, **LABEL_STUDIO_OUTCOMES, **outcomes})
+
+
+def _marked_outcome(row: Mapping[str, Any]) -> str | None:
+    """The one column of three that is marked."""
+    marked = [outcome for name, outcome in ONE_HOT.items() if row.get(name) in (1, "1", True, 1.0, "1.0")]
+    return marked[0] if len(marked) == 1 else None
 
 
 def _comparia_outcome(row: Mapping[str, Any]) -> str | None:
@@ -164,12 +183,26 @@ def moment_of(value: Any) -> Any:
 
 
 def prompt_of(value: Any) -> Any:
-    """The words of a prompt: text, or the first message of a conversation."""
-    if isinstance(value, list):
-        first = next((turn for turn in value if isinstance(turn, dict) and turn.get("role") == "user"), None)
-        value = first.get("content") if first else None
+    """The words of a prompt: text, or the first message of a conversation, which some files hold as JSON."""
+    said = _conversation(value) if isinstance(value, str) and value.startswith("[") else value
+    if isinstance(said, list):
+        first = next((turn for turn in said if _is_asked(turn)), None)
+        value = first.get("content") if isinstance(first, dict) else first
         if isinstance(value, list):
             value = "\n".join(str(part.get("text") or "") for part in value if isinstance(part, dict))
     if isinstance(value, str) and len(value) > LONGEST_PROMPT:
         return f"{value[:LONGEST_PROMPT]} … {hashlib.sha256(value.encode('utf-8', 'replace')).hexdigest()[:16]}"
     return value or None
+
+
+def _conversation(text: str) -> Any:
+    """The messages that a text of JSON holds, or the text, which may be a prompt that begins with a bracket."""
+    try:
+        said = read_json(text)
+    except JsonError:
+        return text
+    return said if isinstance(said, list) and any(map(_is_asked, said)) else text
+
+
+def _is_asked(turn: Any) -> bool:
+    return isinstance(turn, str) or (isinstance(turn, dict) and turn.get("role") == "user")

@@ -29,6 +29,12 @@ OLDER = [
     {"question_id": "q2", "model_a": "c", "model_b": "a", "winner": "tie (bothbad)", "judge": "arena_user_2", "turn": 1,
      "anony": True, "language": "English", "tstamp": 1682351700.0},
 ]  # fmt: skip
+KAGGLE = [
+    {"id": 1, "model_a": "a", "model_b": "b", "prompt": '["Draw a cat", "And now a dog"]', "response_a": "[]",
+     "response_b": "[]", "winner_model_a": 0, "winner_model_b": 1, "winner_tie": 0},
+    {"id": 2, "model_a": "b", "model_b": "c", "prompt": '["Draw a cat"]', "response_a": "[]", "response_b": "[]",
+     "winner_model_a": 0, "winner_model_b": 0, "winner_tie": 1},
+]  # fmt: skip
 COMPARIA = [
     {"model_a_name": "a", "model_b_name": "b", "chosen_model_name": "b", "both_equal": False, "visitor_id": "v1",
      "opening_msg": "Dessine un chat", "timestamp": "2025-01-02T03:04:05", "selected_category": "ideas"},
@@ -68,6 +74,32 @@ def test_the_older_dumps_names_are_read(tmp_path, kind):
 
     judges = ["arena_user_1", "arena_user_2"]
     assert facts(votes) == ([("a", "b"), ("c", "a")], [1, 3], judges, [1682351654.5, 1682351700.0], ())
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_a_column_for_each_answer_is_read(tmp_path, kind):
+    votes = read_votes(written(tmp_path / f"votes.{kind}", KAGGLE)).votes
+
+    names, outcomes, _, _, prompts = facts(votes)
+    assert (names, outcomes, prompts) == ([("a", "b"), ("b", "c")], [1, 2], ("Draw a cat",))
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({**KAGGLE[0], "winner_tie": 1}, "winner_model_a: of winner_model_a, winner_model_b, winner_tie exactly one"),
+        ({**COMPARIA[0], "chosen_model_name": "z"}, "chosen_model_name: must be model_a_name or model_b_name"),
+    ],
+)
+def test_an_answer_that_is_none_is_named_by_its_own_column(tmp_path, row, words):
+    with pytest.raises(FileError, match=words):
+        read_votes(written(tmp_path / "votes.jsonl", [row]))
+
+
+def test_a_conversation_may_be_text(tmp_path):
+    rows = [{**ARENA[0], "conversation_a": json.dumps(TALK)}, {**ARENA[1], "conversation_a": "[not JSON"}]
+
+    assert read_votes(written(tmp_path / "votes.parquet", rows)).votes.prompts == ("Draw a cat", "[not JSON")
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
@@ -121,7 +153,10 @@ def test_other_columns_are_named_by_the_caller(tmp_path, kind):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"winner": "nobody"}, "winner: must be one of model_a, model_b, tie, both_bad"),
+        (
+            {"winner": "nobody"},
+            "winner: must be one of model_a, model_b, tie, both_bad, tie (bothbad), bothbad, not 'nobody'; say what it means",
+        ),
         ({"model_b": "c"}, "model_b: 'c' cannot be compared with itself"),
         ({"model_a": None}, "model_a: "),
         ({"tstamp": -1e30}, "tstamp: must be a time"),
