@@ -53,6 +53,7 @@ ON_SQLITE = (
     "tests/ranking/archive/test_round_trip.py",  # every table out and in, every protocol fitted
     "tests/ranking/dataset/test_round_trip.py",
     "tests/ranking/api/test_writing.py",  # all or nothing
+    "tests/ranking/api/test_pushes_at_once.py",  # threads and processes that write at the same time
     "tests/ranking/webhooks",  # claims
     "tests/ranking/test_fitting.py",  # sums by the database
     "tests/site/test_security_urls.py",  # each page and each list of the admin

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.timezone import now
 
 from benchsite.lib.file_errors import BadLine, BadLines
@@ -30,6 +30,7 @@ from generation.runs.staleness import mark_stale
 
 PROVIDER = "import"
 OUTSIDE = "drawn elsewhere and imported"
+TRIES = 5  # of an import that meets another of the same samples
 Key = tuple[int | None, str, int, int]
 
 
@@ -93,7 +94,21 @@ def import_file(
         return import_samples(stream, run=run, source=path.name, by=by, skip_bad=skip_bad, progress=progress)
 
 
-def _import(
+class _Raced(Exception):
+    """Somebody else stored an answer to a sample that this import found without one."""
+
+
+def _import(lines: list[Line], bad: list[BadLine], **options: Any) -> Imported:
+    """What another import or a worker stores at the same moment is there already when this one looks again."""
+    for _ in range(TRIES - 1):
+        try:
+            return _import_once(lines, bad, **options)
+        except (IntegrityError, _Raced):
+            continue
+    return _import_once(lines, bad, **options)
+
+
+def _import_once(
     lines: list[Line], bad: list[BadLine], *, run: Run, source: str, by: Any, skip_bad: bool, progress: Progress
 ) -> Imported:
     refuse_frozen(run)
@@ -104,8 +119,10 @@ def _import(
     bad = sorted([*bad, *misplaced, *clashing], key=lambda line: (line.file, line.line))
     if bad and not skip_bad:
         raise BadLines(bad)
-    # Where a file says two things about one attempt, its first line counts.
+    # Where a file says two things about one attempt, its first line counts. They are stored in one order, whatever the
+    # file's: of two imports at once, neither waits for what the other will come to.
     unique = {drawing.key: drawing for drawing in reversed(placed) if drawing.key not in stored}
+    unique = dict(sorted(unique.items(), key=lambda item: (item[0][0] or 0, *item[0][1:])))
     loaded = replace(loaded, more_names=tuple({drawing.line.model_id for drawing in placed}))
     read = {}
     for key, drawing in unique.items():
@@ -192,6 +209,8 @@ def _save(run: Run, loaded: LoadedRun, drawings: dict[Key, _Drawing], read: dict
             new[key] = Sample(run=run, **place, **fields)
         elif Sample.objects.filter(pk=pk, drawn_at=None).update(**fields) == 1:
             measured.append((pk, read[key].values))
+        else:
+            raise _Raced
     Sample.objects.bulk_create(new.values(), batch_size=500)
     save_measurements(loaded, [*measured, *((row.pk, read[key].values) for key, row in new.items())])
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError
 from django.http import HttpResponse
 from django.urls import reverse
 from ninja import Path, Query, Router
@@ -126,10 +125,7 @@ def push_samples(request: ApiRequest, run: str) -> HttpResponse:
     with another answer refused.
     """
     into, lines = readable_run(request, run), body_lines(request)
-    try:
-        done = import_samples(lines, run=into, source="body", by=request.actor)
-    except IntegrityError:  # the same was pushed at the same moment, and is there by now
-        done = import_samples(lines, run=into, source="body", by=request.actor)
+    done = import_samples(lines, run=into, source="body", by=request.actor)
     return json_response({"added": done.added, "same": done.same, "joined": done.joined})
 
 
