@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
 from benchsite.lib.text import clean_text
@@ -44,7 +44,7 @@ class AboutError(ValueError):
 
 @dataclass(frozen=True)
 class About:
-    """The publisher's words. `consent` says what judges agreed to; without it nothing is published."""
+    """The publisher's words and choices. `consent` says what judges agreed to; without it nothing is published."""
 
     authors: tuple[str, ...]
     consent: str
@@ -52,6 +52,8 @@ class About:
     version: str = FIRST_VERSION
     title: str = ""
     url: str = ""
+    answers: bool = False  # what judges chose in studies, without small groups
+    comments: bool = False  # what they wrote there, without their numbers
     on: date = field(default_factory=lambda: datetime.now(UTC).date())
 
     def checked(self) -> About:
@@ -67,7 +69,7 @@ class About:
             raise AboutError("version", "A version has three numbers, such as 1.0.0.")
         if self.url and not re.fullmatch(r"https?://[^\s<>\"]{3,300}", self.url):
             raise AboutError("url", "An address begins with https:// and has no spaces.")
-        return About(authors, _line(self.consent), self.licence, self.version, _line(self.title), self.url, self.on)
+        return replace(self, authors=authors, consent=_line(self.consent), title=_line(self.title))
 
 
 def _line(text: str) -> str:

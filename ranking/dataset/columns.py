@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from generation.models import Run
+    from ranking.dataset.said import Said
 
 Rows = Iterator[dict[str, Any]]
 # Our type: its name in Parquet's dictionary, and in Croissant.
@@ -73,9 +74,10 @@ def columns_of(**given: tuple[str, str]) -> tuple[Column, ...]:
 
 @dataclass(frozen=True)
 class Published:
-    """A run on its way out: its judges by number, how much each counts, and its leaderboards by protocol."""
+    """A run on its way out: its judges by number, how much each counts, its leaderboards, and what judges said in studies."""
 
     run: Run
     judges: dict[int, str | None]  # by seat; null for the seat of votes that name nobody
     weights: dict[int, float]
     results: dict[str, Any]
+    said: Said

@@ -13,6 +13,7 @@ from generation.protocols import PROTOCOLS, load, protocols_of
 from judging.provenance import import_reasons, marks_of
 from ranking.dataset.about import About
 from ranking.dataset.columns import Published
+from ranking.dataset.said import SMALLEST
 from ranking.dataset.tables import protocol_modules
 from ranking.people import with_labels
 from ranking.words import counted
@@ -74,8 +75,7 @@ def facts_of(source: Published, about: About) -> Facts:
         headline=" ".join(filter(None, headlines)),
         judges=group_sentence(people=people, machines=machines, unnamed=run.seats.filter(is_unknown=True).exists()),
         machines=_machines(run, machines),
-        privacy="Judges are numbered; no name, account, address or free text of theirs is published. "
-        "Times of votes are exact.",
+        privacy=privacy_sentence(source, about),
         biases=_biases(run, simulated),
         limitations=[
             "Judges are not a random sample of any population.",
@@ -111,14 +111,28 @@ def _counted_judges(source: Published) -> tuple[int, int]:
 
 
 def group_sentence(*, people: int, machines: int, unnamed: bool = False) -> str:
-    """Nothing that would divide judges into groups is published, so there is no small group to hide."""
     groups = [
         *([f"{people:,} {'person' if people == 1 else 'people'}"] if people else []),
         *([counted(machines, "simulated judge")] if machines else []),
         *(["people whom an imported file does not name"] if unnamed else []),
     ]
     by = " and ".join(filter(None, [", ".join(groups[:-1]), *groups[-1:]])) or "nobody"
-    return f"Judgements that count are by {by}. What judges said of themselves is not published."
+    return f"Judgements that count are by {by}."
+
+
+def privacy_sentence(source: Published, about: About) -> str:
+    """What is published of judges, and what is not."""
+    said = source.said
+    own = (
+        "What judges said of themselves in studies is in the table `answers`: all that is published of one judge is true of at "
+        f"least {SMALLEST}, and {counted(said.left_out, 'answer')} that set fewer apart {'is' if said.left_out == 1 else 'are'} "
+        "left out."
+        if about.answers
+        else "What judges said of themselves is not published."
+    )
+    words = "What they wrote is in the table `comments`, without their numbers." if about.comments else ""
+    names = f"Judges are numbered; no name, account{' or' if words else ','} address{'' if words else ' or free text'} of theirs is published."
+    return " ".join(filter(None, [names, own, words, "Times of votes are exact."]))
 
 
 def _machines(run: Run, simulated: int) -> list[str]:

@@ -70,7 +70,7 @@ def zipped_dataset(run: Run, about: About, *, by: Any = None) -> Iterator[Path]:
 def _write(run: Run, folder: Path, about: About, progress: Progress) -> None:
     folder.mkdir()
     with snapshot():
-        source, tables = published(run), tables_of(run)
+        source, tables = published(run, about), tables_of(run, about)
         counts = {table.name: write_table(table, source, folder, progress=progress) for table in tables}
         facts, config = facts_of(source, about), whole_config(run)
         document = {name: value for name, value in run_document(run).items() if name in RUN}

@@ -9,7 +9,9 @@ from django.db.models import Count, Q, Sum
 from generation.models import OFFENSIVE, UNFINISHED, ProviderCall, Run, Sample
 from generation.protocols import PROTOCOLS, Protocol, load, module_in, protocols_of
 from ranking.archive.lines import entrant_rows, measure_rows, model_rows, prompt_rows, sample_rows, undrawn_rows
+from ranking.dataset.about import About
 from ranking.dataset.columns import Published, Rows, Table, columns_of
+from ranking.dataset.said import SMALLEST, said_in_studies
 from ranking.fitting import fit_options, standing_rows
 from ranking.models import Fit
 from ranking.statistics.rounding import rounded
@@ -179,7 +181,7 @@ def _judge_table(source: Published) -> Rows:
 
 JUDGES = Table(
     "judges",
-    "judges by number; nothing else is published about them",
+    "judges by number",
     columns_of(
         judge=("text", "the pseudonym, which votes and grades refer to"),
         unknown=("flag", "stands for votes of a file that names no judge; their `judge` is empty"),
@@ -215,15 +217,60 @@ STANDINGS = Table(
     ),
     _standing_table,
 )
+
+
+def _answer_table(source: Published) -> Rows:
+    for seat, given in source.said.answers.items():
+        for (study, key), answer in given.items():
+            name, question = source.said.questions[study, key]
+            yield {
+                "judge": source.judges[seat],
+                "study": name,
+                "question": key,
+                "asked": question.text,
+                "answer": answer,
+            }
+
+
+def _comment_table(source: Published) -> Rows:
+    for (study, key), text in source.said.written:
+        name, question = source.said.questions[study, key]
+        yield {"study": name, "question": key, "asked": question.text, "comment": text}
+
+
+ANSWERS = Table(
+    "answers",
+    f"what judges said of themselves in studies, where all that is published of one is true of at least {SMALLEST} judges",
+    columns_of(
+        judge=("text", "the judge, as in the table `judges`"),
+        study=("text", "the study's name"),
+        question=("text", "the question's key"),
+        asked=("text", "the question"),
+        answer=("text", "the answer; several are divided by |, and a number is the ten that it is in"),
+    ),
+    _answer_table,
+)
+COMMENTS = Table(
+    "comments",
+    "what judges wrote in studies, in the order of the alphabet and without their numbers",
+    columns_of(
+        study=("text", "the study's name"),
+        question=("text", "the question's key"),
+        asked=("text", "the question"),
+        comment=("text", "what was written"),
+    ),
+    _comment_table,
+)
 EVERY_RUN = (PROMPTS, MODELS, ENTRANTS, SAMPLES, MEASURES, JUDGES)
 
 
-def published(run: Run) -> Published:
+def published(run: Run, about: About) -> Published:
     """Judges are numbered in the order in which they joined, as on public pages."""
     seats = list(run.seats.order_by("id").values_list("id", "is_unknown", "weight"))
     names = {seat: None if unknown else f"judge-{n}" for n, (seat, unknown, _) in enumerate(seats, start=1)}
     results = {name: full_result(run, name, entry) for name, entry in protocols_of(run).items()}
-    return Published(run, names, {seat: weight for seat, _, weight in seats}, results)
+    weights = {seat: weight for seat, _, weight in seats}
+    return Published(run, names, weights, results, said_in_studies(run, about))
 
 
 def full_result(run: Run, protocol: str, entry: Protocol) -> Any:
@@ -240,7 +287,8 @@ def protocol_modules(protocols: list[str]) -> list[Any]:
     return [module for room in rooms if (module := module_in(room, "dataset"))]
 
 
-def tables_of(run: Run) -> list[Table]:
-    """What judges said first: it is what most readers come for."""
+def tables_of(run: Run, about: About) -> list[Table]:
+    """What judges said of drawings first: it is what most readers come for. What they said of themselves only by choice."""
     judged = [table for module in protocol_modules(run.protocols) for table in module.TABLES]
-    return [*judged, *EVERY_RUN, STANDINGS]
+    chosen = [table for table, wanted in ((ANSWERS, about.answers), (COMMENTS, about.comments)) if wanted]
+    return [*judged, *EVERY_RUN, STANDINGS, *chosen]

@@ -20,7 +20,7 @@ from judging.disclosure import drawings_are_open
 from ranking.archive.importing import import_run
 from ranking.archive.members import counts_of, listed_members
 from ranking.archive.writing import archive_chunks
-from ranking.dataset.about import AboutError
+from ranking.dataset.about import About, AboutError
 from ranking.dataset.files import chunks_of
 from ranking.dataset.importing import import_dataset
 from ranking.dataset.publishing import zipped_dataset
@@ -42,11 +42,15 @@ def archive_response(run: Run) -> StreamingHttpResponse:
     return StreamingHttpResponse(archive_chunks(run), content_type="application/zip", headers=headers)
 
 
+NOTHING_MORE = About((), "")  # what a dataset has without a choice
+
+
 @curator_required
 @require_http_methods(["GET", "POST"])
 def publish_dataset(request: UserRequest, code: str) -> HttpResponseBase:
     run = get_object_or_404(Run, code=code)
-    form = DatasetForm(request.POST or None, initial={"title": str(run), "authors": request.user.get_full_name()})
+    initial, studies = {"title": str(run), "authors": request.user.get_full_name()}, run.studies.exists()
+    form = DatasetForm(request.POST or None, initial=initial, studies=studies)
     if request.method == "POST" and form.is_valid():
         try:
             return _download(run, form, request)
@@ -58,7 +62,7 @@ def publish_dataset(request: UserRequest, code: str) -> HttpResponseBase:
 
 
 def _page(request: HttpRequest, run: Run, form: DatasetForm) -> HttpResponse:
-    context = {"run": run, "form": form, "open": drawings_are_open(run), "tables": tables_of(run)}
+    context = {"run": run, "form": form, "open": drawings_are_open(run), "tables": tables_of(run, NOTHING_MORE)}
     return render(request, "ranking/dataset.html", context)
 
 

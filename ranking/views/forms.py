@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 
 from judging.views.forms import import_reason_field
 from ranking.dataset.about import FIRST_VERSION, LICENCES, LONGEST, About
+from ranking.dataset.said import SMALLEST
 from ranking.models import Counting
 
 
@@ -79,8 +82,22 @@ class DatasetForm(forms.Form):
     url = forms.URLField(
         label="Address", required=False, assume_scheme="https", help_text="Where the dataset will be, if you know it."
     )
+    answers = forms.BooleanField(
+        label="Publish what judges said of themselves in studies",
+        required=False,
+        help_text=f"Only where all that is published of one judge is true of at least {SMALLEST} judges.",
+    )
+    comments = forms.BooleanField(
+        label="Publish what judges wrote in studies",
+        required=False,
+        help_text="Without their numbers. Read it first: people write names and more.",
+    )
+
+    def __init__(self, *args: Any, studies: bool, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if not studies:
+            del self.fields["answers"], self.fields["comments"]
 
     def about(self) -> About:
         data = self.cleaned_data
-        authors = tuple(data["authors"].splitlines())
-        return About(authors, data["consent"], data["licence"], data["version"], data["title"], data["url"]).checked()
+        return About(**data | {"authors": tuple(data["authors"].splitlines())}).checked()

@@ -29,6 +29,10 @@ class Command(BaseCommand):
             "--release", default=FIRST_VERSION, metavar="VERSION", help="the dataset's version (default: %(default)s)"
         )
         parser.add_argument("--title", default="", help="default: the run's own")
+        parser.add_argument(
+            "--answers", action="store_true", help="what judges said of themselves in studies, without small groups"
+        )
+        parser.add_argument("--comments", action="store_true", help="what they wrote there, without their numbers")
         parser.add_argument("--url", default="", help="where the dataset will be found")
 
     def handle(self, *args: Any, run: str, out: Path | None, **options: Any) -> None:
@@ -40,6 +44,8 @@ class Command(BaseCommand):
             version=options["release"],
             title=options["title"],
             url=options["url"],
+            answers=options["answers"],
+            comments=options["comments"],
         )
         try:
             with Bar(self.stderr, "Publishing") as bar:
