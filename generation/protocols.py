@@ -134,6 +134,7 @@ PAIRWISE = Protocol(
         "ranking:versus": "Head to head",
         "ranking:history": "History",
         "ranking:judges": "Judges",
+        "ranking:groups": "Groups",
         "ranking:model_judges": "Model judges",
         "ranking:votes": "Votes",
     },

@@ -3,7 +3,8 @@
 An attacker votes, looks, and compares: what changed names the models. So a state is taken only after many votes by others,
 shows nothing but a rating by entrant, and each rating is moved by a new random error, larger than its own uncertainty.
 Where pairs are or were adaptive there is none: which two came would tell whoever knows the standings that they are close.
-Once a study was opened no new one is taken: by its link one attacker can be any number of judges.
+Once a study was opened no new one is taken: by its link one attacker can be any number of judges. An open arena's votes are in
+no state, so its being open changes nothing, unless it is merged.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 from django.utils.timezone import now
 
 from benchsite.lib.database.errors import is_away
@@ -35,7 +36,7 @@ def take_public_states() -> int:
     """Take every public state that is due; says how many."""
     runs = Run.objects.filter(
         visibility=Run.Visibility.PUBLISHED, judging_state__in=NOT_OVER, frozen_at=None, was_adaptive=False
-    ).exclude(studies__state__in=OPENED)
+    ).exclude(pk__in=_by_link())
     due = [(run, *item) for run in runs.defer("config") if is_judged_blind(run) for item in protocols_of(run).items()]
     taken = 0
     for run, name, entry in due:
@@ -46,6 +47,11 @@ def take_public_states() -> int:
                 raise
             log.error("public_state_failed", run=run.code, protocol=name, error=repr(error))
     return taken
+
+
+def _by_link() -> QuerySet[Any]:
+    """Runs whose board has votes that came by a link; an arena's have a board of their own, until they are merged."""
+    return Study.objects.filter(Q(arena=False, state__in=OPENED) | Q(merged_at__isnull=False)).values("run")
 
 
 def take_public_state(run: Run, name: str, entry: Protocol) -> PublicState | None:

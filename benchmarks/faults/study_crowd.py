@@ -54,6 +54,8 @@ def come(diary: Diary, *, study: str, run: str, person: str, random: Random, bro
             _enter(mine, door, random, diary)
             diary.met["another browser"] += 1
         status, page = mine.get(f"/study/{study}/step/")
+        if status == 403:
+            diary.met["unknown browser"] += 1
         if status >= 500:
             diary.wrong.append(f"a step was answered {status}")
         if found := CODE.search(page):

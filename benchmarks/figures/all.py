@@ -42,6 +42,11 @@ BENCHES = (
     "face",
     "fire",
     "chaos",
+    "study_storm",
+    "study_votes",
+    "first_vote",
+    "checks",
+    "arena",
     "attacker_http",
 )
 ON_REQUEST = ("peers",)  # installs other tools, so only by name

@@ -36,6 +36,28 @@ PARTS = {
         "open judging, set judges aside and disable accounts, and workers refit. Every judge keeps a ledger of what the server "
         "acknowledged; at the end it must match the database.",
     ),
+    "study_storm": (
+        "Studies under stress",
+        "A fake platform sends people (150, or 1,000 in the long form) to a study behind gunicorn on PostgreSQL, 24 at once: forged, empty and reused ids, double clicks, other browsers "
+        "in mid-study, stale forms, people who leave, returns, time-outs; the whole server is killed with -9 and started again twelve times.",
+    ),
+    "study_votes": (
+        "Votes in studies",
+        "Participants and invited judges of one run sit down in turn for 20 pairs each, on SQLite in one process: processor time of a vote with its next pair, and what the last quarter takes over the first.",
+    ),
+    "first_vote": (
+        "From a link to the first vote",
+        "Chromium with an empty cache at 390 pixels, against gunicorn on SQLite: by a study's shared link without consent and questions, and from the home page to the run's open arena.",
+    ),
+    "checks": (
+        "Attention checks",
+        "The default rule after 30 pairs, counted exactly over all orders of answers: who presses keys at random, and honest judges who slip on 1 or 2% of checks.",
+    ),
+    "arena": (
+        "The open arena",
+        "180 honest judges of unequal activity and taste, 40 votes each on average, and others on top until they are a tenth of all: a rank is outside if it leaves the range that the honest judges' own board gives. "
+        "`outside_even` is the same had every vote counted alike; weights are means by reliability.",
+    ),
     "judging": ("Judging", "Judges over HTTP against gunicorn, on PostgreSQL and on SQLite, with few and with very many stored votes."),
     "growth": (
         "Growth",
@@ -95,6 +117,8 @@ TABLES = {
         "tools": "tool version votes_per_s_1 votes_per_s_4 votes_per_s_8 votes_per_s_16 cpu_ms votes_stored cpu_ms_then note"
     },
     "parquet": dict.fromkeys(("ten_million", "sample"), "votes judges prompts read_s counts_s rows_s board_s whole_mb"),
+    "first_vote": {"ways": "way visits seconds slowest clicks"},
+    "arena": {"arena": "planted studies ranks outside outside_even honest_weight planted_weight"},
     "svg": {"paint": "shapes copies seconds"},
     "fuzz": {"readers": "reader examples accepted growth held"},
     "robustness": {"kinds": "kind drawings robustness least most marked"},

@@ -63,7 +63,17 @@ def main() -> int:
     asked = make_parser(__doc__, "the same: nothing is simulated").parse_args()
     rows = checks_table()
     print(markdown(rows))
-    write_json(asked.json, {"checks": rows})
+    usual = [row for row in rows if row["every"] == Gold().every]
+    write_json(
+        asked.json,
+        {
+            "checks": rows,
+            "clickers": [row["failed"] for row in usual if "random" in row["judge"] or "always" in row["judge"]],
+            "honest": [
+                row["failed"] for row in usual if row["judge"].startswith("honest") and "5%" not in row["judge"]
+            ],
+        },
+    )
     return 0
 
 

@@ -22,12 +22,14 @@ from generation.runs.publishing import coming_demo_runs
 from generation.suites.loading import load_suites
 from generation.suites.suite import Category, PromptEntry, Suite, without_pictures
 from judging.disclosure import may_see_drawings
+from judging.studies.arena.panel import open_arenas
 from ranking.pairwise.judges_page import FLAGS
 from ranking.people import hidden_from
 from ranking.views import page_json
 from ranking.views.overview import overview
 from ranking.words import ALPHA_WORDS
 
+ARENAS = 3  # that the home page invites to
 SHOWN = 6  # runs on the home page; the rest are under Leaderboards
 LEDE = "Language models draw, people compare the drawings blind, and every ranking says how sure it is."
 BROWSED, TILES = 12, 12  # runs on the page of drawings, and drawings of each
@@ -45,6 +47,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "lines": overview(runs, request.user),
         "demo_runs": not runs and coming_demo_runs().exists(),
         "numbers": live_numbers(),
+        "arenas": open_arenas()[:ARENAS],
         "share": {"title": "Which model draws best? You be the judge.", "description": LEDE, "picture": _picture()},
     }
     return page_or_json(request, "site/home.html", context, _home_document)

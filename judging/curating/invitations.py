@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -54,12 +55,17 @@ def revoke_invitation(*, invitation: Invitation, by: User, reason: str = "") -> 
         Event.objects.create(run=invitation.run, actor=by, **facts)
 
 
+def is_guest(judge: User) -> bool:
+    """Somebody who takes part in a study without an account; who made the seat an account is like any other judge."""
+    return not judge.has_usable_password() and Participation.objects.filter(guest=judge).exists()
+
+
 @transaction.atomic
 def accept_invitation(*, invitation: Invitation, judge: User) -> Seat:
     """Seat the judge in the invitation's run, using the link once; a judge who has a seat keeps it and uses nothing."""
     if seat := Seat.objects.filter(run=invitation.run, judge=judge).first():
         return seat
-    if Participation.objects.filter(guest=judge).exists():
+    if is_guest(judge):
         raise GuestError
     if Invitation.objects.usable().filter(pk=invitation.pk).update(uses=F("uses") + 1) != 1:
         raise UsedUpError
@@ -83,8 +89,12 @@ def seat_judge(
     quota: int | None = None,
     invitation: Invitation | None = None,
     gold: Gold | None = None,
+    **more: Any,
 ) -> Seat:
-    """A seat with the run's own quota unless another is given, and checks by the rule; exports know the judge by the pseudonym only."""
+    """A seat with the run's own quota unless another is given, and checks by the rule; exports know the judge by the pseudonym only.
+
+    `more` are further columns of a new seat.
+    """
     quota = quota if quota is not None else rules_of(run.code).judging.quota
     rule = seat_rule(run, gold, quota)
     number = Seat.objects.filter(run=run).count() + 1
@@ -98,6 +108,7 @@ def seat_judge(
                     quota=quota,
                     invitation=invitation,
                     gold_rule=rule,
+                    **more,
                 )
         except IntegrityError:
             if Seat.objects.filter(run=run, judge=judge).exists():

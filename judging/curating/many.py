@@ -43,11 +43,13 @@ def exclude_judges(seats: QuerySet[Seat], *, by: User, reason: str) -> int:
 
 def halve_judges(seats: QuerySet[Seat], *, by: User, reason: str) -> int:
     """Two of their votes count as one; any other share is set on the run's judging page."""
-    return _weigh(seats.exclude(weight=0.5), by, reason, weight=0.5)
+    return _weigh(seats.filter(panel=Seat.Panel.JUDGES).exclude(weight=0.5), by, reason, weight=0.5)
 
 
 def restore_judges(seats: QuerySet[Seat], *, by: User, reason: str) -> int:
-    return _weigh(seats.filter(weight__lt=1), by, reason, weight=1)
+    return _weigh(
+        seats.filter(weight__lt=1).exclude(excluded_reason__in=(Seat.APART, Seat.MERGED)), by, reason, weight=1
+    )
 
 
 @transaction.atomic

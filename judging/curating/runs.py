@@ -70,6 +70,12 @@ def weigh_judge(*, seat: Seat, weight: float, by: User | None, reason: str) -> N
     """Let a judge's votes count fully (1), in part, or not at all in the ranking; they stay on record unchanged."""
     refuse_frozen(seat.run)
     seat.weight, seat.excluded_reason = weight, "" if weight == 1 else reason
+    if seat.panel == Seat.Panel.ARENA and weight > 0:
+        if weight < 1:
+            raise RunError(
+                f"{seat} is in the open arena, whose judges are weighed by their votes. Set it aside, or let it in."
+            )
+        seat.weight, seat.excluded_reason = 0.0, Seat.APART  # let in again, to the arena
     seat.save(update_fields=["weight", "excluded_reason"])
     verb = WEIGHTS.get(weight, Event.Verb.WEIGH_JUDGE)
     subject = str(seat) if weight in WEIGHTS else f"{seat} at {weight:g}"

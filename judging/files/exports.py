@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import csv_cell
 from generation.models import Run
-from judging.models import Grade, Matchup, Vote
+from judging.models import Grade, Matchup, Seat, Vote
 from judging.provenance import accountless, unconfirmed_since
 
 Rows = Iterator[dict[str, Any]]
@@ -97,14 +97,15 @@ class _Marked:
 def vote_rows(run: Run, votes: QuerySet[Vote] | None = None, *, names: bool = False) -> Rows:
     """Every vote in order of time, withdrawn ones too; judges by pseudonym, or with `names` by account where they have one.
 
-    `withdrawn` marks what no ranking counts: votes taken back, votes kept out because the judge could know the names, and
-    votes on drawings that a curator excluded. The few names that votes share are looked up here, not joined a million times.
+    `withdrawn` marks what no ranking counts: votes taken back, votes kept out because the judge could know the names, votes
+    on drawings that a curator excluded, and those of an open arena that was not merged. The few names that votes share are looked up here, not joined a million times.
     """
     seats = run.seats.filter(is_unknown=False).values_list("id", "pseudonym", "judge__username")
     judges = {seat: (names and username) or pseudonym for seat, pseudonym, username in seats}
     entrants = dict(run.entrants.values_list("id", "name"))
     prompts = dict(run.prompts.values_list("id", "text"))
     excluded = set(run.samples.excluded().values_list("id", flat=True))
+    apart = set(run.seats.filter(panel=Seat.Panel.ARENA, weight=0).values_list("id", flat=True))
     marked = _Marked(run)
     if votes is None:
         votes = run.votes.order_by("voted_at", "id")
@@ -121,7 +122,10 @@ def vote_rows(run: Run, votes: QuerySet[Vote] | None = None, *, names: bool = Fa
             "category": row["category"] or None,
             "left_model": entrants[row["left_model"]],
             "right_model": entrants[row["right_model"]],
-            "withdrawn": row["withdrawn_at"] is not None or row["kept_out"] or not shown.isdisjoint(excluded),
+            "withdrawn": row["withdrawn_at"] is not None
+            or row["kept_out"]
+            or seat in apart
+            or not shown.isdisjoint(excluded),
         }
 
 

@@ -49,6 +49,9 @@ class Seat(models.Model):
         JUDGES = "", "judges"
         ARENA = "arena", "open arena"
 
+    # Why a seat of the arena weighs what it does on the judges' board, unless somebody took it out of both.
+    APART, MERGED = "In the open arena: counted apart.", "In the open arena: merged, by reliability."
+
     run = models.ForeignKey(Run, models.CASCADE, related_name="seats")
     judge = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="seats")
     pseudonym = models.CharField(max_length=120)

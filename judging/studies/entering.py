@@ -6,13 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv6Address, ip_address, ip_network
 from secrets import choice
+from time import time
 
+from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Max, Q, QuerySet
+from django.db.models.functions import Coalesce, Greatest
+from django.utils.crypto import salted_hmac
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
@@ -21,7 +26,7 @@ from generation.models import Run
 from generation.suites.studies.study import Study as Content
 from judging.models import Participation, Study
 from judging.models.studies import hashed_id
-from judging.studies.walking import end_participation, settle
+from judging.studies.walking import end_participation, has_judged, settle
 from judging.studies.writing import content_of, newest_version
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@~-]{0,79}")
@@ -91,7 +96,30 @@ def refuse_second_seat(study: Study, content: Content, visitor: Visitor) -> None
         raise EntryError(_("You have taken part already"), sentence % names, status=409)
 
 
-def check_entry(study: Study, content: Content, visitor: Visitor) -> None:
+def hashed_address(address: str, *, hours_ago: int = 0) -> str:
+    """What is kept of an address: with the hour and the site's key, so that it says nothing later. Of IPv6 the network."""
+    known = ip_address(address) if address else None
+    if known is None:
+        return ""
+    if isinstance(known, IPv6Address):
+        network = known.ipv4_mapped or ip_network((known, 64), strict=False)
+        address = str(network)
+    hour = int(time()) // 3600 - hours_ago
+    return salted_hmac("judging.entry", f"{hour} {address}", algorithm="sha256").hexdigest()[:32]
+
+
+def refuse_crowding(study: Study, content: Content, address: str) -> None:
+    """EntryError where too many newcomers came from one address within this hour and the last, to any study of the run."""
+    if not address:
+        return
+    most = content.per_address or (settings.ARENA_ENTRIES_AN_HOUR if content.arena else settings.STUDY_ENTRIES_AN_HOUR)
+    known = [hashed_address(address, hours_ago=hours) for hours in (0, 1)]
+    if Participation.objects.filter(study__run=study.run_id, address__in=known).count() >= most:
+        sentence = _("Many people have come from your network within the last hour. Please try again later.")
+        raise EntryError(_("Please come back later"), sentence, status=429)
+
+
+def check_entry(study: Study, content: Content, visitor: Visitor, *, address: str = "") -> None:
     """EntryError where a newcomer cannot come in now."""
     if content.platform and not visitor.external_id:
         sentence = _(
@@ -107,6 +135,7 @@ def check_entry(study: Study, content: Content, visitor: Visitor) -> None:
         sentence = _("It takes no participants now. Thank you for your interest.")
         raise EntryError(_("This study is not open"), sentence, status=410)
     refuse_second_seat(study, content, visitor)
+    refuse_crowding(study, content, address)
     if content.places is not None:
         free_overdue(study)
         if places_taken(study) >= content.places:
@@ -118,7 +147,7 @@ def places_taken(study: Study) -> int:
 
 
 @transaction.atomic
-def enter_study(*, study: Study, visitor: Visitor, code: str, name: str = "") -> Participation:
+def enter_study(*, study: Study, visitor: Visitor, code: str, name: str = "", address: str = "") -> Participation:
     """The visitor's participation, a new one where there is none. `code` is the form's own: sent twice, it counts once.
 
     The studies of the run are locked, so that the last place is given once, and one seat to an id.
@@ -130,7 +159,7 @@ def enter_study(*, study: Study, visitor: Visitor, code: str, name: str = "") ->
         return mine
     version = newest_version(study)
     content = content_of(version)
-    check_entry(study, content, visitor)
+    check_entry(study, content, visitor, address=address)
     guest = User.objects.create(username=f"guest-{code}", password=make_password(None))
     return Participation.objects.create(
         code=code,
@@ -139,6 +168,7 @@ def enter_study(*, study: Study, visitor: Visitor, code: str, name: str = "") ->
         guest=guest,
         external_id=visitor.external_id,
         parameters=visitor.parameters,
+        address=hashed_address(address),
         name=name if content.ask_name else "",
         arm=_smallest_arm(study, content),
     )
@@ -153,25 +183,42 @@ def _smallest_arm(study: Study, content: Content) -> str:
 
 def is_overdue(participation: Participation, content: Content) -> bool:
     """Whether the time is up for somebody who has not judged all of their pairs."""
-    if content.minutes is None or participation.outcome != Participation.Outcome.RUNNING:
+    if participation.outcome != Participation.Outcome.RUNNING or has_judged(participation):
         return False
-    seat = participation.seat
-    if seat and seat.quota and seat.voted >= seat.quota:
-        return False
-    return now() - participation.started_at > timedelta(minutes=content.minutes)
+    return bool(_late(content, Participation.objects.filter(pk=participation.pk)))
+
+
+def _late(content: Content, running: QuerySet[Participation]) -> list[Participation]:
+    """Those who took too long, or did nothing for too long: no step, answer or vote; `idle` says which."""
+    if content.minutes is None and content.idle_minutes is None:
+        return []
+    moment, never = now(), datetime(1970, 1, 1, tzinfo=UTC)
+    seen = [Coalesce(field, F("started_at")) for field in (Max("steps__entered_at"), Max("steps__passed_at"))]
+    seen += [Coalesce(Max("answers__answered_at"), F("started_at")), Coalesce(F("seat__last_vote_at"), F("started_at"))]
+    begun, idle = (
+        moment - timedelta(minutes=minutes) if minutes else never for minutes in (content.minutes, content.idle_minutes)
+    )
+    rows = running.annotate(seen_at=Greatest(*seen)).filter(Q(started_at__lt=begun) | Q(seen_at__lt=idle))
+    return list(rows.select_related("seat").defer("seat__plan"))
 
 
 def free_overdue(study: Study) -> int:
     """Time out all whose time is up, and so free their places; says how many."""
     ended = 0
-    for version in study.versions.exclude(content__minutes=None):
+    limited = Q(content__minutes__gt=0) | Q(content__idle_minutes__gt=0)
+    for version in study.versions.filter(limited):
         content = content_of(version)
-        oldest = now() - timedelta(minutes=content.minutes or 0)
-        late = version.participations.filter(outcome=Participation.Outcome.RUNNING, started_at__lt=oldest)
-        for participation in late.select_related("seat").defer("seat__plan"):
-            if is_overdue(participation, content):
-                ended += end_participation(participation, Participation.Outcome.TIMED_OUT)
+        for participation in _late(content, version.participations.filter(outcome=Participation.Outcome.RUNNING)):
+            if not has_judged(participation):
+                ended += time_out(participation, content)
     return ended
+
+
+def time_out(participation: Participation, content: Content) -> bool:
+    """End the part of somebody whose time is up, and say which clock ended it."""
+    long = content.minutes is not None and now() - participation.started_at > timedelta(minutes=content.minutes)
+    reason = "" if long else f"nothing done for {content.idle_minutes} minutes"
+    return end_participation(participation, Participation.Outcome.TIMED_OUT, reason=reason)
 
 
 def free_places() -> int:

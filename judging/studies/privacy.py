@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.timezone import now
 
+from generation.codes import new_code
 from generation.models import Event
 from judging.curating.runs import weigh_judge
 from judging.gold.records import check_records
-from judging.models import Participation
+from judging.models import Participation, Seat
 from judging.models.studies import hashed_id
 from judging.studies.walking import end_participation, is_running
 
@@ -63,7 +65,7 @@ def withdraw_participation(participation: Participation) -> None:
     if is_running(participation):
         end_participation(participation, Participation.Outcome.RETURNED, reason=WITHDRAWN)
     seat = participation.seat
-    if seat and seat.weight and seat.run.frozen_at is None:
+    if seat and (seat.weight or seat.panel) and seat.run.frozen_at is None:
         weigh_judge(seat=seat, weight=0, by=None, reason=f"{WITHDRAWN.capitalize()}.")
     _erase(participation, by=None, reason=WITHDRAWN)
 
@@ -85,10 +87,12 @@ def _erase(participation: Participation, *, by: User | None, reason: str) -> Non
         parameters={},
         practice={},
         name="",
+        address="",
         consented_at=None,
         consent_version="",
         erased_at=now(),
     )
+    _part_from_account(participation)
     if participation.guest_id:
         User.objects.filter(pk=participation.guest_id).update(is_active=False, last_login=None)
     Event.objects.create(
@@ -98,3 +102,14 @@ def _erase(participation: Participation, *, by: User | None, reason: str) -> Non
         subject=f"{participation.code} of {participation.study}"[:200],
         reason=reason,
     )
+
+
+def _part_from_account(participation: Participation) -> None:
+    """Before a person is erased whose guest became an account: it stays theirs, and the seat is nobody's."""
+    guest = participation.guest
+    if guest is None or not guest.has_usable_password():
+        return
+    nobody = User.objects.create(username=f"guest-{new_code()}", password=make_password(None), is_active=False)
+    Seat.objects.filter(participation=participation).update(judge=nobody)
+    Participation.objects.filter(pk=participation.pk).update(guest=nobody)
+    participation.guest = nobody

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from judging.studies import curator_views, data_views, views
+from judging.studies import claiming, curator_views, data_views, views
 from judging.studies.platforms.views import platform_event
 from judging.studies.practice.views import practice_picture
 
@@ -17,6 +17,7 @@ urlpatterns = [
         name="practice_picture",
     ),
     path("study/<slug:code>/data/", data_views.own_data, name="study_data"),
+    path("study/<slug:code>/account/", claiming.claim, name="study_account"),
     path("platform/events/", platform_event, name="platform_event"),
     path("runs/<slug:code>/studies/", curator_views.studies, name="studies"),
     path("runs/<slug:code>/studies/new/", curator_views.write, name="new_study"),

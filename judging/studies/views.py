@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from django.conf import settings
 from django.contrib.auth import login, logout
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from benchsite.addresses import client_address
 from benchsite.lib.languages.choosing import OFFERED, language_links
 from generation.codes import new_code
 from generation.models import Run
@@ -19,7 +21,17 @@ from generation.suites.studies.study import Study as Content
 from judging.models import Participation, Study
 from judging.pairs.serving import screen_of
 from judging.studies import walking
-from judging.studies.entering import EntryError, Visitor, check_entry, enter_study, is_overdue, present, read_visitor
+from judging.studies.arena.proof import BITS, is_proved
+from judging.studies.entering import (
+    EntryError,
+    Visitor,
+    check_entry,
+    enter_study,
+    is_overdue,
+    present,
+    read_visitor,
+    time_out,
+)
 from judging.studies.forms import ConsentForm, NameForm, QuestionsForm
 from judging.studies.languages import note_language, spoken, step_title
 from judging.studies.practice.views import practice_page, take_practice
@@ -40,7 +52,7 @@ def study_of(code: str) -> Study:
     return get_object_or_404(Study.objects.select_related("run").defer("run__config"), code=code)
 
 
-def _mine(request: HttpRequest, study: Study) -> Participation | None:
+def own_participation(request: HttpRequest, study: Study) -> Participation | None:
     """Who this browser is in this study, by its session."""
     code = request.session.get(PARTICIPATION)
     if not code:
@@ -57,13 +69,13 @@ def door(request: HttpRequest, code: str) -> HttpResponse:
     content = spoken(request, content_of(newest_version(study)))
     try:
         visitor = read_visitor(content, request.GET)
-        mine = _mine(request, study)
+        mine = own_participation(request, study)
         if mine and visitor.external_id in ("", mine.external_id):
             return redirect("judging:study_step", code)
         if known := present(study, visitor):
             content = spoken(request, content_for(known))
         else:
-            check_entry(study, content, visitor)
+            check_entry(study, content, visitor, address=client_address(request))
         if request.method == "POST":
             return _let_in(request, study, content, visitor)
     except EntryError as error:
@@ -77,6 +89,7 @@ def door(request: HttpRequest, code: str) -> HttpResponse:
         "visitor": visitor,
         "form": NameForm() if content.ask_name and not known else None,
         "entry": _signer(study).sign(new_code()),
+        "bits": BITS if study.arena else 0,
         "languages": language_links(request, content.languages),
     }
     return render(request, "studies/entry.html", context)
@@ -99,9 +112,12 @@ def _let_in(request: HttpRequest, study: Study, content: Content, visitor: Visit
     except signing.BadSignature:
         sentence = _("Open the study's link again; nothing was stored.")
         raise EntryError(_("This page is out of date"), sentence, status=400) from None
+    if study.arena and not is_proved(request.POST["entry"], request.POST.get("proof", "")):
+        sentence = _("This page needs JavaScript: turn it on, and open the page again. Nothing was stored.")
+        raise EntryError(_("Your browser did not answer"), sentence)
     form = NameForm(request.POST)
     name = form.cleaned_data["name"] if form.is_valid() else ""
-    participation = enter_study(study=study, visitor=visitor, code=entry, name=name)
+    participation = enter_study(study=study, visitor=visitor, code=entry, name=name, address=client_address(request))
     _end_if_overdue(participation)
     if request.user.is_authenticated and request.user != participation.guest:
         logout(request)
@@ -115,8 +131,9 @@ def _let_in(request: HttpRequest, study: Study, content: Content, visitor: Visit
 
 
 def _end_if_overdue(participation: Participation) -> None:
-    if is_overdue(participation, content_of(participation.version)):
-        walking.end_participation(participation, Participation.Outcome.TIMED_OUT)
+    content = content_of(participation.version)
+    if is_overdue(participation, content):
+        time_out(participation, content)
         participation.refresh_from_db()
 
 
@@ -143,7 +160,7 @@ def _end_without_pairs(participation: Participation) -> None:
 def step(request: HttpRequest, code: str) -> HttpResponse:
     """The participant's present step, or the end."""
     study = study_of(code)
-    participation = _mine(request, study)
+    participation = own_participation(request, study)
     if participation is None:
         spoken(request, content_of(newest_version(study)))
         sentence = _(
@@ -247,6 +264,13 @@ def _answer(
     return _go_on(request, study, participation)
 
 
+def can_claim(participation: Participation | None) -> bool:
+    """A guest of a shared link or of the arena, who is nobody's account yet. A platform's ids stay the platform's."""
+    if participation is None or participation.external_id or participation.erased_at or not settings.LOCAL_PASSWORDS:
+        return False
+    return participation.guest is not None and not participation.guest.has_usable_password()
+
+
 def _end_page(
     request: HttpRequest,
     study: Study,
@@ -259,6 +283,7 @@ def _end_page(
     context = end_context(study, content, outcome, own_code=participation.completion_code if participation else None)
     # The key to a person's data is not for whoever opens the link of their id afterwards.
     context["participation"] = participation if request.session.get(WAS_THERE) else None
+    context["may_claim"] = can_claim(context["participation"])
     return render(request, "studies/end.html", context, status=status)
 
 

@@ -17,6 +17,7 @@ from judging.gold.answering import checks_in_words, failed_checks
 from judging.models import Participation, Seat, StepRecord, StudyAnswer
 from judging.models.studies import new_receipt
 from judging.pairs.serving import Screen, take_seat
+from judging.studies.arena.panel import in_arena
 from judging.studies.steps import (
     CHECK,
     CLOSING,
@@ -195,7 +196,8 @@ def begin_judging(participation: Participation) -> Screen | None:
             note_step(mine, JUDGE)
             content = content_for(mine)
             pairs = content.pairs
-            mine.seat = seat_judge(run=run, judge=mine.guest, quota=pairs, gold=content.gold)
+            crowd = in_arena() if mine.study.arena else {}
+            mine.seat = seat_judge(run=run, judge=mine.guest, quota=pairs, gold=content.gold, **crowd)
             if mine.seat.quota != pairs:  # a seat from elsewhere
                 mine.seat.quota = pairs
                 mine.seat.save(update_fields=["quota"])

@@ -95,14 +95,21 @@ def write_study(*, run: Run, source: str, by: User | None, study: Study | None =
     namesake = run.studies.filter(name=content.name).first()
     if namesake is not None and namesake != study:
         raise RunError(f"This run has a study called “{content.name}” already: choose another name.")
+    arena = run.studies.filter(arena=True).first() if content.arena else None
+    if arena is not None and arena != study:
+        raise RunError("This run has an open arena already, and it can have one: edit that one.")
     if study is None:
-        study = Study.objects.create(run=run, name=content.name, created_by=by)
+        study = Study.objects.create(run=run, name=content.name, arena=content.arena, created_by=by)
     else:
         study = Study.objects.select_for_update().get(pk=study.pk)
         if study.state == Study.State.OPEN and (faults := content.faults()):
             raise RunError(f"The study is open, so it cannot be saved with errors: {faults[0]}")
-        study.name = content.name
-        study.save(update_fields=["name"])
+        if content.arena != study.arena and study.participations.exists():
+            raise RunError(
+                "People have begun: a study cannot become an open arena, nor an arena a study. Write a new one."
+            )
+        study.name, study.arena = content.name, content.arena
+        study.save(update_fields=["name", "arena"])
     number = study.versions.count() + 1
     StudyVersion.objects.create(study=study, number=number, source=source, content=content.to_dict(), written_by=by)
     Event.objects.create(run=run, actor=by, verb=Event.Verb.WRITE_STUDY, subject=f"{study}, version {number}")

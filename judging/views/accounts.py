@@ -27,9 +27,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from benchsite.lib.access import UserRequest
 from generation.models import Run
 from generation.protocols import load
-from judging.curating.invitations import GuestError, UsedUpError, accept_invitation, sign_up
+from judging.curating.invitations import GuestError, UsedUpError, accept_invitation, is_guest, sign_up
 from judging.curating.reset_links import confirm_links, note_new_password
-from judging.models import Invitation, Participation, Seat
+from judging.models import Invitation, Seat
 from judging.rules import rules_of
 from judging.views.forms import SignUpForm
 from judging.views.known_browsers import known_since, remember_browser
@@ -56,7 +56,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     mine = request.user.is_authenticated and Seat.objects.filter(run=invitation.run, judge=request.user).exists()
     if mine:
         return redirect("judging:judge", invitation.run.code)
-    if request.user.is_authenticated and Participation.objects.filter(guest=request.user).exists():
+    if request.user.is_authenticated and is_guest(request.user):
         return _refuse_guest(request)
     if invitation.state != "open":
         return render(request, "judging/join_closed.html", {"invitation": invitation}, status=410)

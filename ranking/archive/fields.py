@@ -235,6 +235,7 @@ LINES: dict[str, dict[str, Field]] = {
         judge=("text", "the pseudonym; votes and grades refer to it"),
         unknown=("flag", "stands for votes of a file that names no judge"),
         simulated=("flag", "a program, not a person"),
+        panel=("text-", "`arena` for who came to the open arena; their votes are on a board of its own"),
         weight=("number", "how much a vote counts, 0 to 1; 0 where a curator keeps this judge out of the ranking"),
         excluded_reason=("text", "why"),
         quota=("whole?", "how many votes were asked for"),

@@ -102,7 +102,7 @@ def extraction_rows(run: Run) -> Rows:
 
 
 def judge_rows(run: Run) -> Rows:
-    same = same_names("weight", "excluded_reason", "quota", "joined_at")
+    same = same_names("panel", "weight", "excluded_reason", "quota", "joined_at")
     return rows_of(run.seats.order_by("id"), judge="pseudonym", unknown="is_unknown", simulated="is_simulated", **same)
 
 

@@ -215,7 +215,7 @@ def tabs_for(fit: Fit, *, here: str, drawings_open: bool) -> list[Tab]:
 
 
 # Pages that most boards have nothing for, and the fact of a fit that says otherwise.
-EMPTY_UNLESS = {"ranking:model_judges": "model_judges"}
+EMPTY_UNLESS = {"ranking:model_judges": "model_judges", "ranking:groups": "studies"}
 HEAD_TO_HEAD = "Head to head"
 DRAWING_TABS = (("Drawings", "gallery:gallery"), ("Prompts", "gallery:prompts"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from judging.models import Seat
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.models import Fit
 from ranking.pairwise.result import CohenResult, JudgeResult, full_of, result_of
@@ -56,7 +57,7 @@ def judges_context(fit: Fit, *, labels: dict[str, str]) -> dict[str, Any]:
         ),
         "aside": [
             {"label": labels.get(seat.pseudonym, "a judge"), "weight": seat.weight, "reason": seat.excluded_reason}
-            for seat in fit.run.seats.filter(weight__lt=1).defer("plan")
+            for seat in fit.run.seats.filter(weight__lt=1, panel=Seat.Panel.JUDGES).defer("plan")
         ],
     }
 

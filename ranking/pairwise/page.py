@@ -110,6 +110,8 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "everyone": other_version(result, facts["everyone"]["overall"] if "everyone" in facts else [], labels),
         "unweighted": other_version(result, unweighted_rows(result), labels) if not scope else [],
         "simulated": facts.get("simulated", 0),
+        "arena": facts.get("arena"),
+        "aside": facts.get("aside", len(result["settings"]["weights"])),
         "joint": joint_lines(result, labels) if not scope else [],
         "labels": labels,
         "clustered": CLUSTERED[result["intervals"]["method"]],

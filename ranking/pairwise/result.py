@@ -9,6 +9,7 @@ import numpy as np
 from judging.rules import rules_of
 from ranking.models import Fit
 from ranking.pairwise.model_judges.document import ModelJudgesResult
+from ranking.pairwise.panels.document import ArenaResult, GroupingResult
 from ranking.results import (
     AnswersResult,
     ConsistencyResult,
@@ -321,7 +322,11 @@ class PairwiseFacts(RunFacts):
     covariance: NotRequired[CovarianceResult]  # fits of earlier releases lack it
     simulated: int
     model_judges: NotRequired[int]  # how many there are
+    studies: NotRequired[int]  # that were ever opened
     everyone: NotRequired[EveryoneResult]
+    aside: NotRequired[int]  # judges set aside or counted in part, an open arena's apart
+    arena: NotRequired[ArenaResult]
+    groups: NotRequired[list[GroupingResult]]  # a full fit's
     font_marks: NotRequired[dict[str, list[int]]]
     history: NotRequired[list[HistoryPoint]]
     entrants: NotRequired[dict[str, EntrantFacts]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from benchsite.lib.times import parse_time
 from generation.models import Run
 from judging.model_judges.answers import model_vote_lines
-from judging.models import Seat
+from judging.models import Seat, Study
 from ranking.answers import count_answers, notes_markdown
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
@@ -17,6 +18,8 @@ from ranking.pairwise.columns.answers import Cost, costs_of, sample_rates
 from ranking.pairwise.columns.tallies import tallies_of
 from ranking.pairwise.columns.votes import font_marks, votes_of
 from ranking.pairwise.model_judges.ballots import ballots_of
+from ranking.pairwise.panels.crowd import arena_facts, crowd_apart, crowd_merged
+from ranking.pairwise.panels.groups import group_boards
 from ranking.pairwise.result import (
     CostResult,
     CovarianceResult,
@@ -31,7 +34,7 @@ from ranking.statistics.ratings.bradley_terry import ELO, residual_table, to_elo
 from ranking.statistics.ratings.scopes import fit_overall
 from ranking.statistics.rounding import rounded
 from ranking.statistics.verdicts.pairs import EQUAL
-from ranking.statistics.votes import REPEAT, Votes, standing_votes, tally_votes
+from ranking.statistics.votes import REPEAT, Votes, standing_votes, tally_votes, without_judges
 
 LOOKS = 24  # points of the history
 KEPT = 5  # best and worst drawings of an entrant
@@ -48,11 +51,15 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> PairwiseRes
         board = Leaderboard(fit, None, sample_rates(run))
         return analysed(run, board, None)
     until = parse_time(settings.until) if settings.until else None
-    votes = standing_votes(votes_of(run, until=until), until=until.timestamp() if until else None)
+    everybody = standing_votes(votes_of(run, until=until), until=until.timestamp() if until else None)
+    votes = without_judges(everybody, set(crowd_apart(run)))
     lines = [] if until else list(model_vote_lines(run))
     ballots = ballots_of(lines) if lines else None
     board = analyse_votes(votes, settings=settings, samples=sample_rates(run), ballots=ballots)
-    return analysed(run, board, votes)
+    result = analysed(run, board, votes)
+    if not until:
+        result["run"]["groups"] = rounded(group_boards(run, everybody, settings))
+    return result
 
 
 def analysed(run: Run, board: Leaderboard, votes: Votes | None) -> PairwiseResult:
@@ -75,10 +82,14 @@ def run_facts(run: Run, board: Leaderboard, document: PairwiseDocument, votes: V
         "csv": leaderboard_csv(board),
         "simulated": Seat.objects.filter(run=run, is_simulated=True, voted__gt=0).count(),
         "model_judges": run.model_judges.count(),
+        "studies": run.studies.exclude(state=Study.State.DRAFT).count(),
     }
-    weights = board.fit.settings.weights
-    if weights and not board.fit.settings.until:
-        facts["everyone"] = everyone(run, board.fit.settings)
+    crowd = crowd_apart(run) | crowd_merged(run)
+    aside = facts["aside"] = len(board.fit.settings.weights.keys() - crowd.keys())
+    if aside and not board.fit.settings.until:
+        facts["everyone"] = everyone(run, board.fit.settings, crowd=crowd)
+    if arena := arena_facts(run):
+        facts["arena"] = arena
     if votes is not None:
         kept = counted_votes(votes, board.fit)
         facts |= {
@@ -113,10 +124,10 @@ def pair_counts(fit: CountsFit) -> PairsResult:
     return {"entrants": list(fit.entrants), "wins": wins, "ties": ties, "fails": fails}
 
 
-def everyone(run: Run, settings: Settings) -> dict[str, Any]:
-    """The overall standings had every judge counted fully: the other version, shown beside."""
-    whole = Settings(ties=settings.ties, fails=settings.fails)
-    tallies = tallies_of(run, weights={})
+def everyone(run: Run, settings: Settings, *, crowd: Mapping[str, float]) -> dict[str, Any]:
+    """The overall standings had every judge counted fully, an open arena's as they do: the other version, shown beside."""
+    whole = Settings(ties=settings.ties, fails=settings.fails, weights=crowd)
+    tallies = tallies_of(run, weights=crowd)
     overall = rank_overall(tallies, whole)
     return {"votes": sum(row.votes for row in overall) // 2, "overall": [vars(row) for row in overall]}
 

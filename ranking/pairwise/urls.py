@@ -8,6 +8,8 @@ from ranking.pairwise import views
 
 urlpatterns = [
     path("runs/<slug:code>/leaderboard/judges/", views.judges, name="judges"),
+    path("runs/<slug:code>/leaderboard/groups/", views.groups, name="groups"),
+    path("runs/<slug:code>/leaderboard/arena/<slug:verb>/", views.set_arena, name="set_arena"),
     path("runs/<slug:code>/leaderboard/model-judges/", views.model_judges, name="model_judges"),
     path("runs/<slug:code>/leaderboard/history/", views.history, name="history"),
     path("runs/<slug:code>/leaderboard/votes/", views.votes, name="votes"),

@@ -8,10 +8,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.views.decorators.http import require_GET, require_http_methods
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.reasons import reason_of
 from generation.models import Run
+from generation.runs.errors import RunError
 from judging.pairs import NAME
 from ranking.charts.markers import marker_sign
 from ranking.fitting import queue_past_fit
@@ -20,6 +23,8 @@ from ranking.pairwise.chart_files import chart_file, history_of, history_svg
 from ranking.pairwise.entrant_pages import versus_context
 from ranking.pairwise.judges_page import judges_context
 from ranking.pairwise.model_judges.page import model_judges_context, model_judges_document
+from ranking.pairwise.panels.crowd import merge_arena, part_arena
+from ranking.pairwise.panels.page import groups_context, groups_document
 from ranking.pairwise.prompt_page import votes_context
 from ranking.pairwise.result import category_tabs, result_of
 from ranking.pairwise.sentences import stability_sentence
@@ -65,6 +70,36 @@ def model_judges(request: HttpRequest, run: Run) -> HttpResponse:
     context = _tabs(request, fit, "model_judges")
     context |= model_judges_context(fit, drawings_open=context["drawings_open"])
     return show_page(request, "ranking/model_judges.html", context, model_judges_document)
+
+
+@require_GET
+@ranking_page
+def groups(request: HttpRequest, run: Run) -> HttpResponse:
+    """The open arena's board beside the judges', and boards by group of judges."""
+    fit = newest_fit(request, run, NAME)
+    if fit is None:
+        return nothing_yet(request, run)
+    context = {**_tabs(request, fit, "groups"), **groups_context(fit)}
+    return show_page(request, "ranking/groups.html", context, groups_document)
+
+
+@curator_required
+@require_POST
+def set_arena(request: UserRequest, code: str, verb: str) -> HttpResponse:
+    """A curator's decision: the arena's votes count with the judges', or on a board of their own."""
+    run = get_object_or_404(Run.objects.defer("config"), code=code)
+    try:
+        if verb == "merge":
+            counted = merge_arena(run=run, by=request.user, reason=reason_of(request))
+            messages.success(request, f"Merged: {counted} judges of the arena count now. The ranking will update.")
+        elif verb == "part":
+            part_arena(run=run, by=request.user, reason=reason_of(request))
+            messages.success(request, "The arena has a board of its own again. The ranking will update.")
+        else:
+            raise Http404
+    except RunError as error:
+        messages.error(request, str(error))
+    return redirect("ranking:groups", code)
 
 
 BANDS = 4  # intervals drawn at once; more would hide each other

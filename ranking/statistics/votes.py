@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -105,6 +105,18 @@ def standing_votes(votes: Votes, *, until: float | None = None) -> Votes:
     else:
         stands = (votes.time <= until) & (votes.withdrawn > until)
     return votes if bool(stands.all()) else votes.take(stands)
+
+
+def without_judges(votes: Votes, names: Collection[str]) -> Votes:
+    """The votes of all but these judges, who then stand in no table of names."""
+    out = [number for number, name in enumerate(votes.judges) if name in names]
+    return without_unseen(votes.take(~np.isin(votes.judge, out))) if out else votes
+
+
+def only_judges(votes: Votes, names: Collection[str]) -> Votes:
+    """The votes of these judges, and their names alone."""
+    kept = [number for number, name in enumerate(votes.judges) if name in names]
+    return without_unseen(votes.take(np.isin(votes.judge, kept)))
 
 
 def in_order_of_time(votes: Votes) -> Votes:

@@ -15,6 +15,7 @@ from benchsite.lib.json_pages import Document, page_or_json
 from generation.models import Entrant, Run
 from generation.protocols import protocol_of, protocols_of
 from judging.disclosure import may_see_drawings
+from judging.studies.arena.panel import open_arenas
 from ranking.boards.rows import tabs_for
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.charts.markers import marker_sign
@@ -119,6 +120,7 @@ def public_context(run: Run, protocol: str) -> dict[str, Any]:
         "entry": entry,
         "protocols": protocols_of(run),
         "state": state,
+        "arena": open_arenas().filter(run=run).first(),
         "sentence": public_sentence(run, state, labels_of(entrants), entry),
         **(standings_so_far(standings, entrants) if standings else {"rows": []}),
     }

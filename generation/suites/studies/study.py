@@ -113,6 +113,8 @@ class Study:
     """All that a participant meets, in order. What is absent is left out.
 
     `pairs` is the number of pairs for each participant, `places` how many may finish, `minutes` how long each may take.
+    `idle_minutes` ends the part of who does nothing for so long; `per_address` is how many may come from one address an hour.
+    An `arena` is open to everybody without a link; its votes are a crowd's, apart from the judges'.
     `languages` are those that it is offered in; texts without a language are in the first. Empty: whatever the browser says.
     """
 
@@ -130,6 +132,9 @@ class Study:
     closing: tuple[Question, ...] = ()
     places: int | None = None
     minutes: int | None = None
+    idle_minutes: int | None = None
+    per_address: int | None = None
+    arena: bool = False
     gold: Gold | None = None
     votes_of_dropouts: str = "keep"  # or drop
     platform: Platform | None = None
@@ -178,6 +183,12 @@ class Study:
         """How many pairs participants are told of: theirs, and the checks among them."""
         return self.pairs + (self.pairs // self.gold.every if self.gold else 0)
 
+    @property
+    def shown_pairs_range(self) -> tuple[int, int]:
+        """The fewest and the most that an arm has: what somebody is told who is in none yet."""
+        numbers = [self.in_arm(arm.name).shown_pairs for arm in self.arms] or [self.shown_pairs]
+        return min(numbers), max(numbers)
+
     def ending(self, outcome: str) -> Ending:
         return self.outcomes.get(outcome, Ending())
 
@@ -188,7 +199,7 @@ class Study:
             "screened_out": self.check is not None
             or any(question.screen_out for question in (*self.profile, *self.closing)),
             "failed_gold": self.gold is not None and self.gold.on_failure == "end",
-            "timed_out": self.minutes is not None,
+            "timed_out": self.minutes is not None or self.idle_minutes is not None,
             "study_full": self.places is not None,
         }
         return needs.get(outcome, True)
@@ -211,9 +222,16 @@ class Study:
                 "Participants return to the platform with a code, and “done” has none: copy the platform's completion "
                 "code to outcomes: done: code."
             )
-        if self.places is not None and self.minutes is None:
+        if self.arena and self.platform:
             faults.append(
-                "The places are limited and the time is not: whoever leaves would keep a place for good. Add minutes."
+                "An open arena has no platform: anybody comes to it from the run's own pages. Delete platform or arena."
+            )
+        if self.arena and not self.gold:
+            faults.append("An open arena needs attention checks, as anybody can come: add gold.")
+        if self.places is not None and self.minutes is None and self.idle_minutes is None:
+            faults.append(
+                "The places are limited and the time is not: whoever leaves would keep a place for good. Add minutes or "
+                "idle_minutes."
             )
         keys = [question.key for question in self.questions]
         faults += [

@@ -7,8 +7,11 @@ import os
 import pytest
 from playwright.sync_api import expect
 
+from generation.models import Run
+from ranking.fitting import fit_run
+from tests.judging.gold.make import judge_all, make_drawn_run
 from tests.judging.make import make_curator, make_run
-from tests.judging.studies.make import TEXTS, WHOLE, make_study, source
+from tests.judging.studies.make import TEXTS, WHOLE, come, make_study, source
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,12 +24,13 @@ def shot(page, name):
 def test_a_participant_goes_from_the_link_to_the_code_on_a_phone(page, live_server, look, no_waiting):
     texts = TEXTS | {"done": {"text": "Your choices are saved.", "code": "C7QK4M2X"}}
     study = make_study(
-        make_run(entrants=4),
+        make_drawn_run(checks=0, entrants=4),
         title="Compare drawings made by computers",
         welcome="You will see two drawings at a time and choose the better one.",
         minutes=30,
         platform="prolific",
         outcomes=texts,
+        practice={"pairs": 1},
         **WHOLE,
     )
     page.goto(f"{live_server.url}/study/{study.code}/?PROLIFIC_PID=5f1&STUDY_ID=s&SESSION_ID=t")
@@ -46,6 +50,11 @@ def test_a_participant_goes_from_the_link_to_the_code_on_a_phone(page, live_serv
     page.get_by_label("18 or older").check()
     page.get_by_role("button", name="Continue").click()
     wrong["instructions"] = look()
+    page.get_by_role("button", name="Continue").click()
+    wrong["practice"] = look()
+    shot(page, "practice")
+    page.locator("button[value=left]").click()
+    wrong["practice, answered"] = look()
     page.get_by_role("button", name="Continue").click()
     page.get_by_label("a", exact=True).check()
     wrong["check"] = look()
@@ -108,4 +117,33 @@ def test_a_curator_writes_previews_and_opens_a_study(page, live_server, log_in, 
     page.emulate_media(color_scheme="light")
     shot(page, "study")
 
+    assert {step: faults for step, faults in wrong.items() if faults} == {}
+
+
+def test_a_visitor_votes_in_the_open_arena_after_three_clicks_and_an_analyst_reads_its_board(
+    page, live_server, log_in, look, no_waiting
+):
+    run = make_drawn_run(checks=0, entrants=4)
+    Run.objects.filter(pk=run.pk).update(visibility=Run.Visibility.PUBLISHED)
+    study = make_study(run, name="Arena", arena=True, pairs=6, gold={"every": 3})
+    page.goto(live_server.url)
+
+    page.get_by_role("link", name="ASCII", exact=True).click()
+    wrong = {"door": look()}
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("main.scripted button[value=left]")).to_be_enabled()
+    page.locator("button[value=left]").click()
+    expect(page.locator("#count")).to_have_text("1 of 8")
+
+    assert study.participations.get().seat.panel == "arena"
+    for number in range(5):
+        guest, _ = come(study, f"10.0.9.{number}")
+        judge_all(guest.participation().seat)
+    fit_run(run)
+    log_in(make_curator())
+    page.goto(f"{live_server.url}/runs/{run.code}/leaderboard/groups/")
+    expect(page.get_by_role("columnheader", name="Open arena")).to_be_visible()
+    wrong["groups"] = look()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    shot(page, "groups")
     assert {step: faults for step, faults in wrong.items() if faults} == {}

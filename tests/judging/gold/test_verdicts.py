@@ -28,11 +28,11 @@ def test_one_slip_fails_nobody_and_a_number_that_is_allowed_goes_before():
     assert has_failed(Gold(allowed=1), passed=50, failed=2)
 
 
-def test_with_a_check_in_every_third_pair_clickers_are_found_at_30_pairs():
+def test_by_default_clickers_are_found_at_30_pairs():
     """The target: 0.95 of random clickers at 0.01 of honest judges. With a check in every fifth pair it is missed."""
     failed = {(row["judge"], row["every"]): row["failed"] for row in checks_table()}
 
-    assert failed["left or right at random", 3] >= 0.95
-    assert failed["any of four keys at random", 3] >= 0.95
-    assert max(failed["honest, 1% slips", 3], failed["honest, 2% slips", 3]) <= 0.01
+    assert failed["left or right at random", RULE.every] >= 0.95
+    assert failed["any of four keys at random", RULE.every] >= 0.95
+    assert max(failed["honest, 1% slips", RULE.every], failed["honest, 2% slips", RULE.every]) <= 0.01
     assert failed["left or right at random", 5] < 0.95

@@ -8,6 +8,7 @@ import yaml
 from django.test import Client
 
 from generation.suites.studies.study import OUTCOMES
+from judging.studies.arena.proof import solve
 from judging.studies.writing import set_study_state, write_study
 from tests.judging.make import make_run
 
@@ -89,3 +90,12 @@ class Guest:
 
     def participation(self):
         return self.study.participations.get(code=self.client.session["participation"])
+
+
+def come(study, address="10.0.0.1"):
+    """A browser with a script, which finds the number that the page asks for."""
+    guest = Guest(study, client=Client(REMOTE_ADDR=address))
+    page = guest.client.get(guest.door).content.decode()
+    found = re.search(r'name="entry" value="([^"]+)"', page)
+    answer = guest.client.post(guest.door, {"entry": found[1], "proof": solve(found[1])}) if found else None
+    return guest, answer

@@ -9,6 +9,7 @@ import pytest
 from judging.studies.records import participant_records
 from judging.studies.walking import return_participants
 from judging.studies.writing import content_of, newest_version
+from tests.judging.gold.make import make_drawn_run
 from tests.judging.make import make_run
 from tests.judging.studies.make import Guest, make_study
 
@@ -65,3 +66,11 @@ def test_a_study_without_arms_puts_nobody_into_one():
 
     assert guest.participation().arm == ""
     assert content_of(newest_version(study)).in_arm("unknown") == content_of(newest_version(study))
+
+
+def test_the_welcome_names_the_fewest_and_the_most_pairs_of_any_arm():
+    study = make_study(make_drawn_run(checks=0), arms=ARMS, gold={"every": 2})
+
+    page = Guest(study).client.get(f"/study/{study.code}/").content.decode()
+
+    assert "1 to 4" in " ".join(page.split())

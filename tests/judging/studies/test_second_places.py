@@ -12,7 +12,8 @@ from django.utils.timezone import now
 
 from judging.curating.invitations import GuestError, accept_invitation, create_invitations
 from judging.grades.sheets import next_item, open_sheet
-from judging.models import Grade, Participation, Seat
+from judging.models import Grade, Participation, Seat, StepRecord
+from judging.studies.entering import free_places
 from judging.studies.records import write_payments
 from tests.judging.graded import dimensions, make_rubric_run
 from tests.judging.make import make_curator, make_run
@@ -167,3 +168,21 @@ def test_who_was_turned_away_before_judging_may_come_to_another_study():
     guest.pass_step("profile", age="under 18")
 
     assert Guest(lenient, LINK).enter().status_code == 302
+
+
+def test_who_does_nothing_for_too_long_frees_the_place_and_who_works_keeps_it():
+    study = make_study(platform="prolific", places=2, idle_minutes=10)
+    idle, busy = (Guest(study, f"?PROLIFIC_PID={name}") for name in ("idle", "busy"))
+    for guest in (idle, busy):
+        guest.enter()
+        guest.judge(1)
+    long_ago = now() - timedelta(minutes=11)
+    Participation.objects.update(started_at=long_ago)
+    StepRecord.objects.update(entered_at=long_ago)
+    Seat.objects.filter(participation=idle.participation()).update(last_vote_at=long_ago)
+
+    free_places()
+
+    outcomes = {row.external_id: (row.outcome, row.reason) for row in study.participations.all()}
+    assert outcomes == {"idle": ("timed_out", "nothing done for 10 minutes"), "busy": ("running", "")}
+    assert Guest(study, "?PROLIFIC_PID=next").enter().status_code == 302

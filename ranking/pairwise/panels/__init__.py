@@ -1,0 +1,1 @@
+"""Boards beside the judges': of an open arena's crowd, and of judges by group."""
