@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from accounts.views import analysts, logins, single_sign_on, two_factor
+from accounts.views import analysts, logins, single_sign_on, teams, two_factor
 
 urlpatterns = [
     path("login/", logins.LoginView.as_view(), name="login"),
@@ -23,6 +23,10 @@ urlpatterns = [
     ),
     path("account/link/", single_sign_on.link, name="link_login"),
     path("account/unlink/", single_sign_on.unlink, name="unlink_login"),
+    path("teams/", teams.teams, name="teams"),
+    path("teams/<str:code>/", teams.team, name="team"),
+    path("teams/<str:code>/remove/<int:pk>/", teams.leave_team, name="leave_team"),
+    path("runs/<str:code>/team/", teams.run_team, name="run_team"),
     path("account/token/", analysts.own_token, name="own_token"),
     path("account/two-factor/", two_factor.two_factor, name="two_factor"),
     path("account/two-factor/codes/", two_factor.renew_codes, name="renew_recovery_codes"),

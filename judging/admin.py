@@ -79,6 +79,7 @@ class InvitationAdmin(RunFactAdmin):
 
 @admin.register(ResetLink)
 class ResetLinkAdmin(FactAdmin):
+    person_path = "made_by"
     list_display = ("judge", "made_by", "made_at", "used_at", "confirmed_at")
     list_filter = (filled("used_at", "used"), filled("confirmed_at", "confirmed"))
     list_select_related = ("judge", "made_by")
@@ -235,6 +236,7 @@ class VoteAdmin(RunFactAdmin):
 
 @admin.register(Report)
 class ReportAdmin(FactAdmin):
+    run_path = "matchup__run"
     list_display = (
         "created_at",
         "reason",

@@ -22,11 +22,11 @@ def drawings_are_open(run: Run) -> bool:
 
 
 def may_see_drawings(run: Run, user: Any) -> bool:
-    """Curators always; everybody else once the run is published and its judging cannot be swayed any more.
+    """Its curators always; everybody else once the run is published and its judging cannot be swayed any more.
 
     Not only judges are kept out: a judge can log out and look.
     """
-    return user.is_staff or (run.visibility == Run.Visibility.PUBLISHED and drawings_are_open(run))
+    return run.is_curated_by(user) or (run.visibility == Run.Visibility.PUBLISHED and drawings_are_open(run))
 
 
 def is_judged_blind(run: Run) -> bool:

@@ -44,6 +44,7 @@ class FitAdmin(RunFactAdmin):
 
 
 class FitFactAdmin(FactAdmin):
+    run_path = "fit__run"
     """Rows that belong to a fit."""
 
     list_select_related: ClassVar[tuple[str, ...]] = ("fit__run",)
@@ -83,6 +84,7 @@ class CountingAdmin(RunFactAdmin):
 
 @admin.register(AnalystToken)
 class AnalystTokenAdmin(FactAdmin):
+    run_path, person_path = "run", "created_by"
     list_display = (
         "label",
         "hint",
@@ -127,6 +129,7 @@ class WebhookAdmin(RunFactAdmin):
 
 @admin.register(Delivery)
 class DeliveryAdmin(FactAdmin):
+    run_path = "webhook__run"
     list_display = ("code", "webhook", "kind", "created_at", "tries", "next_at", "sent_at", "status", "error")
     list_select_related = ("webhook",)
     list_filter = ("kind",)

@@ -15,10 +15,11 @@ from judging.rules import rules_of
 
 def hidden_from(user: User | AnonymousUser, runs: Iterable[Run]) -> set[int]:
     """A judge sees nothing of the ranking of a run that is still being judged, unless the suite tells after each vote."""
-    if user.is_staff or not user.is_authenticated:
+    if not user.is_authenticated:
         return set()
-    judged = set(user.seats.values_list("run_id", flat=True))
-    closed = (run for run in runs if run.pk in judged and not drawings_are_open(run))
+    others = [run for run in runs if not run.is_curated_by(user)]
+    judged = set(user.seats.values_list("run_id", flat=True)) if others else set()
+    closed = (run for run in others if run.pk in judged and not drawings_are_open(run))
     return {run.pk for run in closed if rules_of(run.code).judging.reveal != "after_vote"}
 
 
@@ -32,7 +33,7 @@ def is_closed_to(user: User | AnonymousUser, run: Run, protocol: str) -> bool:
     Nor by a formula before drawings are open: whoever measures the drawing on the screen could look up whose score it is.
     """
     entry = protocol_of(run, protocol)
-    if user.is_staff or entry is None:
+    if entry is None or run.is_curated_by(user):
         return False
     return is_judged_blind(run) if entry.by_people else not drawings_are_open(run)
 

@@ -60,7 +60,7 @@ ranking.api
 ranking.urls ranking.jobs ranking.admin ranking.management
 benchsite.front benchsite.operations
 accounts.models accounts.problems accounts.forms accounts.passwords
-accounts.provider accounts.roles accounts.second_factor accounts.emergency accounts.admin_login
+accounts.provider accounts.roles accounts.teams accounts.second_factor accounts.emergency accounts.admin_login
 accounts.identities
 accounts.views
 accounts.urls accounts.management

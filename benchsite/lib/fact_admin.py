@@ -11,14 +11,14 @@ from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from benchsite.lib.access import UserRequest
+from benchsite.lib.access import UserRequest, by_colleagues, of_colleagues, within_teams
 
 LISTED = 20  # of the rows an action is about to touch
 
@@ -27,8 +27,27 @@ class FactAdmin(admin.ModelAdmin):
     """Lists and pages to read. Nobody adds, changes or deletes a row here, superusers included."""
 
     list_per_page = 50
+    run_path: ClassVar[str | None] = None  # the way from a row to its run, if it belongs to one
+    person_path: ClassVar[str | None] = None  # to who did it, for rows that have no run
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER  # counting a million votes by filter is not worth the wait
+
+    def rows_for(self, user: Any) -> Q:
+        """What a curator may see: rows of runs of the same teams, or of no run by people of them."""
+        if self.run_path is None:
+            return by_colleagues(user, self.person_path) if self.person_path else Q()
+        if self.person_path is None:
+            return within_teams(user, self.run_path)
+        return of_colleagues(user, self.person_path, self.run_path)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).filter(self.rows_for(request.user))
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        """Without the names of other teams' runs and studies."""
+        of_teams = {"run": TeamFilter, "study": StudyFilter}
+        named = [(name, of_teams.get(str(name).rpartition("__")[2])) for name in super().get_list_filter(request)]
+        return [(name, shown) if shown else name for name, shown in named]
 
     def get_list_display_links(self, request: HttpRequest, list_display: Any) -> list[Any]:
         """The first column that is no link itself: a link inside a link cannot be reached by keyboard."""
@@ -64,9 +83,25 @@ def by_name(field: str) -> Callable[[Model], str]:
     return admin.display(description=field.replace("_", " "))(person)
 
 
+class TeamFilter(admin.RelatedFieldListFilter):
+    """The runs that a curator's teams work on."""
+
+    path = ""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[Any]:
+        ordering = self.field_admin_ordering(field, request, model_admin)
+        mine = within_teams(request.user, self.path)
+        return field.get_choices(include_blank=False, ordering=ordering, limit_choices_to=mine)
+
+
+class StudyFilter(TeamFilter):
+    path = "run"
+
+
 class RunFactAdmin(FactAdmin):
     """Rows that belong to a run; its frozen suite, which can be long, is deferred."""
 
+    run_path = "run"
     list_select_related: ClassVar[tuple[str, ...]] = ("run",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django import template
 from django.conf import settings
@@ -24,6 +25,12 @@ THIN_SPACE = "\u202f"  # does not break
 def login_provider() -> str:
     """What the button for single sign-on says; empty where none is set up."""
     return settings.OIDC_NAME if settings.OIDC_ISSUER else ""
+
+
+@register.filter
+def curated_by(run: Any, user: Any) -> bool:
+    """Whether a run is the user's to work on: a curator of another team is a visitor."""
+    return run.is_curated_by(user)
 
 
 @register.simple_tag

@@ -38,6 +38,7 @@ def thumbnail(sample: Sample) -> SafeString | str:
 
 @admin.register(Run)
 class RunAdmin(FactAdmin):
+    run_path = ""
     list_display = (
         "name",
         "suite",
@@ -236,6 +237,7 @@ class PromptAdmin(RunFactAdmin):
 class ReferencePictureAdmin(FactAdmin):
     """Which prompts have one, and how large it is; the picture itself is on the prompt's page."""
 
+    run_path = "prompt__run"
     list_display = ("prompt", "kilobytes")
     list_filter = ("prompt__run",)
     list_select_related = ("prompt",)

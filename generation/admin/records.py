@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from benchsite.lib.fact_admin import FactAdmin, RunFactAdmin, filled, link
 from benchsite.templatetags.wording import dollars
-from generation.models import Event, Measurement, Notice, ProviderCall, Reading
+from generation.models import Event, Measurement, Notice, ProviderCall, Reading, Team
 from generation.templatetags.curation import words
 
 
@@ -47,6 +47,7 @@ class ProviderCallAdmin(RunFactAdmin):
 
 
 class SampleFactAdmin(FactAdmin):
+    run_path = "sample__run"
     """Rows that belong to a sample."""
 
     list_select_related = ("sample",)
@@ -75,6 +76,7 @@ class ReadingAdmin(SampleFactAdmin):
 
 @admin.register(Event)
 class EventAdmin(RunFactAdmin):
+    person_path = "actor"
     list_display = ("at", "actor", "did", "subject", "reason", "run_link")
     list_filter = ("verb", "run", ("actor", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("run", "actor")
@@ -88,6 +90,19 @@ class EventAdmin(RunFactAdmin):
 
 @admin.register(Notice)
 class NoticeAdmin(FactAdmin):
+    run_path, person_path = "event__run", "event__actor"
     list_display = ("event", "channel", "tries", "sent_at", "error")
     list_filter = ("channel", filled("sent_at", "sent"))
     list_select_related = ("event",)
+
+
+@admin.register(Team)
+class TeamAdmin(FactAdmin):
+    """To read; superusers change teams on the page of teams."""
+
+    list_display = ("name", "created_at")
+    search_fields = ("name",)
+    exclude = ("members",)
+
+    def rows_for(self, user: Any) -> Q:
+        return Q() if user.is_superuser else Q(members=user)

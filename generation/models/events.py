@@ -30,6 +30,10 @@ class Event(models.Model):
         PUBLISH_RUN = "publish_run"
         UNPUBLISH_RUN = "unpublish_run"
         ARCHIVE_RUN = "archive_run"
+        MOVE_RUN = "move_run"
+        CREATE_TEAM = "create_team"
+        ADD_MEMBER = "add_member"
+        REMOVE_MEMBER = "remove_member"
         FREEZE_RUN = "freeze_run"
         THAW_RUN = "thaw_run"
 

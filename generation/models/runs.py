@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q, TextChoices  # `models.` would be a run's models within Run
 from django.utils.timezone import now
 
+from benchsite.lib.access import within_teams
 from generation.formats import format_to_show
 from generation.formats.base import Format
 from generation.models.fields import CodeField
+from generation.models.teams import Team
 from generation.protocols import Protocol, is_measured, judged_by
 
 
@@ -18,13 +22,18 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Without model judges, which are no runs to the reader of a list."""
         return self.filter(judged_run=None)
 
-    def visible_to(self, user: object) -> RunQuerySet:
-        """Curators see every run; everybody sees the published ones."""
-        if getattr(user, "is_staff", False):
-            return self.of_drawings()
-        return self.filter(visibility=Run.Visibility.PUBLISHED)
+    def curated_by(self, user: Any) -> RunQuerySet:
+        """Those of the curator's teams, and those of no team; every run for superusers."""
+        return self.filter(within_teams(user))
 
-    def listed_for(self, user: object) -> RunQuerySet:
+    def visible_to(self, user: Any) -> RunQuerySet:
+        """Curators see the runs they work on; everybody sees the published ones."""
+        published = Q(visibility=Run.Visibility.PUBLISHED)
+        if not user.is_staff:
+            return self.filter(published)
+        return self.of_drawings().filter(published | within_teams(user) if not user.is_superuser else Q())
+
+    def listed_for(self, user: Any) -> RunQuerySet:
         """The same without archived ones and without their suites, which lists need nothing of."""
         return self.visible_to(user).exclude(visibility=Run.Visibility.ARCHIVED).defer("config")
 
@@ -89,6 +98,14 @@ class Run(models.Model):
         related_name="model_judges",
         help_text="Its one model judges the drawings of that run: its samples are answers about pairs, and no drawings.",
     )
+    team = models.ForeignKey(
+        Team,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="runs",
+        help_text="Only its members work on this run; without one, every curator does.",
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(default=now)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -128,6 +145,12 @@ class Run(models.Model):
     def __str__(self) -> str:
         return f"{self.title} · {self.label}" if self.label else self.title
 
+    def is_curated_by(self, user: Any) -> bool:
+        """Whether the user is a curator, and of this run's team if it has one."""
+        if not user.is_staff:
+            return False
+        return user.is_superuser or self.team_id is None or self.team_id in _teams_of(user)
+
     @property
     def judged_by(self) -> list[Protocol]:
         """The protocols by which people judge it."""
@@ -152,3 +175,10 @@ class Run(models.Model):
     def entrant_word(self) -> str:
         """What its pages call an entrant."""
         return "program" if self.has_programs else "model"
+
+
+def _teams_of(user: Any) -> set[int]:
+    """Asked once a request: the user lives as long."""
+    if not hasattr(user, "team_ids"):
+        user.team_ids = set(user.teams.values_list("pk", flat=True))
+    return user.team_ids

@@ -14,7 +14,7 @@ from django.utils.timezone import now
 
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.formats import get_format
-from generation.models import Event, Run, Sample
+from generation.models import Event, Run, Sample, Team, default_team
 from generation.money import decimal_of, nano
 from generation.queue import enqueue_drawing
 from generation.runs.errors import RunError, refuse_frozen, refuse_model_judge
@@ -42,6 +42,7 @@ def start_run(
     more: Sequence[ModelEntry] = (),
     budget: Budget | Literal["suite"] = "suite",
     by: By = None,
+    team: Team | None = None,
     uploaded: bool = False,
     demo: bool = False,
     draw: bool = True,
@@ -52,6 +53,7 @@ def start_run(
 
     - `models` and `prompts` choose among the suite's by id and key; `demo` draws a small run with the demo players.
     - `more` are models that the suite does not name, from a provider's catalogue; they need a budget like uploaded ones.
+    - `team` is whose run it is; the curator's own where none is given.
     - `budget` is in US dollars, None for no cap, which a suite that was `uploaded` must have. Without `draw` the run waits, paused.
     """
     if key and (before := Run.objects.filter(start_key=key).first()):
@@ -71,6 +73,7 @@ def start_run(
                 budget=chosen.budget_usd if budget == "suite" else budget,
                 uploaded=uploaded,
                 by=by,
+                team=team or default_team(by),
                 draw=draw,
                 key=key,
                 profiles=profiles,
@@ -93,6 +96,7 @@ def _create_run(
     budget: Budget,
     uploaded: bool,
     by: By,
+    team: Team | None,
     draw: bool,
     key: str | None,
     profiles: dict[str, Profile],
@@ -117,6 +121,7 @@ def _create_run(
         measure_backend=get_format(suite.format).default_backend(),
         uploaded=uploaded,
         budget_nano=_checked_cap(to_nano(budget), uploaded),
+        team=team,
         created_by=by,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import template
 from django.db.models import QuerySet
 
+from benchsite.lib.access import of_colleagues
 from generation.formats import format_to_show
 from generation.models import Event
 from generation.protocols import Scored, protocols_of
@@ -13,9 +14,11 @@ register = template.Library()
 NEWEST = 12
 
 
-@register.simple_tag
-def latest_events() -> QuerySet[Event]:
-    return Event.objects.select_related("actor")[:NEWEST]
+@register.simple_tag(takes_context=True)
+def latest_events(context: template.Context) -> QuerySet[Event]:
+    """What was done to runs that the curator works on, and by people of the same teams to no run."""
+    user = context["user"]
+    return Event.objects.filter(of_colleagues(user, "actor")).select_related("actor")[:NEWEST]
 
 
 @register.filter

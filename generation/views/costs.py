@@ -54,7 +54,7 @@ class CloseCallsForm(forms.Form):
 @curator_required
 @require_http_methods(["GET", "POST"])
 def costs(request: UserRequest, code: str) -> HttpResponse:
-    run = get_object_or_404(Run, code=code)
+    run = get_object_or_404(Run.objects.curated_by(request.user), code=code)
     page = Paginator(calls_of_unknown_cost(run), PAGE).get_page(request.GET.get("page"))
     form = CloseCallsForm(list(page), request.POST or None)
     if request.method == "POST" and form.is_valid():

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.access import UserRequest, curator_required, within_teams
 from benchsite.lib.reasons import LONGEST_REASON
 from generation.models import LanguageModel
 from generation.runs.descriptions import LONGEST_LABEL, LONGEST_NOTE, describe_model
@@ -30,7 +30,7 @@ class DescriptionForm(forms.Form):
 @curator_required
 @require_http_methods(["GET", "POST"])
 def describe(request: UserRequest, code: str) -> HttpResponse:
-    models = LanguageModel.objects.select_related("run").filter(run__code=code)
+    models = LanguageModel.objects.select_related("run").filter(within_teams(request.user, "run"), run__code=code)
     model = get_object_or_404(models, model_id=request.GET.get("model", ""))
     form = DescriptionForm(request.POST or None, initial={"label": model.label, "note": model.note})
     if request.method == "POST" and form.is_valid():

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.models import User
 
 from benchsite.lib.reasons import LONGEST_REASON
 from generation.formats import get_format
-from generation.models import Run, Sample
+from generation.models import Run, Sample, Team
 from generation.suites.costs import sample_count
 from generation.suites.loading import SLUG
 from generation.suites.suite import ModelEntry, Suite
@@ -44,15 +45,34 @@ class StartForm(forms.Form):
         label="Budget in US$",
         help_text="A hard cap: a call that could pass it is not made. Empty means no cap.",
     )
+    team = forms.ModelChoiceField(
+        Team.objects.none(),
+        to_field_name="code",
+        required=False,
+        empty_label=None,
+        help_text="Whose run it is. Others see it once it is published.",
+    )
     key = forms.CharField(widget=forms.HiddenInput, max_length=40)
 
-    def __init__(self, suite: Suite, *args: Any, more: int = 0, **kwargs: Any) -> None:
+    def __init__(self, suite: Suite, *args: Any, by: User, more: int = 0, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._offer_teams(by)
         self.more = more  # how many models from a catalogue take part
         _choices(self, "models", [(model.id, model.label) for model in suite.models])
         self.fields["models"].initial = [model.id for model in suite.models]
         self.fields["attempts"].initial = suite.generation.attempts_per_prompt
         self.fields["budget"].initial = suite.budget_usd
+
+    def _offer_teams(self, by: User) -> None:
+        """Of those who have a choice; nobody else is asked."""
+        teams = Team.objects.all() if by.is_superuser else by.teams.order_by("name")
+        if len(teams) > 1 or (teams and by.is_superuser):
+            field = cast(forms.ModelChoiceField, self.fields["team"])
+            field.queryset = teams
+            if by.is_superuser:
+                field.empty_label = "no team: every curator"
+        else:
+            del self.fields["team"]
 
     def clean_models(self) -> list[str]:
         if not self.cleaned_data["models"] and not self.more:

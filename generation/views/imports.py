@@ -24,7 +24,7 @@ from generation.views.forms import ImportForm, ProgramsForm
 @curator_required
 @require_http_methods(["GET", "POST"])
 def import_file(request: UserRequest, code: str) -> HttpResponse:
-    run = get_object_or_404(Run, code=code)
+    run = get_object_or_404(Run.objects.curated_by(request.user), code=code)
     form = ImportForm(request.POST or None, request.FILES or None)
     problems: list[str] = []
     if request.method == "POST" and form.is_valid():
@@ -45,7 +45,7 @@ def import_file(request: UserRequest, code: str) -> HttpResponse:
 @curator_required
 @require_http_methods(["GET", "POST"])
 def import_program_file(request: UserRequest, code: str) -> HttpResponse:
-    run = get_object_or_404(Run, code=code)
+    run = get_object_or_404(Run.objects.curated_by(request.user), code=code)
     form = ProgramsForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]

@@ -13,12 +13,12 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.access import UserRequest, curator_required, within_teams
 from benchsite.lib.files import attachment
 from benchsite.lib.reasons import reason_of
 from benchsite.lib.text import visible
 from generation.files.export_samples import sample_lines
-from generation.models import Run, Sample
+from generation.models import Run, Sample, Team
 from generation.pictures import picture_response
 from generation.reading.backends import ask_backend
 from generation.runs import lifecycle as verbs
@@ -34,8 +34,8 @@ PAGE = 48
 EVENTS = 12
 
 
-def _run(code: str) -> Run:
-    return get_object_or_404(Run, code=code)
+def _run(request: HttpRequest, code: str) -> Run:
+    return get_object_or_404(Run.objects.curated_by(request.user), code=code)
 
 
 @curator_required
@@ -45,6 +45,7 @@ def runs(request: HttpRequest) -> HttpResponse:
     # SQLite groups by every column that is read, once a sample; a whole suite must not be one of them.
     counted = (
         Run.objects.of_drawings()
+        .curated_by(request.user)
         .defer("config")
         .annotate(
             total=Count("samples"),
@@ -91,7 +92,7 @@ def _can_switch(run: Run) -> bool:
 @curator_required
 @require_GET
 def run(request: HttpRequest, code: str) -> HttpResponse:
-    run = _run(code)
+    run = _run(request, code)
     events = run.events.select_related("actor")[:EVENTS]
     can_cancel = run.drawing_state != Run.Drawing.CANCELLED and _unended(run)
     context = {
@@ -100,6 +101,7 @@ def run(request: HttpRequest, code: str) -> HttpResponse:
         "can_cancel": can_cancel,
         "can_switch": _can_switch(run),
         "events": events,
+        "has_teams": Team.objects.exists(),
     }
     return render(request, "generation/run.html", context)
 
@@ -107,7 +109,7 @@ def run(request: HttpRequest, code: str) -> HttpResponse:
 @curator_required
 @require_GET
 def progress(request: HttpRequest, code: str) -> HttpResponse:
-    return render(request, "generation/_progress.html", _progress_context(_run(code)))
+    return render(request, "generation/_progress.html", _progress_context(_run(request, code)))
 
 
 VERBS: dict[str, tuple[Callable[..., object], str]] = {
@@ -124,7 +126,7 @@ def act(request: UserRequest, code: str, verb: str) -> HttpResponse:
         raise Http404
     action, message = VERBS[verb]
     try:
-        changed = action(_run(code), by=request.user, reason=reason_of(request))
+        changed = action(_run(request, code), by=request.user, reason=reason_of(request))
     except verbs.RunError as error:
         messages.error(request, str(error))
     else:
@@ -139,7 +141,7 @@ def act(request: UserRequest, code: str, verb: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def cancel(request: UserRequest, code: str) -> HttpResponse:
     """Says what is lost, and asks why, before it draws nothing more for good."""
-    run = _run(code)
+    run = _run(request, code)
     form = CancelForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -157,7 +159,7 @@ def cancel(request: UserRequest, code: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def measure(request: UserRequest, code: str) -> HttpResponse:
     """Another backend for the run's score; a worker measures, and the page of the run tells how far it is."""
-    run = _run(code)
+    run = _run(request, code)
     if not _can_switch(run):
         raise Http404
     form = BackendForm(run, request.POST or None)
@@ -174,7 +176,7 @@ def measure(request: UserRequest, code: str) -> HttpResponse:
 @curator_required
 @require_http_methods(["GET", "POST"])
 def extend(request: UserRequest, code: str) -> HttpResponse:
-    run = _run(code)
+    run = _run(request, code)
     try:
         candidates = verbs.joinable_models(run)
     except verbs.RunError as error:
@@ -215,7 +217,7 @@ def _models_sent(run: Run, form: ExtendForm) -> list[ModelEntry]:
 @curator_required
 @require_GET
 def samples(request: HttpRequest, code: str) -> HttpResponse:
-    run = _run(code)
+    run = _run(request, code)
     form = SampleFilter(run, request.GET)
     page = Paginator(form.samples(), PAGE).get_page(request.GET.get("page"))
     query = request.GET.copy()
@@ -227,20 +229,21 @@ def samples(request: HttpRequest, code: str) -> HttpResponse:
 @curator_required
 @require_GET
 def download_samples(request: HttpRequest, code: str) -> HttpResponseBase:
-    run = _run(code)
+    run = _run(request, code)
     response = StreamingHttpResponse(sample_lines(run), content_type="application/x-ndjson")
     response["Content-Disposition"] = attachment(f"{run.suite}-{run.code}-database.jsonl")
     return response
 
 
-def _sample(code: str) -> Sample:
-    return get_object_or_404(Sample.objects.select_related("run", "model", "prompt", "entrant"), code=code)
+def _sample(request: HttpRequest, code: str) -> Sample:
+    samples = Sample.objects.filter(within_teams(request.user, "run"))
+    return get_object_or_404(samples.select_related("run", "model", "prompt", "entrant"), code=code)
 
 
 @curator_required
 @require_GET
 def sample(request: HttpRequest, code: str) -> HttpResponse:
-    sample = _sample(code)
+    sample = _sample(request, code)
     context = {
         "sample": sample,
         "answer": visible(sample.answer, newlines=True),
@@ -253,4 +256,4 @@ def sample(request: HttpRequest, code: str) -> HttpResponse:
 @curator_required
 @require_GET
 def picture(request: HttpRequest, code: str) -> HttpResponse:
-    return picture_response(_sample(code), variant=request.GET.get("variant", ""))
+    return picture_response(_sample(request, code), variant=request.GET.get("variant", ""))

@@ -47,7 +47,13 @@ def _profiles() -> dict[str, Profile]:
 @require_http_methods(["GET", "POST"])
 def start(request: UserRequest, slug: str) -> HttpResponse:
     suite = _suite(slug)
-    form = StartForm(suite, request.POST or None, initial={"key": new_code()}, more=len(request.POST.getlist("more")))
+    form = StartForm(
+        suite,
+        request.POST or None,
+        initial={"key": new_code()},
+        by=request.user,
+        more=len(request.POST.getlist("more")),
+    )
     return _started(request, suite, form) or _page(request, suite, form)
 
 
@@ -71,7 +77,9 @@ def upload(request: UserRequest) -> HttpResponse:
         except SuiteError as error:
             form.add_error("files", visible(f"Nothing was started. {error}"))
         else:
-            return _page(request, suite, UploadedStartForm(suite, initial={"key": new_code(), "sealed": sealed}))
+            return _page(
+                request, suite, UploadedStartForm(suite, initial={"key": new_code(), "sealed": sealed}, by=request.user)
+            )
     return render(request, "generation/upload.html", {"form": form})
 
 
@@ -82,7 +90,7 @@ def start_uploaded(request: UserRequest) -> HttpResponse:
     if suite is None:
         messages.error(request, "Nothing was started: an upload expires after a day. Upload the files again.")
         return redirect("generation:upload")
-    form = UploadedStartForm(suite, request.POST, more=len(request.POST.getlist("more")))
+    form = UploadedStartForm(suite, request.POST, by=request.user, more=len(request.POST.getlist("more")))
     if "check" in request.POST:
         return _page(request, suite, form, check=check_suite(suite, profiles=_profiles()))
     return _started(request, suite, form, uploaded=True) or _page(request, suite, form)
@@ -93,6 +101,7 @@ def _started(request: UserRequest, suite: Suite, form: StartForm, *, uploaded: b
     if request.method != "POST" or "search" in request.POST or not form.is_valid():
         return None
     chosen = {name: form.cleaned_data[name] for name in ("label", "models", "attempts", "budget", "key")}
+    chosen["team"] = form.cleaned_data.get("team")
     try:
         more = _more(request)
         if more and chosen["budget"] is None:

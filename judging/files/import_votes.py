@@ -16,7 +16,7 @@ from benchsite.lib.file_errors import BadLine
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from generation.formats import DEFAULT_FORMAT
-from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
+from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample, default_team
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Category, Generation, ModelEntry, PromptEntry, Suite
 from judging.files.vote_files import Mapped, read_vote_lines
@@ -51,7 +51,7 @@ def import_votes(
     lines, convention = read_vote_lines(path, mapped=mapped, progress=progress)
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    run = run or _make_run(lines, clean_text(title or path.stem)[0])
+    run = run or _make_run(lines, clean_text(title or path.stem)[0], by)
     if Event.objects.filter(run=run, verb=Event.Verb.IMPORT_VOTES, facts__digest=digest).exists():
         raise BadLine(path.name, 0, "", "it has already been imported into this run")
     store_votes(run, lines, progress)
@@ -63,7 +63,7 @@ def import_votes(
     return run, len(lines)
 
 
-def _make_run(lines: list[VoteLine], title: str) -> Run:
+def _make_run(lines: list[VoteLine], title: str, by: User | None) -> Run:
     names = sorted({name for line in lines for name in (line.left_model, line.right_model)})
     prompts = dict.fromkeys((line.prompt_text, line.category) for line in lines if line.prompt_text)
     categories = sorted({line.category for line in lines if line.category})
@@ -89,6 +89,7 @@ def _make_run(lines: list[VoteLine], title: str) -> Run:
         digest=suite.digest(),
         drawing_state=Run.Drawing.CANCELLED,
         judging_state=Run.Judging.CLOSED,
+        team=default_team(by),
     )
     for name in names:
         model = LanguageModel.objects.create(run=run, model_id=name, label=name, provider="import")

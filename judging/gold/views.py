@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.access import UserRequest, curator_required, within_teams
 from benchsite.lib.files import attachment
 from benchsite.lib.reasons import reason_of
 from generation.models import Run
@@ -68,15 +68,15 @@ class Row:
         return self.seat.gold_answered - self.seat.gold_passed - self.seat.gold_failed
 
 
-def _run(code: str) -> Run:
-    return get_object_or_404(Run.objects.defer("config"), code=code)
+def _run(request: UserRequest, code: str) -> Run:
+    return get_object_or_404(Run.objects.curated_by(request.user).defer("config"), code=code)
 
 
 @curator_required
 @never_cache
 @require_GET
 def checks(request: UserRequest, code: str) -> HttpResponse:
-    run = _run(code)
+    run = _run(request, code)
     rule = rule_for(run)
     standing = Q(answers__withdrawn_at=None)
     pool = run.gold_pairs.filter(retired_at=None).select_related("better__run", "worse__run", "prompt")
@@ -108,13 +108,13 @@ def checks(request: UserRequest, code: str) -> HttpResponse:
 @curator_required
 @require_POST
 def set_rule(request: UserRequest, code: str) -> HttpResponse:
-    form = RuleForm(request.POST)
+    run, form = _run(request, code), RuleForm(request.POST)
     if "none" not in request.POST and not form.is_valid():
         messages.error(request, "Nothing changed: one check in every 2 to 1,000 pairs, please.")
         return redirect("judging:checks", code)
     rule = None if "none" in request.POST else Gold(**form.cleaned_data)
     try:
-        set_gold(run=_run(code), rule=rule, by=request.user, reason=reason_of(request))
+        set_gold(run=run, rule=rule, by=request.user, reason=reason_of(request))
     except RunError as error:
         messages.error(request, str(error))
     else:
@@ -125,7 +125,7 @@ def set_rule(request: UserRequest, code: str) -> HttpResponse:
 @curator_required
 @require_POST
 def make(request: UserRequest, code: str) -> HttpResponse:
-    made = make_gold(run=_run(code), count=MORE, by=request.user)
+    made = make_gold(run=_run(request, code), count=MORE, by=request.user)
     if made:
         messages.success(request, f"{made} check{'' if made == 1 else 's'} made. Look at each before judges do.")
     else:
@@ -140,11 +140,11 @@ def make(request: UserRequest, code: str) -> HttpResponse:
 @curator_required
 @require_POST
 def choose(request: UserRequest, code: str) -> HttpResponse:
-    form = ChoiceForm(request.POST)
+    run, form = _run(request, code), ChoiceForm(request.POST)
     try:
         if not form.is_valid():
             raise RunError("Write the codes of two drawings: they stand at the end of a drawing's address.")
-        choose_gold(run=_run(code), by=request.user, reason=reason_of(request), **form.cleaned_data)
+        choose_gold(run=run, by=request.user, reason=reason_of(request), **form.cleaned_data)
     except RunError as error:
         messages.error(request, str(error))
     else:
@@ -155,7 +155,9 @@ def choose(request: UserRequest, code: str) -> HttpResponse:
 @curator_required
 @require_POST
 def retire(request: UserRequest, code: str, gold: str) -> HttpResponse:
-    pair = get_object_or_404(GoldPair.objects.select_related("run"), run__code=code, code=gold)
+    pair = get_object_or_404(
+        GoldPair.objects.filter(within_teams(request.user, "run")).select_related("run"), run__code=code, code=gold
+    )
     if retire_gold(gold=pair, by=request.user, reason=reason_of(request)):
         messages.success(request, "Judges do not get this check any more.")
     return redirect("judging:checks", code)
@@ -165,7 +167,11 @@ def retire(request: UserRequest, code: str, gold: str) -> HttpResponse:
 @require_GET
 def picture(request: UserRequest, code: str, gold: str) -> HttpResponse:
     """The damaged copy."""
-    rows = GoldPair.objects.select_related("worse__run").defer("worse__raw", "worse__answer", "worse__run__config")
+    rows = (
+        GoldPair.objects.filter(within_teams(request.user, "run"))
+        .select_related("worse__run")
+        .defer("worse__raw", "worse__answer", "worse__run__config")
+    )
     pair = get_object_or_404(rows, run__code=code, code=gold)
     pair.worse.drawing = pair.damaged or pair.worse.drawing
     return picture_response(pair.worse)
@@ -175,7 +181,7 @@ def picture(request: UserRequest, code: str, gold: str) -> HttpResponse:
 @never_cache
 @require_GET
 def download(request: UserRequest, code: str, file: str) -> HttpResponse:
-    run, text = _run(code), StringIO()
+    run, text = _run(request, code), StringIO()
     if file == "codebook.csv":
         write_codebook(text)
     else:

@@ -15,6 +15,7 @@ from judging.models import Grade, GradeItem, GradeSheet
 
 @admin.register(GradeSheet)
 class GradeSheetAdmin(FactAdmin):
+    run_path = "seat__run"
     list_display = ("seat", "items", "graded", "last_graded_at")
     list_filter = ("seat__run",)
     list_select_related = ("seat",)
@@ -25,6 +26,7 @@ class GradeSheetAdmin(FactAdmin):
 
 @admin.register(GradeItem)
 class GradeItemAdmin(FactAdmin):
+    run_path = "seat__run"
     list_display = ("code", "judge", "sample_link", "stage", "kind", "graded_at", "reason", "note", "decision")
     list_filter = ("kind", "stage", filled("reported_at", "reported"), "decision", "seat__run")
     list_select_related = ("seat", "sample")

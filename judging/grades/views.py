@@ -185,7 +185,7 @@ def picture(request: UserRequest, item: str) -> HttpResponse:
 @require_GET
 def overview(request: UserRequest, code: str) -> HttpResponse:
     """How far each judge has come, and what they reported."""
-    run = _graded_run(code)
+    run = _graded_run(request, code)
     context = {
         **_figures(run),
         "rules": rules_of(code).judging,
@@ -196,8 +196,8 @@ def overview(request: UserRequest, code: str) -> HttpResponse:
     return render(request, "judging/grade_overview.html", context)
 
 
-def _graded_run(code: str) -> Run:
-    run = get_object_or_404(Run.objects.defer("config"), code=code)
+def _graded_run(request: UserRequest, code: str) -> Run:
+    run = get_object_or_404(Run.objects.curated_by(request.user).defer("config"), code=code)
     if NAME not in run.protocols:
         raise Http404
     return run
@@ -219,13 +219,15 @@ def _figures(run: Run) -> dict[str, object]:
 @never_cache
 @require_GET
 def figures(request: UserRequest, code: str) -> HttpResponse:
-    return render(request, "judging/_grade_figures.html", _figures(_graded_run(code)))
+    return render(request, "judging/_grade_figures.html", _figures(_graded_run(request, code)))
 
 
 @curator_required
 @require_POST
 def decide(request: UserRequest, code: str, item: str) -> HttpResponse:
-    reported = get_object_or_404(GradeItem.objects.select_related("seat__run"), seat__run__code=code, code=item)
+    reported = get_object_or_404(
+        GradeItem.objects.select_related("seat__run"), seat__run=_graded_run(request, code), code=item
+    )
     exclude = request.POST.get("decision") == "exclude"
     try:
         if decide_item(item=reported, exclude=exclude, by=request.user, reason=reason_of(request)):

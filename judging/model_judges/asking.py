@@ -185,6 +185,7 @@ def create_judge(
         config=suite.to_dict() | {"model_judge": about},
         digest=suite.digest(),
         judged_run=run,
+        team=run.team,
         **fields,
     )
 

@@ -24,15 +24,15 @@ from judging.pairs.epochs import newest_epoch
 from judging.rules import rules_of
 
 
-def _run(code: str) -> Run:
-    return get_object_or_404(Run.objects.defer("config"), code=code)
+def _run(request: UserRequest, code: str) -> Run:
+    return get_object_or_404(Run.objects.curated_by(request.user).defer("config"), code=code)
 
 
 @curator_required
 @never_cache
 @require_GET
 def overview(request: UserRequest, code: str) -> HttpResponse:
-    run = _run(code)
+    run = _run(request, code)
     if NAME not in run.protocols and run.judged_by:
         return redirect(run.judged_by[0].curator_page, code)
     context = {
@@ -78,7 +78,7 @@ def _reports(run: Run) -> list[Report]:
 @never_cache
 @require_GET
 def figures(request: UserRequest, code: str) -> HttpResponse:
-    return render(request, "judging/_figures.html", _figures(_run(code)))
+    return render(request, "judging/_figures.html", _figures(_run(request, code)))
 
 
 @curator_required
@@ -86,7 +86,7 @@ def figures(request: UserRequest, code: str) -> HttpResponse:
 def choose_pairs(request: UserRequest, code: str) -> HttpResponse:
     adaptive = request.POST.get("pairs") == "adaptive"
     try:
-        changed = set_pairs(run=_run(code), adaptive=adaptive, by=request.user, reason=reason_of(request))
+        changed = set_pairs(run=_run(request, code), adaptive=adaptive, by=request.user, reason=reason_of(request))
     except RunError as error:
         messages.error(request, str(error))
     else:
@@ -98,7 +98,7 @@ def choose_pairs(request: UserRequest, code: str) -> HttpResponse:
 @curator_required
 @require_POST
 def decide(request: UserRequest, code: str, pk: int) -> HttpResponse:
-    report = get_object_or_404(Report.objects.select_related("matchup__run"), matchup__run__code=code, pk=pk)
+    report = get_object_or_404(Report.objects.select_related("matchup__run"), matchup__run=_run(request, code), pk=pk)
     exclude = request.POST.get("decision") == "exclude"
     try:
         if curating.decide_report(report=report, exclude=exclude, by=request.user, reason=reason_of(request)):

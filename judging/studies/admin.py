@@ -22,6 +22,7 @@ class StudyAdmin(RunFactAdmin):
 
 @admin.register(StudyVersion)
 class StudyVersionAdmin(FactAdmin):
+    run_path = "study__run"
     list_display = ("number", "study", "written_by", "written_at")
     list_filter = ("study",)
     list_select_related = ("study", "written_by")
@@ -30,6 +31,7 @@ class StudyVersionAdmin(FactAdmin):
 
 @admin.register(Participation)
 class ParticipationAdmin(FactAdmin):
+    run_path = "study__run"
     list_display = ("code", "study", "outcome", "external_id", "name", "consent_version", "started_at", "ended_at")
     list_filter = ("outcome", "study")
     list_select_related = ("study",)
@@ -42,6 +44,7 @@ class ParticipationAdmin(FactAdmin):
 
 @admin.register(StepRecord)
 class StepRecordAdmin(FactAdmin):
+    run_path = "participation__study__run"
     list_display = ("step", "participation", "tries", "entered_at", "passed_at")
     list_filter = ("step",)
     list_select_related = ("participation",)
@@ -49,6 +52,7 @@ class StepRecordAdmin(FactAdmin):
 
 @admin.register(StudyAnswer)
 class StudyAnswerAdmin(FactAdmin):
+    run_path = "participation__study__run"
     list_display = ("question", "participation", "step", "value", "answered_at", "replaced_at")
     list_filter = ("step",)
     list_select_related = ("participation",)

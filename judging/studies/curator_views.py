@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.access import UserRequest, curator_required, within_teams
 from benchsite.lib.files import attachment
 from benchsite.lib.languages.choosing import language_links
 from benchsite.lib.reasons import reason_of
@@ -49,19 +49,20 @@ from judging.studies.writing import (
 )
 
 
-def _run(code: str) -> Run:
-    return get_object_or_404(Run.objects.defer("config"), code=code)
+def _run(request: UserRequest, code: str) -> Run:
+    return get_object_or_404(Run.objects.curated_by(request.user).defer("config"), code=code)
 
 
-def _study(code: str, study: str) -> Study:
-    return get_object_or_404(Study.objects.select_related("run").defer("run__config"), run__code=code, code=study)
+def _study(request: UserRequest, code: str, study: str) -> Study:
+    studies = Study.objects.filter(within_teams(request.user, "run"))
+    return get_object_or_404(studies.select_related("run").defer("run__config"), run__code=code, code=study)
 
 
 @curator_required
 @never_cache
 @require_GET
 def studies(request: UserRequest, code: str) -> HttpResponse:
-    run = _run(code)
+    run = _run(request, code)
     rows = [(study, study_figures(study)) for study in run.studies.all()]
     return render(request, "studies/studies.html", {"run": run, "rows": rows})
 
@@ -71,8 +72,8 @@ def studies(request: UserRequest, code: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def write(request: UserRequest, code: str, study: str = "") -> HttpResponse:
     """A new study, or a new version of one. Every fault is named at once, and what was written stays in the form."""
-    run = _run(code)
-    old = _study(code, study) if study else None
+    run = _run(request, code)
+    old = _study(request, code, study) if study else None
     source = newest_version(old).source if old else suggested_source(run)
     form = SourceForm(request.POST if request.method == "POST" else None, initial={"source": source})
     faults: list[str] = []
@@ -94,7 +95,7 @@ def write(request: UserRequest, code: str, study: str = "") -> HttpResponse:
 @never_cache
 @require_GET
 def overview(request: UserRequest, code: str, study: str) -> HttpResponse:
-    shown = _study(code, study)
+    shown = _study(request, code, study)
     version = newest_version(shown)
     content = content_of(version)
     link = request.build_absolute_uri(reverse("judging:study_door", args=[shown.code]))
@@ -126,7 +127,7 @@ def _query(content: Any) -> str:
 def set_state(request: UserRequest, code: str, study: str, verb: str) -> HttpResponse:
     if verb not in STATES:
         raise Http404
-    changed = _study(code, study)
+    changed = _study(request, code, study)
     try:
         set_study_state(study=changed, verb=verb, by=request.user, reason=reason_of(request))
     except RunError as error:
@@ -141,7 +142,7 @@ def set_state(request: UserRequest, code: str, study: str, verb: str) -> HttpRes
 @require_GET
 def preview(request: UserRequest, code: str, study: str, place: str) -> HttpResponse:
     """A page as participants meet it: the first page, a step or an end. Nothing is stored."""
-    shown = _study(code, study)
+    shown = _study(request, code, study)
     content = spoken(request, content_of(newest_version(shown)))
     places = ["entry", *steps_of(content), *(name for name in OUTCOMES if content.reaches(name))]
     if place not in places:
@@ -171,7 +172,7 @@ def preview(request: UserRequest, code: str, study: str, place: str) -> HttpResp
 @require_GET
 def download(request: UserRequest, code: str, study: str, file: str) -> HttpResponse:
     """The participants, the codebook, or the list for the platform."""
-    shown = _study(code, study)
+    shown = _study(request, code, study)
     name, _, ending = file.partition(".")
     text = StringIO()
     WRITERS[name](shown, text, ending)
@@ -195,7 +196,9 @@ WRITERS: dict[str, Callable[[Study, StringIO, str], None]] = {
 @require_POST
 def erase(request: UserRequest, code: str, study: str, participant: str) -> HttpResponse:
     person = get_object_or_404(
-        Participation.objects.select_related("study__run", "seat").defer("study__run__config", "seat__plan"),
+        Participation.objects.filter(within_teams(request.user, "study__run"))
+        .select_related("study__run", "seat")
+        .defer("study__run__config", "seat__plan"),
         study__run__code=code,
         study__code=study,
         code=participant,
@@ -208,7 +211,7 @@ def erase(request: UserRequest, code: str, study: str, participant: str) -> Http
 @curator_required
 @require_POST
 def mark_returned(request: UserRequest, code: str, study: str) -> HttpResponse:
-    shown = _study(code, study)
+    shown = _study(request, code, study)
     form = ReturnForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Nothing changed: paste at least one participant id.")

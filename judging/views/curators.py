@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.access import UserRequest, curator_required, within_teams
 from benchsite.lib.files import attachment
 from benchsite.lib.reasons import reason_of
 from benchsite.lib.text import csv_cell
@@ -26,14 +26,14 @@ from judging.models import Invitation, Seat
 from judging.views.forms import InviteForm, WeighForm
 
 
-def _run(code: str) -> Run:
-    return get_object_or_404(Run.objects.defer("config"), code=code)
+def _run(request: UserRequest, code: str) -> Run:
+    return get_object_or_404(Run.objects.curated_by(request.user).defer("config"), code=code)
 
 
 @curator_required
 @require_POST
 def set_state(request: UserRequest, code: str, verb: str) -> HttpResponse:
-    run = _run(code)
+    run = _run(request, code)
     if verb not in curating.STATES:
         raise Http404
     try:
@@ -49,7 +49,7 @@ def set_state(request: UserRequest, code: str, verb: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def invitations(request: UserRequest, code: str) -> HttpResponse:
-    run = _run(code)
+    run = _run(request, code)
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         made = create_invitations(run=run, by=request.user, **form.cleaned_data)
@@ -70,7 +70,7 @@ def _link(request: UserRequest, invitation: Invitation) -> str:
 @never_cache
 @require_GET
 def invitations_csv(request: UserRequest, code: str) -> HttpResponse:
-    run = _run(code)
+    run = _run(request, code)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = attachment(f"invitations-{run.code}.csv")
     table = csv.writer(response)
@@ -92,7 +92,7 @@ def invitations_csv(request: UserRequest, code: str) -> HttpResponse:
 @curator_required
 @require_POST
 def revoke(request: UserRequest, code: str, pk: int) -> HttpResponse:
-    invitation = get_object_or_404(Invitation.objects.select_related("run"), run__code=code, pk=pk)
+    invitation = get_object_or_404(Invitation.objects.select_related("run"), run=_run(request, code), pk=pk)
     revoke_invitation(invitation=invitation, by=request.user, reason=reason_of(request))
     messages.success(request, "The link no longer works.")
     return redirect("judging:invitations", code)
@@ -101,7 +101,7 @@ def revoke(request: UserRequest, code: str, pk: int) -> HttpResponse:
 @curator_required
 @require_POST
 def weigh(request: UserRequest, code: str, pk: int) -> HttpResponse:
-    seat = get_object_or_404(Seat.objects.select_related("run"), run__code=code, pk=pk)
+    seat = get_object_or_404(Seat.objects.select_related("run"), run=_run(request, code), pk=pk)
     form = WeighForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Nothing changed: the weight is a number from 0 to 1, and below 1 it needs a reason.")
@@ -121,11 +121,15 @@ def weigh(request: UserRequest, code: str, pk: int) -> HttpResponse:
 @require_POST
 def reset_link(request: UserRequest, code: str, pk: int) -> HttpResponse:
     """A link for a judge who lost the password; staff are helped by a superuser in the admin, not here."""
-    judge = get_object_or_404(User, seats__run__code=code, seats__pk=pk, is_staff=False, is_superuser=False)
+    run = _run(request, code)
+    judge = get_object_or_404(User, seats__run=run, seats__pk=pk, is_staff=False, is_superuser=False)
     if not settings.LOCAL_PASSWORDS:
         messages.error(request, f"This site does not use passwords: {judge} logs in with {settings.OIDC_NAME}.")
         return redirect("judging:overview", code)
-    link = request.build_absolute_uri(make_reset_link(judge=judge, run=_run(code), by=request.user))
+    if judge.seats.exclude(within_teams(request.user, "run")).exists():
+        messages.error(request, f"{judge} also judges for another team. Ask an administrator for a new password.")
+        return redirect("judging:overview", code)
+    link = request.build_absolute_uri(make_reset_link(judge=judge, run=run, by=request.user))
     return render(request, "judging/reset_link.html", {"link": link, "judge": judge, "code": code})
 
 
@@ -133,7 +137,7 @@ def reset_link(request: UserRequest, code: str, pk: int) -> HttpResponse:
 @require_POST
 def vouch(request: UserRequest, code: str, pk: int) -> HttpResponse:
     """For a judge who used another curator's link and has no browser left from before it."""
-    judge = get_object_or_404(User, seats__run__code=code, seats__pk=pk)
+    judge = get_object_or_404(User, seats__run=_run(request, code), seats__pk=pk)
     try:
         vouch_for(judge=judge, by=request.user, reason=reason_of(request))
     except RunError as error:

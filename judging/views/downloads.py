@@ -25,7 +25,7 @@ CHUNK = 65_536  # bytes
 @never_cache
 @require_GET
 def download(request: UserRequest, code: str, kind: str, format: Literal["jsonl", "csv"]) -> StreamingHttpResponse:
-    run = get_object_or_404(Run.objects.defer("config"), code=code)
+    run = get_object_or_404(Run.objects.curated_by(request.user).defer("config"), code=code)
     response = StreamingHttpResponse(_chunks(run, kind, format), content_type=TYPES[format])
     response["Content-Disposition"] = attachment(f"{run.suite}-{run.code}-{kind}.{format}")
     return response

@@ -20,7 +20,7 @@ from judging.views.forms import VotesForm, VotesRunForm
 @curator_required
 @require_http_methods(["GET", "POST"])
 def import_vote_file(request: UserRequest, code: str) -> HttpResponse:
-    run = get_object_or_404(Run, code=code)
+    run = get_object_or_404(Run.objects.curated_by(request.user), code=code)
     return _import(request, VotesForm(request.POST or None, request.FILES or None), run)
 
 

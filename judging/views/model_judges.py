@@ -75,8 +75,8 @@ class ModelJudgeForm(forms.Form):
         return Plan(entry, words, given["pairs"], given["budget"], given["own_family"])
 
 
-def _run(code: str) -> Run:
-    run = get_object_or_404(Run.objects.of_drawings(), code=code)
+def _run(request: UserRequest, code: str) -> Run:
+    run = get_object_or_404(Run.objects.of_drawings().curated_by(request.user), code=code)
     if not is_judged_in_pairs(run):
         raise Http404
     return run
@@ -85,7 +85,7 @@ def _run(code: str) -> Run:
 @curator_required
 @require_http_methods(["GET", "POST"])
 def model_judges(request: UserRequest, code: str) -> HttpResponse:
-    run = _run(code)
+    run = _run(request, code)
     form = ModelJudgeForm(request.POST or None, initial={"instructions": standard_instructions().text})
     bound = None
     if request.method == "POST" and form.is_valid():
@@ -126,7 +126,7 @@ def _judges(run: Run) -> list[dict[str, Any]]:
 @curator_required
 @require_POST
 def ask_more(request: UserRequest, code: str, judge: str) -> HttpResponse:
-    run = _run(code)
+    run = _run(request, code)
     chosen = get_object_or_404(run.model_judges, code=judge)
     pairs = request.POST.get("pairs", "")
     if not (pairs.isascii() and pairs.isdigit() and 1 <= int(pairs[:9]) <= MOST_PAIRS):

@@ -48,8 +48,10 @@ class Token(HttpBearer):
 
 
 def readable_runs(request: ApiRequest) -> RunQuerySet:
-    """Every run, or the one that the token is for: others are not there."""
+    """Those of its creator's teams, or the one that the token is for: others are not there."""
     runs = Run.objects.of_drawings()
+    if request.auth.created_by:
+        runs = runs.curated_by(request.auth.created_by)
     return runs.filter(pk=request.auth.run_id) if request.auth.run_id else runs
 
 

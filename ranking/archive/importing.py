@@ -28,6 +28,8 @@ from generation.models import (
     Reading,
     Run,
     Sample,
+    Team,
+    default_team,
 )
 from generation.protocols import PROTOCOLS
 from generation.reading.answers import CURATOR_FLAGS, PROVIDER_FLAGS, Read, read_answer
@@ -69,7 +71,7 @@ def import_archive(
         member["lines"] for member in archive.manifest["members"].values() if isinstance(member.get("lines"), int)
     )
     with transaction.atomic():
-        run = _make_run(archive, keep_code=not taken)
+        run = _make_run(archive, keep_code=not taken, team=default_team(by))
         state = ImportState(archive, run, taken, progress, total)
         for load in (*LOADERS, *(member.load for member in members_of(run.protocols))):
             load(state)
@@ -86,7 +88,7 @@ def import_archive(
     return run
 
 
-def _make_run(archive: Opened, *, keep_code: bool) -> Run:
+def _make_run(archive: Opened, *, keep_code: bool, team: Team | None) -> Run:
     about = archive.run
     try:
         Suite.from_dict(archive.suite)
@@ -111,6 +113,7 @@ def _make_run(archive: Opened, *, keep_code: bool) -> Run:
         created_at=time_of(about["created_at"]),
         finished_at=time_of(about["finished_at"]) or now(),
         scores_changed_at=now(),
+        team=team,
     )
     store([(0, run)], "run.json")
     counting = Counting(run=run, **fitting(Counting, {"ties": about["ties"], "fails": about["fails"]}, "run.json", 0))

@@ -57,7 +57,7 @@ def judges(request: HttpRequest, run: Run) -> HttpResponse:
     fit = newest_fit(request, run, NAME)
     if fit is None:
         return nothing_yet(request, run)
-    context = judges_context(fit, labels=judge_labels(run, curator=request.user.is_staff))
+    context = judges_context(fit, labels=judge_labels(run, curator=run.is_curated_by(request.user)))
     return show_page(request, "ranking/judges.html", {**_tabs(request, fit, "judges"), **context}, page_json.judges)
 
 
@@ -87,7 +87,7 @@ def groups(request: HttpRequest, run: Run) -> HttpResponse:
 @require_POST
 def set_arena(request: UserRequest, code: str, verb: str) -> HttpResponse:
     """A curator's decision: the arena's votes count with the judges', or on a board of their own."""
-    run = get_object_or_404(Run.objects.defer("config"), code=code)
+    run = get_object_or_404(Run.objects.curated_by(request.user).defer("config"), code=code)
     try:
         if verb == "merge":
             counted = merge_arena(run=run, by=request.user, reason=reason_of(request))
@@ -142,7 +142,7 @@ def history_context(fit: Fit, *, chosen: Sequence[str] = ()) -> dict[str, Any]:
 @ranking_page
 def history(request: HttpRequest, run: Run) -> HttpResponse:
     fit = newest_fit(request, run, NAME)
-    form = PastForm(request.POST or None) if request.user.is_staff else None
+    form = PastForm(request.POST or None) if run.is_curated_by(request.user) else None
     if request.method == "POST" and form and form.is_valid():
         queue_past_fit(run, protocol=NAME, until=form.cleaned_data["until"].astimezone(UTC).isoformat())
         messages.info(request, "That leaderboard is being rebuilt; it will be listed here in a few seconds.")
@@ -181,5 +181,5 @@ def votes(request: HttpRequest, run: Run) -> HttpResponse:
         return nothing_yet(request, run)
     context = _tabs(request, fit, "votes")
     if context["drawings_open"]:
-        context |= votes_context(run, request.GET, curator=request.user.is_staff)
+        context |= votes_context(run, request.GET, curator=run.is_curated_by(request.user))
     return show_page(request, "ranking/votes.html", context, page_json.votes)

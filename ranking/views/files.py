@@ -33,7 +33,7 @@ from ranking.views.forms import ArchiveForm, DatasetForm, GradesForm
 @curator_required
 @require_GET
 def download_archive(request: HttpRequest, code: str) -> HttpResponseBase:
-    return archive_response(get_object_or_404(Run, code=code))
+    return archive_response(get_object_or_404(Run.objects.curated_by(request.user), code=code))
 
 
 def archive_response(run: Run) -> StreamingHttpResponse:
@@ -48,7 +48,7 @@ NOTHING_MORE = About((), "")  # what a dataset has without a choice
 @curator_required
 @require_http_methods(["GET", "POST"])
 def publish_dataset(request: UserRequest, code: str) -> HttpResponseBase:
-    run = get_object_or_404(Run, code=code)
+    run = get_object_or_404(Run.objects.curated_by(request.user), code=code)
     initial, studies = {"title": str(run), "authors": request.user.get_full_name()}, run.studies.exists()
     form = DatasetForm(request.POST or None, initial=initial, studies=studies)
     if request.method == "POST" and form.is_valid():
@@ -113,7 +113,7 @@ def import_archive(request: HttpRequest) -> HttpResponse:
 @curator_required
 @require_http_methods(["GET", "POST"])
 def import_grade_file(request: UserRequest, code: str) -> HttpResponse:
-    run = get_object_or_404(Run, code=code)
+    run = get_object_or_404(Run.objects.curated_by(request.user), code=code)
     form = GradesForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:

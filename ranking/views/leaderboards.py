@@ -84,7 +84,7 @@ def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
         # A frozen leaderboard is for whoever has its link, and its run's drawings may not be.
         open_here = context["drawings_open"] and "publication" not in more
         context |= board_context(fit, rows, request.GET, drawings_open=open_here)
-    if request.user.is_staff:
+    if fit.run.is_curated_by(request.user):
         context["publish"] = PublishForm(initial={"title": str(fit.run)})
         if entry.has_ties:
             context["counting"] = CountingForm(instance=Counting.objects.filter(run=fit.run).first())
@@ -134,7 +134,7 @@ def board_document(
 ) -> dict[str, Any]:
     """The whole analysis, its judges by number. A frozen leaderboard's page says nothing of single judges, nor does this."""
     about = {"code": fit.code, "kind": fit.kind, "protocol": fit.protocol, "read_at": fit.read_at.isoformat()}
-    labels = judge_labels(fit.run, curator=user.is_staff)
+    labels = judge_labels(fit.run, curator=fit.run.is_curated_by(user))
     document = {
         **page_json.analysis(fit, labels, drawings_open=may_see_drawings(fit.run, user)),
         "run": fit.run.code,
@@ -200,7 +200,7 @@ def drawing(request: HttpRequest, run: Run, sample: str) -> HttpResponse:
 @curator_required
 @require_POST
 def count(request: UserRequest, code: str) -> HttpResponse:
-    run = get_object_or_404(Run, code=code)
+    run = get_object_or_404(Run.objects.curated_by(request.user), code=code)
     form = CountingForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Choose one of the ways of counting.")
@@ -218,7 +218,8 @@ def count(request: UserRequest, code: str) -> HttpResponse:
 @require_POST
 def publish(request: UserRequest, code: str) -> HttpResponse:
     """Freeze the leaderboard that the curator looked at, by its code."""
-    fit = Fit.objects.filter(run__code=code, code=request.POST.get("fit", "")).first()
+    run = get_object_or_404(Run.objects.curated_by(request.user), code=code)
+    fit = Fit.objects.filter(run=run, code=request.POST.get("fit", "")).first()
     form = PublishForm(request.POST)
     if fit is None:
         messages.error(

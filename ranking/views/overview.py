@@ -39,7 +39,7 @@ def overview(listed: Iterable[Run], user: Any, *, drawings: int = TOP) -> list[d
     for entrant in Entrant.objects.filter(run__in=runs).only("pk", "run_id", "name", "label").order_by("pk"):
         entrants.setdefault(entrant.run_id, {})[entrant.name] = entrant
     hidden, lines = hidden_from(user, runs), []
-    states = newest_states([run for run in runs if not user.is_staff and is_judged_blind(run)])
+    states = newest_states([run for run in runs if not run.is_curated_by(user) and is_judged_blind(run)])
     for run in runs:
         of_run = entrants.get(run.pk, {})
         labels = {name: entrant.label for name, entrant in of_run.items()}

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.access import UserRequest, curator_required, within_teams
 from generation.models import Run
 from generation.protocols import protocols_of
 from generation.suites.costs import sample_count
@@ -226,7 +226,7 @@ def play_study(study: StoredStudy, fields: dict[str, Any]) -> DryRun | None:
 @never_cache
 @require_GET
 def study_dry_run(request: UserRequest, code: str, study: str) -> HttpResponse:
-    rows = StoredStudy.objects.select_related("run").defer("run__config")
+    rows = StoredStudy.objects.filter(within_teams(request.user, "run")).select_related("run").defer("run__config")
     shown = get_object_or_404(rows, run__code=code, code=study)
     run: Run = shown.run
     form = DryRunForm(request.GET or usual_crowd(shown))

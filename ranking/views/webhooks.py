@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from benchsite.lib.access import UserRequest, curator_required
+from benchsite.lib.access import UserRequest, curator_required, within_teams
 from benchsite.lib.reasons import reason_of
 from generation.models import Run
 from generation.runs.errors import RunError
@@ -35,7 +35,7 @@ class WebhookForm(forms.Form):
 @curator_required
 @require_http_methods(["GET", "POST"])
 def webhooks(request: UserRequest, code: str) -> HttpResponse:
-    run = get_object_or_404(Run.objects.of_drawings(), code=code)
+    run = get_object_or_404(Run.objects.of_drawings().curated_by(request.user), code=code)
     form, secret = WebhookForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
         try:
@@ -53,7 +53,9 @@ def webhooks(request: UserRequest, code: str) -> HttpResponse:
 @curator_required
 @require_POST
 def disable(request: UserRequest, code: str, webhook: str) -> HttpResponse:
-    ended = get_object_or_404(Webhook.objects.select_related("run"), run__code=code, code=webhook)
+    ended = get_object_or_404(
+        Webhook.objects.select_related("run").filter(within_teams(request.user, "run")), run__code=code, code=webhook
+    )
     if disable_webhook(ended, by=request.user, reason=reason_of(request) or "Disabled by a curator."):
         messages.success(request, "Nothing more is sent to this address.")
     return redirect("ranking:webhooks", code)

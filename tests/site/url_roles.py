@@ -211,6 +211,10 @@ ADDRESSES = {
     "two_factor": Row(CURATORS, CURATORS),
     "renew_recovery_codes": Row(CURATORS_405, CURATORS_MOVED),
     "turn_off_two_factor": Row(CURATORS_405, CURATORS_MOVED),
+    "teams": Row(CURATORS, "login 403 403 403 200"),
+    "team": Row(CURATORS, "login 403 403 403 200", ("@team",)),
+    "leave_team": Row(CURATORS_405, "login 403 403 403 302", ("@team", "@user")),
+    "run_team": Row(CURATORS, CURATORS, ("@run",)),
     "own_token": Row(MEMBERS.replace("200", "403"), MEMBERS.replace("200", "403")),  # of analysts
     # single sign-on: nothing where none is set up
     "emergency_login": Row(NOWHERE, NOWHERE),

@@ -14,7 +14,7 @@ from django.utils.timezone import now
 
 from benchsite.lib.fact_admin import FactAdmin
 from benchsite.operations.accounts import make_curator
-from generation.models import Entrant, Run
+from generation.models import Entrant, Run, Team
 from judging.grades.sheets import next_item
 from judging.models import Matchup, Report
 from judging.pairs.serving import take_seat
@@ -69,6 +69,8 @@ def make_world() -> dict[str, Any]:
     root = User.objects.create_superuser("root", password="x")
     carol = User.objects.create_user("carol")
     make_curator(carol)
+    team = Team.objects.create(name="Painters")
+    team.members.add(carol)
     run = make_rows(root, number=2)
     run.format = "svg"
     run.save()
@@ -83,6 +85,7 @@ def make_world() -> dict[str, Any]:
     Entrant.objects.filter(pk=program.pk).update(model=None, turns=["Draw."])
     make_superusers_rows(root)
     return {
+        "team": team.code,
         "webhook": run.webhooks.get().code,
         "analyst": AnalystToken.objects.get().code,
         "rubric": rubric.code,

@@ -108,7 +108,7 @@ def practice_picture(request: HttpRequest, code: str, number: str, side: str) ->
     pair = None
     if mine is not None and number in mine.practice:
         pair = own_pair(study.run, mine, int(number))
-    elif request.user.is_authenticated and request.user.is_staff:
+    elif study.run.is_curated_by(request.user):
         pair = practice_pair(study.run, study.code, int(number))
     if pair is None:
         raise Http404

@@ -8,7 +8,7 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.utils.timezone import now
 
-from generation.models import Event, Measurement, Notice, ProviderCall, Reading, ReferencePicture, Run
+from generation.models import Event, Measurement, Notice, ProviderCall, Reading, ReferencePicture, Run, Team
 from judging.models import (
     GoldAnswer,
     GoldPair,
@@ -39,6 +39,7 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     """A run with drawings, a judge who voted once and reported once, and a row in each other table."""
     run = make_run(entrants=2 + number, prompts=2 + number, attempts=1)
     sample = run.samples.first()
+    Team.objects.create(name=f"Team {run.pk}").members.add(user)
     event = Event.objects.create(run=run, actor=user, verb="look")
     Notice.objects.create(event=event, channel="email")
     Measurement.objects.create(sample=sample, backend="builtin", values={"robustness": 1})
