@@ -97,9 +97,8 @@ class Client:
         data = answer.get("data")
         if not isinstance(data, dict):
             return None
-        return total_nano(
-            data.get("total_cost"), own_key_nano(data.get("is_byok"), data.get("upstream_inference_cost"))
-        )
+        cost = data.get("total_cost")
+        return total_nano(cost, own_key_nano(data.get("is_byok"), data.get("upstream_inference_cost"), cost))
 
     async def list_models(self, profile: Profile) -> dict[str, ModelInfo]:
         if ollama.is_native(profile):

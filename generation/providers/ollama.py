@@ -2,8 +2,10 @@
 
 Ollama cuts a prompt that is longer than its window without a word, keeps about half a window of it, and counts what it
 kept. So each call asks for a window that the prompt and the longest answer must fit into, by bytes; newer servers are
-told not to cut; and what came back is compared with what was sent and with the window that was really loaded. Servers
-before 0.2 do not count what they kept of an earlier prompt; with them only the window that is asked for guards a prompt.
+told not to cut; and what came back is compared with what was sent and with the window that was really loaded. Where a
+server does not say which window it loaded, the prompt is sent in halves too: a whole that has fewer tokens than its halves
+was cut. Servers before 0.2 do not count what they kept of an earlier prompt; with them only the window that is asked for
+guards a prompt.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from generation.money import price_of, prompt_size
@@ -30,6 +33,7 @@ COUNTS_ALL = (
     2,
 )  # servers before this version count only those tokens of a prompt that they had not kept from the last
 TOP_LEVEL = frozenset({"format", "keep_alive", "think", "options"})
+SLACK = 16  # tokens by which a text may differ from its halves: those at the seam, and the template's
 THINK: Mapping[str, bool | str] = {"none": False, "minimal": "low", "xhigh": "high"}
 
 Fetch = Callable[..., Awaitable[dict[str, Any]]]
@@ -136,7 +140,7 @@ class Windows:
                 if fault and await self.version_of(profile) < COUNTS_ALL:
                     fault = ""
                 if not fault:
-                    await self.refuse_shrunk(profile, request)
+                    await self.refuse_shrunk(profile, request, prompt_tokens)
         except TimeoutError:
             pass
         if fault:
@@ -153,8 +157,8 @@ class Windows:
             self.versions[profile.base_url] = tuple(map(int, numbers.groups())) if numbers else COUNTS_ALL
         return self.versions[profile.base_url]
 
-    async def refuse_shrunk(self, profile: Profile, request: Request) -> None:
-        """Raises where the server loaded the model with a smaller window than it was asked for."""
+    async def refuse_shrunk(self, profile: Profile, request: Request, prompt_tokens: int | None) -> None:
+        """Raises where the server loaded the model with a smaller window than it was asked for, or cut the prompt."""
         asked = window_for(request)
         key = (profile.base_url, request.model_id, asked)
         if key in self.loaded:
@@ -162,11 +166,12 @@ class Windows:
         try:
             running = await self.fetch(profile, "/api/ps")
         except ProviderError:
-            return  # older servers do not say it; the count of tokens is compared in any case
-        models = running.get("models")
+            running = {}  # older servers do not say it
+        models, known = running.get("models"), False
         for model in models if isinstance(models, list) else []:
             if isinstance(model, dict) and same_tag(request.model_id, text_of(model.get("model") or model.get("name"))):
                 window = model.get("context_length")
+                known = known or isinstance(window, int)
                 if isinstance(window, int) and 0 < window < asked:
                     raise ProviderError(
                         "fatal_model",
@@ -174,7 +179,43 @@ class Windows:
                         f"Ollama loaded {request.model_id} with a window of {window} tokens instead of {asked}: longer "
                         "prompts would be cut silently. Give the server more memory, or ask for shorter answers.",
                     )
+        if not known and prompt_tokens is not None and await self.version_of(profile) >= COUNTS_ALL:
+            try:
+                await self.refuse_cut(profile, request, prompt_tokens)
+            except ProviderError as error:
+                if error.code == "prompt_cut":
+                    raise
+                return  # asked again after the next answer
         self.loaded.add(key)
+
+    async def refuse_cut(self, profile: Profile, request: Request, prompt_tokens: int) -> None:
+        """Raises where a prompt has fewer tokens than its two halves; its longest message is halved."""
+        longest = max(range(len(request.messages)), key=lambda place: len(request.messages[place]["content"]))
+        text = request.messages[longest]["content"]
+        middle = text.find(" ", len(text) // 2)
+        if middle < 0:
+            return
+        first, second, without = [
+            await self.count(profile, request, longest, part) for part in (text[:middle], text[middle:], "")
+        ]
+        if prompt_tokens < first + second - without - SLACK:
+            raise ProviderError(
+                "fatal_model",
+                "prompt_cut",
+                f"Ollama read {prompt_tokens} tokens of a prompt of {request.model_id} whose halves have {first + second - without}: "
+                "it cut the prompt silently. Its answers would not be answers to this suite.",
+            )
+
+    async def count(self, profile: Profile, request: Request, place: int, text: str) -> int:
+        """The tokens of a prompt with another text in one of its messages."""
+        messages = [*request.messages]
+        messages[place] = {**messages[place], "content": text}
+        body = payload_of(replace(request, messages=tuple(messages)))
+        body["options"] |= {"num_predict": 1, "num_ctx": window_for(request)}
+        tokens = (await self.fetch(profile, "/api/chat", body=body)).get("prompt_eval_count")
+        if not isinstance(tokens, int):
+            raise ProviderError("retry", "bad_response", "Ollama does not count the tokens of a prompt.")
+        return tokens
 
 
 def window_fault(model_id: str, context: int | None, needed: int) -> str:

@@ -130,7 +130,8 @@ def _money(exchange: Exchange, usage: Mapping[str, Any]) -> Money:
     }
     if exchange.kind == "ollama":
         return Money(prompt, completion, 0, (), **details)
-    own_key = own_key_nano(usage.get("is_byok"), _inner(usage, "cost_details").get("upstream_inference_cost"))
+    upstream = _inner(usage, "cost_details").get("upstream_inference_cost")
+    own_key = own_key_nano(usage.get("is_byok"), upstream, usage.get("cost"))
     cost = total_nano(usage.get("cost"), own_key)
     if cost is None and "cost" not in usage:
         # Only a provider that names no cost at all is priced by our table; a nonsense cost is looked up instead.
@@ -139,11 +140,14 @@ def _money(exchange: Exchange, usage: Mapping[str, Any]) -> Money:
     return Money(prompt, completion, cost, flags, **details, own_key_nano=own_key or None)
 
 
-def own_key_nano(is_own_key: Any, upstream: Any) -> int | None:
+def own_key_nano(is_own_key: Any, upstream: Any, cost: Any) -> int | None:
     """What the provider behind a router charges to a key of our own; 0 where the router pays, None where it is not said.
 
-    OpenRouter names the upstream cost of every call, but only with an own key is it not part of `cost`.
+    OpenRouter names the upstream cost of every call, but only with an own key is it not part of `cost`. Whose key it was need not
+    be said; where it is not, an upstream cost above what the router charges was charged to somebody else.
     """
+    if is_own_key is None:
+        is_own_key = (nano(upstream) or 0) > (nano(cost) or 0)
     return nano(upstream) if is_own_key is True else 0
 
 

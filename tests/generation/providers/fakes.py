@@ -140,7 +140,7 @@ def listed(model_id: str, name: str, price_in: float, price_out: float, *, image
 
 
 class Ollama(Fake):
-    """A local server with one model: it counts words as tokens, and cuts a prompt at its window without a word.
+    """A local server with one model: it counts words as tokens (or `tokens_a_word`), and cuts a prompt at its window without a word.
 
     - `context` is what the model was built for; `ceiling` is the largest window that the server really loads.
     - A server that is `old` knows no `truncate`, and does not say which window it loaded.
@@ -161,6 +161,7 @@ class Ollama(Fake):
         self.context, self.ceiling, self.old, self.version, self.pause = context, ceiling, old, version, pause
         self.capabilities = ["completion"]
         self.counts_kept = True
+        self.tokens_a_word = 1
         self.answer_text = DRAWING
         self.done_reason = "stop"
         self.window = 0
@@ -190,7 +191,7 @@ class Ollama(Fake):
     def _chat(self, body: dict[str, Any]) -> tuple[int, Any]:
         wanted = body["options"].get("num_ctx", 4096)
         self.window = min(wanted, self.context, self.ceiling or wanted)
-        tokens = sum(len(message["content"].split()) + 4 for message in body["messages"])
+        tokens = sum(self.tokens_a_word * len(message["content"].split()) + 4 for message in body["messages"])
         if tokens > self.window:
             if body.get("truncate") is False and not self.old:
                 return 400, {"error": "the input length exceeds the context length"}

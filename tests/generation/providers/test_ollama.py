@@ -91,6 +91,28 @@ def test_server_that_loads_a_smaller_window_never_goes_unnoticed(old):
     assert error.code == ("prompt_cut" if old else "window_too_small")
 
 
+def test_a_cut_of_a_few_words_is_noticed_where_a_server_does_not_say_its_window():
+    asked = replace(QUESTION, messages=({"role": "user", "content": "pneumonia, " * 600},), max_tokens=100)
+    with serving(Ollama(ceiling=1_300, old=True)) as fake:
+        fake.tokens_a_word = 3  # so that what is left of the prompt still has more tokens than the prompt has words
+        error = ask(fake, asked)
+
+    assert (error.kind, error.code) == ("fatal_model", "prompt_cut")
+    assert "whose halves have" in error.detail
+
+
+def test_a_prompt_that_was_not_cut_is_halved_once():
+    async def twice(client, profile):
+        await client.ask(profile, QUESTION, deadline=5)
+        return await client.ask(profile, QUESTION, deadline=5)
+
+    with serving(Ollama(old=True)) as fake:
+        answer = with_client(fake, twice)
+
+    assert answer.text == DRAWING
+    assert len(fake.bodies("/api/chat")) == 2 + 3
+
+
 def test_smaller_window_is_noticed_even_where_this_prompt_still_fits():
     with serving(Ollama(ceiling=1024)) as fake:
         error = ask(fake)

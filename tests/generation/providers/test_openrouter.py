@@ -73,8 +73,11 @@ def test_answer_says_who_served_it_and_what_it_used(router):
     assert (reply.cost_nano, reply.own_key_nano) == (950_000, None)
 
 
-def test_cost_behind_an_own_key_counts_with_the_routers_fee(router):
-    router.usage = {"cost": 0.00005, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.001}}
+@pytest.mark.parametrize(
+    "said", [{"is_byok": True}, {"is_byok": None}], ids=["said", "as the router's own example has it"]
+)
+def test_cost_behind_an_own_key_counts_with_the_routers_fee(router, said):
+    router.usage = {"cost": 0.00005, "cost_details": {"upstream_inference_cost": 0.001}, **said}
 
     reply = ask(profile_of(router))
 
