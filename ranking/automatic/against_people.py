@@ -9,11 +9,11 @@ from django.db.models import Count
 
 from generation.models import Run
 from judging.models import Vote
-from ranking.automatic.rank_correlation import Correlation, compare_rankings, disagreements
 from ranking.automatic.result import DisputedDrawing, PeopleResult
 from ranking.pairwise.columns.tallies import tallies_of
 from ranking.results import EstimateResult
 from ranking.statistics.judges.fits import entrant_record
+from ranking.statistics.rank_correlation import Correlation, compare_rankings, disagreements
 from ranking.statistics.ratings.bradley_terry import to_elo
 from ranking.statistics.ratings.scopes import Settings, fit_overall
 

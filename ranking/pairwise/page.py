@@ -202,7 +202,8 @@ def font_table(rows: list[BoardRow], full: Fit | None) -> dict[str, Any]:
     measured = [(row, row.sample) for row in rows if row.sample and row.sample["fonts"]]
     if not measured:
         return {}
-    marks = result_of(full)["run"].get("font_marks", {}) if full else {}
+    facts = result_of(full)["run"] if full else None
+    marks = facts.get("font_marks", {}) if facts else {}
     lines: list[dict[str, Any]] = []
     for row, sample in measured:
         marked = marks.get(row.standing["entrant"], [0, 0, 0])
@@ -227,7 +228,8 @@ def font_table(rows: list[BoardRow], full: Fit | None) -> dict[str, Any]:
     sentence = "Measure the run again to compare the pictures" if not compared else f"{best} {high:.2f}"
     if len(compared) > 1:
         sentence = f"From {low:.2f} ({worst}) to {high:.2f} ({best})"
-    return {"heads": list(FACES.values()), "lines": lines, "result": sentence}
+    check = facts.get("font_check") if facts else None
+    return {"heads": list(FACES.values()), "lines": lines, "result": sentence, "check": check}
 
 
 def pairs_in(verdicts: VerdictsResult | None, state: str) -> set[frozenset[str]]:

@@ -314,8 +314,18 @@ class CovarianceResult(TypedDict):
     df: float | None
 
 
+class FontCheckResult(TypedDict):
+    """Spearman's correlation, over drawings, of robustness with the share of votes that marked a break."""
+
+    drawings: int
+    marks: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
 class PairwiseFacts(RunFacts):
-    """`font_marks`, `history` and `entrants` need every vote, so only a full fit has them."""
+    """`font_marks`, `font_check`, `history` and `entrants` need every vote, so only a full fit has them."""
 
     pairs: PairsResult
     costs: dict[str, CostResult]
@@ -328,6 +338,7 @@ class PairwiseFacts(RunFacts):
     arena: NotRequired[ArenaResult]
     groups: NotRequired[list[GroupingResult]]  # a full fit's
     font_marks: NotRequired[dict[str, list[int]]]
+    font_check: NotRequired[FontCheckResult | None]
     history: NotRequired[list[HistoryPoint]]
     entrants: NotRequired[dict[str, EntrantFacts]]
 

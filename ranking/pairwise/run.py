@@ -15,8 +15,9 @@ from ranking.answers import count_answers, notes_markdown
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.columns.answers import Cost, costs_of, sample_rates
+from ranking.pairwise.columns.fonts import font_check, font_marks
 from ranking.pairwise.columns.tallies import tallies_of
-from ranking.pairwise.columns.votes import font_marks, votes_of
+from ranking.pairwise.columns.votes import votes_of
 from ranking.pairwise.model_judges.ballots import ballots_of
 from ranking.pairwise.panels.crowd import arena_facts, crowd_apart, crowd_merged
 from ranking.pairwise.panels.groups import group_boards
@@ -94,6 +95,7 @@ def run_facts(run: Run, board: Leaderboard, document: PairwiseDocument, votes: V
         kept = counted_votes(votes, board.fit)
         facts |= {
             "font_marks": font_marks(run),
+            "font_check": font_check(run),
             "history": history(kept, board.fit.settings),
             **drawings(kept, board.fit),
         }

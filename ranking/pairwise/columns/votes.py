@@ -91,16 +91,3 @@ def votes_of_seats(run: Run, seats: Iterable[int]) -> QuerySet[Any]:
     grouped = votes.exclude(matchup__prompt=None).order_by()
     columns = ("matchup__prompt_id", "seat_id", "matchup__left_id", "matchup__right_id", "outcome")
     return grouped.values_list(*columns).annotate(Count("id"))
-
-
-def font_marks(run: Run) -> dict[str, list[int]]:
-    """By entrant: votes in which a judge marked its drawing as breaking in font 1, 2 and 3. Reads marked votes only."""
-    marks: dict[str, list[int]] = {}
-    counted = Vote.objects.counting(run).order_by()
-    for side in ("left", "right"):
-        votes = counted.filter(**{f"{side}_breaks__gt": 0})
-        for name, bits, count in votes.values_list(f"matchup__{side}__name", f"{side}_breaks").annotate(Count("id")):
-            by_font = marks.setdefault(name, [0, 0, 0])
-            for font in range(3):
-                by_font[font] += count * (bits >> font & 1)
-    return marks

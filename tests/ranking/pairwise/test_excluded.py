@@ -18,8 +18,9 @@ from judging.pairs.tallies import differences
 from judging.pairs.voting import Ballot, cast_vote
 from ranking.automatic.against_people import liking
 from ranking.fitting import fit_run
+from ranking.pairwise.columns.fonts import font_marks
 from ranking.pairwise.columns.tallies import tallies_of
-from ranking.pairwise.columns.votes import font_marks, votes_of
+from ranking.pairwise.columns.votes import votes_of
 from ranking.pairwise.entrant_pages import category_records
 from ranking.statistics.votes import standing_votes
 from tests.judging.make import make_run, make_seat

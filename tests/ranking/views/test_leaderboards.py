@@ -314,6 +314,30 @@ def test_fonts_are_shown_as_measured_and_as_judges_marked_them(client, run):
     assert {tuple(cell["coverage"] for cell in line["cells"]) for line in table["lines"]} == {(0.5, 1.0, 0.75)}
     assert [line["robustness"] for line in table["lines"]] == pytest.approx([0.2] * len(table["lines"]))
     assert sum(cell["marks"] for line in table["lines"] for cell in line["cells"]) == 3
+    assert table["check"]["value"] is None  # all drawings are as robust
+
+
+def test_robustness_is_held_against_judges_marks_drawing_by_drawing(client, run):
+    samples = list(run.samples.filter(verdict=Sample.Verdict.VALID))
+    values = {"similarity": {"courier": 0.2}, "coverage": 1.0, "fonts": {"courier": 1.0, "dejavu": 1.0, "fira": 1.0}}
+    Measurement.objects.bulk_create(
+        Measurement(
+            sample=sample,
+            backend=run.measure_backend,
+            values=values | {"robustness": (sample.pk % 2) / 2},
+            format_version=1,
+        )
+        for sample in samples
+    )
+    fragile = [sample.pk for sample in samples if sample.pk % 2 == 0]
+    run.votes.filter(matchup__left_sample__in=fragile).update(left_breaks=1)
+    fit = fit_run(run)
+
+    check = fit.result["run"]["font_check"]
+
+    assert check["drawings"] <= len(samples) and check["marks"] > 0
+    assert -1 <= check["low"] < check["value"] < -0.3
+    assert "Do judges see it too?" in page(client, "leaderboard", run).text
 
 
 def test_a_past_leaderboard_does_not_become_the_newest(client, run):

@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranking.automatic.rank_correlation import compare_rankings, disagreements, kendall_tau, spearman_rho
+from ranking.statistics.rank_correlation import compare_rankings, disagreements, kendall_tau, spearman_rho
 
 FIRST = {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}
 SECOND = {"a": 2, "b": 1, "c": 3, "d": 5, "e": 4}

@@ -52,25 +52,35 @@ def spearman_rho(left: np.ndarray, right: np.ndarray) -> float:
     return float(np.corrcoef(pd.Series(left).rank(), pd.Series(right).rank())[0, 1])
 
 
+def spearman(left: np.ndarray, right: np.ndarray, *, level: float = LEVEL) -> Correlation:
+    """Spearman's rho with its interval: standard error sqrt((1 + r²/2) / (n − 3)) on Fisher's scale (Bonett & Wright 2000)."""
+    count = len(left)
+    if count < 2 or len(set(left)) < 2 or len(set(right)) < 2:
+        return Correlation(None, None, None)
+    rho = round(spearman_rho(left, right), 12)
+    if count < 5:
+        return Correlation(rho, None, None)
+    return Correlation(rho, *fisher_interval(rho, np.sqrt((1 + rho**2 / 2) / (count - 3)), count, level=level))
+
+
 def compare_rankings(first: Mapping[str, float], second: Mapping[str, float], *, level: float = LEVEL) -> Comparison:
     """Kendall's tau-b and Spearman's rho over the names both have, higher being better in both.
 
-    Standard errors on Fisher's scale: sqrt(0.437 / (n − 4)) for tau (Fieller, Hartley & Pearson 1957) and
-    sqrt((1 + r²/2) / (n − 3)) for rho (Bonett & Wright 2000). Under five names there is no interval, under two, or
-    where one ranking is all ties, no correlation. The interval is about names drawn like these, not about votes.
+    Tau's standard error on Fisher's scale is sqrt(0.437 / (n − 4)) (Fieller, Hartley & Pearson 1957). Under five names there is
+    no interval, under two, or where one ranking is all ties, no correlation. The interval is about names drawn like these, not
+    about votes.
     """
     names = sorted(name for name in first if name in second)
     left, right = np.array([first[name] for name in names]), np.array([second[name] for name in names])
     count = len(names)
-    if count < 2 or len(set(left)) < 2 or len(set(right)) < 2:
-        nothing = Correlation(None, None, None)
-        return Comparison(nothing, nothing, count, level)
-    tau, rho = round(kendall_tau(left, right), 12), round(spearman_rho(left, right), 12)
+    rho = spearman(left, right, level=level)
+    if rho.value is None:
+        return Comparison(rho, rho, count, level)
+    tau = round(kendall_tau(left, right), 12)
     if count < 5:
-        return Comparison(Correlation(tau, None, None), Correlation(rho, None, None), count, level)
+        return Comparison(Correlation(tau, None, None), rho, count, level)
     tau_bounds = fisher_interval(tau, np.sqrt(0.437 / (count - 4)), count, level=level)
-    rho_bounds = fisher_interval(rho, np.sqrt((1 + rho**2 / 2) / (count - 3)), count, level=level)
-    return Comparison(Correlation(tau, *tau_bounds), Correlation(rho, *rho_bounds), count, level)
+    return Comparison(Correlation(tau, *tau_bounds), rho, count, level)
 
 
 def disagreements(first: Mapping[str, float], second: Mapping[str, float], *, most: int = 12) -> pd.DataFrame:
