@@ -139,6 +139,7 @@ class Format(ABC):
     label: str = ""  # its name on pages, where `name` in words is not one: "ASCII art"
     version: int = 1  # raised when extraction rules change, so that old readings can be told apart
     measure_backends: tuple[str, ...] = ("builtin",)  # the first is quick enough to measure while drawing
+    backend_names: Mapping[str, str] = NOTHING  # words for a backend whose name alone says little
     shown_in_fonts: bool = False  # text: judges see it in three fonts and can mark those in which it breaks
     variants: Mapping[str, str] = NOTHING  # still pictures besides the first, and words for each
     score_parts: tuple[ScorePart, ...] = ()
@@ -149,6 +150,11 @@ class Format(ABC):
     @abstractmethod
     def extract(self, answer: Answer) -> Extraction:
         """The drawing in an answer, or the reason there is none; never raises, and takes linear time."""
+
+    def backend_name(self, backend: str) -> str:
+        """A backend in words, with its name."""
+        words = self.backend_names.get(backend)
+        return f"{words} ({backend})" if words else backend
 
     def default_backend(self) -> str:
         """What measures a new run."""

@@ -162,6 +162,11 @@ class Run(models.Model):
         return is_measured(self)
 
     @property
+    def measured_by(self) -> str:
+        """What measures its drawings, in words."""
+        return self.drawing_format.backend_name(self.measure_backend)
+
+    @property
     def held_drawings(self) -> int:
         """Drawings that sign themselves and wait for a curator's decision."""
         return self.samples.filter(held=True).count()

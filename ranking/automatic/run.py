@@ -8,7 +8,7 @@ import pandas as pd
 
 from generation.models import Run, Sample, SampleQuerySet
 from judging.disclosure import is_judged_blind
-from ranking.answers import count_answers
+from ranking.answers import count_answers, notes_markdown
 from ranking.automatic.against_people import compare_with_people
 from ranking.automatic.files import records, to_csv, to_markdown
 from ranking.automatic.result import AutomaticResult
@@ -105,7 +105,9 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> AutomaticRe
         "weights": {part.key: part.weight for part in scores.parts},
         **{table: [as_entrant(row) for row in records(getattr(scores, table))] for table in TABLES},
         "run": {
-            "md": to_markdown(scores, **names, missing=missing_sentence(result["answers"])),
+            "md": "\n".join(
+                [to_markdown(scores, **names, missing=missing_sentence(result["answers"])), *notes_markdown(run)]
+            ),
             "csv": to_csv(scores, **names),
         },
     }

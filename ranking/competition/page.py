@@ -27,6 +27,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
     return {
         "sentence": overall_sentence(result, labels),
         "rests": rests_on(result),
+        "read_by": fit.run.drawing_format.backend_name(result.get("backend", fit.run.measure_backend)),
         "rows": [make_row(row, entrants, models, scale) for row in result["overall"]],
         "axis": interval_axis(scale),
         "models": list(models.values()),
@@ -70,7 +71,7 @@ def rests_on(result: CompetitionResult) -> str:
     letters, models = len(result["targets"]), len(result["models"])
     return (
         f"{result['votes']} levels: {letters} letter{'s' * (letters != 1)}, {models} model{'s' * (models != 1)}, "
-        f"{result['trials']} trial{'s' * (result['trials'] != 1)} each; read by the classifier {result['backend']}."
+        f"{result['trials']} trial{'s' * (result['trials'] != 1)} each."
     )
 
 

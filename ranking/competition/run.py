@@ -11,7 +11,7 @@ from django.db.models import Count
 
 from benchsite.lib.text import markdown_cell
 from generation.models import Entrant, Run, Sample
-from ranking.answers import count_answers
+from ranking.answers import count_answers, notes_markdown
 from ranking.automatic.against_people import compare_with_people
 from ranking.automatic.run import answers_of, measured_rows
 from ranking.competition.files import competition_csv, competition_markdown, program_record
@@ -89,8 +89,10 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> Competition
 
 
 def markdown_of(run: Run, answers: AnswersResult, scored: Competition, *, backend: str) -> str:
-    head = (f"# {markdown_cell(str(run))}", f"Levels measured by the classifier {backend}.", missing_sentence(answers))
-    return "\n\n".join(part for part in (*head, competition_markdown(scored)) if part)
+    read_by = f"Letters are read by {run.drawing_format.backend_name(backend)}."
+    head = (f"# {markdown_cell(str(run))}", read_by, missing_sentence(answers))
+    notes = "\n".join(notes_markdown(run))
+    return "\n\n".join(part for part in (*head, competition_markdown(scored), notes) if part)
 
 
 def missing_trials(run: Run, targets: Mapping[str, str]) -> dict[tuple[str, str, str], int]:

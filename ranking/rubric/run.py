@@ -140,7 +140,7 @@ def structure_markdown(structure: Mapping[str, Mapping[str, Any]]) -> list[str]:
     head = [
         "## SVG structure",
         "",
-        "| Entrant | Visual score | Bytes | Tags | Advanced | Anchors | in paths | Drawings |",
+        "| Entrant | Visual score | Size (bytes) | Total tags | Advanced tags | Anchors | in paths | Drawings |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     rows = [

@@ -30,6 +30,7 @@ class ScienceBirds(Format):
     shown_as = "image"
     example = "```\ndrop_block('b11', 4)\ndrop_block('b11', 6)\ndrop_block('b31', 5)\n```"
     measure_backends = ("glyphs", "vit")
+    backend_names = {"glyphs": "the built-in classifier", "vit": "vit-base-uppercase-english-characters"}
     variants = {"after": "after ten seconds"}
     scoring = "competition"
 

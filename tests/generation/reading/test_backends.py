@@ -48,7 +48,11 @@ def test_a_curator_asks_and_a_worker_switches(client, curator, run, vit):
     event = Event.objects.get(verb="use_backend")
     assert (event.actor, event.reason) == (curator, "as the seed has it")
     page = collapsed(client.get(f"/runs/{run.code}/progress/"))
-    assert "Measured by vit" in page and "A worker is measuring" not in page and 'data-done="true"' in page
+    assert (
+        "Measured by vit-base-uppercase-english-characters (vit)" in page
+        and "A worker is measuring" not in page
+        and 'data-done="true"' in page
+    )
 
 
 def test_a_backend_that_is_missing_leaves_the_run_as_it_is_and_says_why(client, curator, run, monkeypatch):

@@ -202,7 +202,7 @@ def test_the_run_page_says_what_is_still_to_be_measured(run, client):
 
     page = collapsed(client.get(f"/runs/{run.code}/"))
 
-    assert "Measured by glyphs</dt> <dd>5 remaining" in page
+    assert "Measured by the built-in classifier (glyphs)</dt> <dd>5 remaining" in page
     measure_run(run)
     assert f"all of {run.samples.count()}" in collapsed(client.get(f"/runs/{run.code}/"))
 
@@ -212,7 +212,9 @@ def test_the_page_shows_letters_weights_and_the_rules(run, client):
 
     page = client.get(f"/runs/{run.code}/leaderboard/").content.decode()
 
-    assert "108 levels: 4 letters, 3 models, 3 trials each; read by the classifier glyphs." in page
+    assert (
+        "108 levels: 4 letters, 3 models, 3 trials each. Letters are read by the built-in classifier (glyphs)." in page
+    )
     assert page.count("shade-") == (1 + 3) * 4 * 3
     assert "stability · similarity · diversity" in page
 
