@@ -49,7 +49,7 @@ BENCHES = (
     "arena",
     "attacker_http",
 )
-ON_REQUEST = ("peers",)  # installs other tools, so only by name
+ON_REQUEST = ("peers", "glyphs")  # they need other tools or fonts, so only by name
 LONGEST = {False: 600, True: 4 * 3600}  # seconds for one bench
 
 

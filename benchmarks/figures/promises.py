@@ -21,6 +21,7 @@ CAUTIOUS = (
     "What judges add to the variance is estimated from how they differ, and never taken for less than nothing: too long where "
     "they are alike, too short where few judges differ and it does not show. Each row of the table has its standard error."
 )
+LOADED = "Other work on the machine makes each millisecond of processor time longer: see the load above."
 SPECIALISTS = (
     "Too wide for specialists by category: the truth there is of these very categories, while the intervals take their "
     "differences for chance, once among judges and once among prompts."
@@ -224,10 +225,10 @@ PROMISES = (
     Promise("attacker_http", "The lower end of its 95% interval, beside 0.167 by chance", "attacker_http.1.low", "≤", 0.167),
     Promise("attacker_http", "The same attacker with a curator's eyes (control)", "attacker_http.0.names found", "≥", 0.6),
     Promise("attacker_http", "Places on judges' pages that name models", "attacker_http.1.names on judges' pages", "=", 0),
-    Promise("raster", "SVG drawings of the demo drawn per second and core", "formats.svg.per_second", "≥", 300,
-            cause="Other work on the machine makes each millisecond of processor time longer: see the load above."),
-    Promise("raster", "SVG drawings as the part above makes them, crowded and blurred", "crowded.per_second", "≥", 300,
-            cause="These are far from what models draw: some 45 large shapes over each other, half of them translucent, many blurred one by one; each such shape is a layer of its own."),
+    Promise("raster", "SVG drawings of the demo drawn per second and core", "formats.svg.per_second", "≥", 300, cause=LOADED),
+    Promise("raster", "SVG drawings as models write them, the same", "written.per_second", "≥", 300, cause=LOADED),
+    Promise("raster", "SVG drawings that are crowded and blurred, the same: no target, and far below it", "crowded.per_second"),
+    Promise("raster", "A bomb: processor time until it is drawn or ended at its limit of 2 s", "bombs.*.seconds", "≤", 2.5, "s"),
     Promise("raster", "A bomb: the next drawing is drawn", "bombs.*.next_is_drawn", "=", True),
     Promise("robustness", "Median robustness of demo drawings", "median_demo", "within", (0.3, 0.7)),
     Promise("robustness", "Characters that the fonts draw alike, above those that each draws its own way", "alike_over_leaning", "≥", 0.3),
@@ -235,6 +236,11 @@ PROMISES = (
     Promise("pixel", "Pixel-art answers scored per second", "scored_per_second", "≥", 2000),
     Promise("pixel", "Four times the text takes", "time_4n_over_n", "≤", 6, "×"),
     Promise("birds", "A competition of 7,800 levels from answer to score", "competition_seconds", "≤", 300, "s"),
+    Promise("glyphs", "Levels of the competition that it reads, of 26; 16 before", "reference.read", "≥", 17),
+    Promise("glyphs", "Levels it never saw that it reads", "unseen.right"),
+    Promise("glyphs", "The same, within its three most likely letters", "unseen.top_three"),
+    Promise("glyphs", "The same for levels in which nothing moved", "unseen.stood"),
+    Promise("glyphs", "The same for levels in which blocks moved", "unseen.fell"),
     Promise("fuzz", "Fewest examples for any reader", "readers.*.examples"),
     Promise("fuzz", "Every reader: no exception, stable output, linear time", "readers.*.held", "=", True),
     Promise("fuzz", "Eight times the input takes, worst reader", "readers.*.growth", "≤", 20, "×"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import Counter
 from io import StringIO
 from pathlib import Path
 
@@ -18,13 +19,21 @@ from generation.files.export_samples import sample_lines
 from generation.formats import get_format
 from generation.formats.base import Answer
 from generation.models import Run
+from generation.reading.measuring import measure_run
 from generation.suites.loading import load_suite
 from generation.suites.uploads import read_suite
 from generation.suites.yaml_source import SuiteError
 from judging.pairs.serving import take_seat
+from ranking.fitting import fit_run
 from ranking.simulated.judges import simulate_judges
 from tests.judging.make import NAMES, make_run, make_seat
 
+TEMPLATES = {
+    "single_object": r"Draw a [\w ]+ in ASCII art",
+    "single_animal": r"Draw a [\w ]+ in ASCII art",
+    "animal_action": r"Draw a [\w ]+ \w+ing[\w ]* in ASCII art",
+    "spatial": r"Draw a [\w ]+ (on|under|next|behind|in|to|far)[\w ]* a [\w ]+ in ASCII art",
+}
 HERE = Path(__file__).parent
 SEED = ("config.yaml", "models.yaml")
 MODELS = ["openai/gpt-4o", "anthropic/claude-3.5-sonnet", "meta-llama/llama-3.1-70b-instruct"]
@@ -57,7 +66,15 @@ def test_the_generator_expands_templates_into_40_unique_prompts(folder):
     suite = load_suite(folder)
 
     assert len({prompt.text for prompt in suite.prompts}) == 40
-    assert len({prompt.category for prompt in suite.prompts}) == 4
+    assert Counter(prompt.category for prompt in suite.prompts) == dict.fromkeys(TEMPLATES, 10)
+
+
+@pytest.mark.parametrize("category", TEMPLATES)
+def test_each_category_has_its_template(category):
+    suite = load_suite(django_settings.BASE_DIR / "config" / "ascii")
+
+    texts = [prompt.text for prompt in suite.prompts if prompt.category == category]
+    assert all(re.fullmatch(TEMPLATES[category], text) for text in texts), texts
 
 
 def test_config_yaml_and_models_yaml_load_as_they_are_sent_to_the_website(folder):
@@ -132,6 +149,30 @@ def test_art_that_breaks_in_one_font_is_told_from_art_that_looks_good_in_all_3()
     assert good > 0.7 > 0.1 > breaks
 
 
+@pytest.mark.django_db
+def test_visual_robustness_is_one_number_on_the_site_and_from_database_jsonl(tmp_path):
+    run = make_run(prompts=3)
+    for number, sample in enumerate(run.samples.order_by("pk")):
+        run.samples.filter(pk=sample.pk).update(drawing="/\\^o\n`*T|_"[number % 5 :] + "\n(o)")
+    measure_run(run)
+    simulate_judges(run, judges=2, votes=20)
+    call_command("export", "votes", run.code, out=tmp_path / "votes.jsonl")
+    call_command("export", "samples", run.code, out=tmp_path / "database.jsonl")
+    lines = [json.loads(line) | {"measures": None} for line in (tmp_path / "database.jsonl").read_text().splitlines()]
+    bare = [{key: value for key, value in line.items() if value is not None} for line in lines]
+    (tmp_path / "database.jsonl").write_text("\n".join(map(json.dumps, bare)))
+    out = StringIO()
+    files = [str(tmp_path / "votes.jsonl"), "--samples", str(tmp_path / "database.jsonl")]
+    call_command("analyse", *files, "--format", "json", stdout=out)
+
+    site, file = fit_run(run).result["samples"], json.loads(out.getvalue())["samples"]
+
+    assert {name: row["robustness"] for name, row in file.items()} == {
+        name: row["robustness"] for name, row in site.items()
+    }
+    assert len({row["robustness"] for row in site.values()}) == len(site) == 3
+
+
 def test_a_temperature_can_be_left_to_the_providers_default(folder):
     text = (HERE / "config.yaml").read_text().replace("temperature: 0.0", "temperature: null")
     (folder / "config.yaml").write_text(text)
@@ -146,6 +187,15 @@ def judge_page(client, db):
     take_seat(seat.pk)
     client.force_login(seat.judge)
     return client.get(reverse("judging:judge", args=[seat.run.code])).text
+
+
+def test_the_web_ui_presents_a_random_1v1_matchup(db):
+    run = make_run(prompts=6)
+    pairs = [take_seat(make_seat(run, name).pk).current for name in ("ann", "ben", "cat", "dan")]
+
+    assert all(pair.left_sample.prompt_id == pair.right_sample.prompt_id for pair in pairs)
+    assert all(pair.left_id != pair.right_id for pair in pairs)
+    assert len({(pair.left_sample_id, pair.right_sample_id) for pair in pairs}) > 1
 
 
 def test_double_blind_model_names_are_hidden(judge_page):
@@ -188,6 +238,17 @@ def test_judgments_are_saved_to_votes_jsonl_and_the_analyst_generates_leaderboar
         "Consistency score",
     ]
     assert {"### animal", "### object"} <= {line.lower() for line in leaderboard_md.splitlines()}
+
+
+def test_it_applies_the_bradley_terry_model(leaderboard_md):
+    assert "Bradley-Terry ratings on the Elo scale" in leaderboard_md
+
+
+def test_the_consistency_score_is_the_variance_across_the_5_attempts(leaderboard_md):
+    consistency = leaderboard_md.split("## Consistency score")[1].split("\n## ")[0]
+
+    assert "variance" in consistency.lower()
+    assert len(re.findall(r"^\| *\w", consistency, re.MULTILINE)) > 3
 
 
 def test_a_stable_elo_ranking_has_a_95_percent_confidence_interval(leaderboard_md):

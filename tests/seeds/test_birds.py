@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import string
 
 import numpy as np
 import pandas as pd
 import pytest
 from django.conf import settings as django_settings
+from django.core.management import call_command
 
 from generation.drawing import crew
 from generation.files.import_programs import import_programs
@@ -18,7 +20,7 @@ from generation.files.import_samples import import_samples
 from generation.formats import get_format
 from generation.formats.base import Answer
 from generation.formats.science_birds.physics import SECONDS, settle
-from generation.formats.science_birds.similarity import LETTERS, classify
+from generation.formats.science_birds.similarity import LETTERS, classify, draw_ink, rectangles
 from generation.models import Entrant
 from generation.runs.curating import approve_entrants, disqualify_entrants
 from generation.runs.lifecycle import start_run
@@ -77,8 +79,7 @@ def test_stability_is_the_share_of_blocks_that_did_not_move_in_the_first_10_seco
 
 def test_similarity_is_the_softmax_probability_of_the_target_character():
     asked = answer(code(STANDING["T"]), "T")
-    settled = settle(level(STANDING["T"]))
-    vector = classify(settled.blocks, settled.final)
+    vector = classify(*settled_blocks("T"))
 
     measured = FORM.measure(FORM.extract(asked).drawing, asked, backend="glyphs")
 
@@ -86,11 +87,49 @@ def test_similarity_is_the_softmax_probability_of_the_target_character():
     assert vector.sum() == pytest.approx(1)
 
 
+def test_images_have_black_textured_blocks_on_a_white_background():
+    ink = draw_ink(rectangles(*settled_blocks("T")), side=64)
+
+    assert ink[0].max() == ink[:, 0].max() == 0  # the background is white
+    assert ink[10, 32] == ink[50, 32] == 1  # blocks are black through and through
+
+
+def test_a_bad_call_loses_its_block_or_its_level_as_the_reference_does():
+    other = FORM.extract(Answer("```\ndrop_block('b22', 4)\ndrop_block('b11', 4)\n```"))
+    outside = FORM.extract(Answer("```\ndrop_block('b31', 19)\ndrop_block('b11', 4)\n```"))
+
+    assert other.drawing == "drop_block('b11', 4)"
+    assert (outside.drawing, outside.reason) == (None, "bad_position")
+
+
 def test_diversity_averages_the_cosine_distance_of_all_unordered_pairs_over_t():
     vectors = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
 
     assert diversity(vectors, count=3) == pytest.approx((1 + 0 + 1) / (0.5 * 3 * 4 - 3))
     assert diversity(vectors[:2], count=3) == pytest.approx(1 / 3)  # T is the configured number of trials
+
+
+def test_a_higher_weight_goes_to_a_more_difficult_character_and_is_at_least_1_over_c():
+    x, y = (1.0, 0.0), (0.0, 1.0)
+    rows = [("a", "m", "A", 1, 1.0, 0.9, x), ("a", "m", "A", 2, 1.0, 0.7, y)]
+    rows += [("a", "m", "B", 1, 0.5, 0.2, x), ("a", "m", "B", 2, 0.0, 0.0, x)]
+
+    weights = score_competition(trials(rows), count=2).weights.set_index("target")["weight"]
+
+    assert weights["A"] == pytest.approx(max(1 - 2 / 2, 1 / 2) * max(1 - 1.6 / 2, 1 / 2) * max(1 - 1, 1 / 2))
+    assert weights["B"] == pytest.approx((1 - 0.5 / 2) * (1 - 0.2 / 2) * (1 - 0))
+    assert weights["B"] > weights["A"]
+
+
+def test_trial_char_and_prompt_scores_follow_the_formulas():
+    x, y = (1.0, 0.0), (0.0, 1.0)
+    rows = [("a", "m", "A", 1, 0.8, 0.5, x), ("a", "m", "A", 2, 0.4, 0.3, y)]
+    scored = score_competition(trials(rows), count=2, targets=["A", "B"])
+    (weight,) = scored.weights.query("target == 'A'")["weight"]
+
+    trial = [weight * 0.8 * 0.5, weight * 0.4 * 0.3]
+    char = 1.0 * sum(trial) / 2  # diversity of the one pair is 1
+    assert scored.programs["total"][0] == pytest.approx((char + 0) / 2)
 
 
 def trials(rows) -> pd.DataFrame:
@@ -114,11 +153,33 @@ def test_scores_are_summed_over_the_models_before_normalisation():
     assert scored["normalised"].tolist() == pytest.approx((100 * totals / totals.sum()).tolist())
 
 
+def settled_blocks(letter):
+    settled = settle(level(STANDING[letter]))
+    return settled.blocks, settled.final
+
+
 def entry(program, normalised, length=10, **more):
     return {"program": program, "normalised": normalised, "prompt_length": length, "baseline": False} | {
         "disqualified": "",
         **more,
     }
+
+
+def test_the_scoring_and_ranking_script_loads_all_results_and_produces_the_final_rank(tmp_path, capsys):
+    rows = [
+        f"{program},{model},A,{trial},1,{similarity},0.5"
+        for program, similarity in (("zero-shot", 0.2), ("a", 0.6))
+        for model in ("m1", "m2", "m3")
+        for trial in (1, 2)
+    ]
+    path = tmp_path / "trials.csv"
+    path.write_text("\n".join(["program,model,target,trial,stability,similarity,diversity", *rows]))
+
+    call_command("analyse", str(path), "--suite", "science-birds", "--format", "md")
+
+    table = [line.split("|") for line in capsys.readouterr().out.splitlines() if line.startswith("| 1 ")]
+    assert (table[0][2].strip(), table[0][3].strip()) == ("a", "75.00")
+    assert re.search("[1-9]", table[0][5]), "the total column has digits"
 
 
 def test_the_winner_has_the_highest_score_and_overcomes_the_zero_shot_baseline():

@@ -75,6 +75,27 @@ def test_output_must_be_valid_json_and_keeps_its_points_without_a_grid():
     assert scores('{"palette": []}')["score"] == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize(
+    ("grid", "flag"),
+    [
+        (FULL[:20], "wrong_shape"),
+        ([[*row[:23], 10] for row in FULL], "invalid_cell"),
+        ([[*row[:23], 1.5] for row in FULL], "invalid_cell"),
+    ],
+    ids=["not 24 rows", "over 9", "no integer"],
+)
+def test_grid_must_be_24_by_24_and_values_must_be_integers_0_to_9(grid, flag):
+    assert FORM.extract(Answer(json.dumps({"grid": grid, "palette": ["black"]}))).flags[0] == flag
+
+
+def test_palette_is_the_list_of_colors_used():
+    answer = Answer(json.dumps({"grid": [[0, 1] * 12] * 24, "palette": ["black", "yellow"]}))
+
+    picture = FORM.render(FORM.extract(answer).drawing).body.decode()
+
+    assert "#ffff00" in picture.lower() or "yellow" in picture
+
+
 def test_height_score_says_how_close_grid_height_is_to_24():
     assert drawn(FULL[:12])["height"] == pytest.approx(0.5)
     assert drawn(FULL + FULL)["height"] == 0.0
@@ -84,6 +105,9 @@ def test_width_score_says_how_consistent_row_lengths_are():
     ragged = [row[:12] if number % 2 else row for number, row in enumerate(FULL)]
 
     assert drawn(ragged)["width"] == pytest.approx(0.75)
+    assert drawn([row[:12] for row in FULL])["width"] == pytest.approx(
+        0.5
+    )  # alike, but not 24: the reading in the docs
 
 
 def test_type_score_is_the_proportion_of_valid_integer_cells():

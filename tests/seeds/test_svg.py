@@ -14,15 +14,18 @@ from generation.files.import_samples import import_samples
 from generation.formats import get_format
 from generation.formats.base import Answer
 from generation.formats.svg.statistics import ADVANCED
+from generation.providers.requests import Request, payload_of
+from generation.reading.measuring import measure_run
 from generation.runs.lifecycle import start_run
 from generation.runs.loaded import load_run
 from generation.suites.loading import load_suite
+from judging.grades.sheets import next_item
 from ranking.charts.quadrants import Dot, quadrant_of
 from ranking.fitting import fit_run
 from ranking.rubric.files import COLUMNS
 from ranking.rubric.scores import score_rubric
 from ranking.simulated.grades import simulate_grades
-from tests.judging.graded import make_rubric_run
+from tests.judging.graded import grade, grade_all, make_rubric_run, seat_with_list
 
 CONSTRAINT = "Output only the SVG tag code. No additional text and tool call."
 DIMENSIONS = {
@@ -35,6 +38,19 @@ DIMENSIONS = {
 @pytest.fixture(scope="module")
 def suite():
     return load_suite(settings.BASE_DIR / "config" / "pokemon-svg")
+
+
+@pytest.fixture
+def board(client, db):
+    """A published run that one judge graded with 6.5 throughout, and the page of its leaderboard."""
+    run = make_rubric_run(subjects=1, attempts=1)
+    run.entrants.filter(pk=run.entrants.first().pk).update(note="through a third-party proxy")
+    measure_run(run)
+    grade_all(seat_with_list(run), lambda item, dimension: 6.5)
+    run.judging_state, run.visibility = "closed", "published"
+    run.save()
+    fit_run(run)
+    return run, client.get(reverse("ranking:leaderboard", args=[run.code])).text
 
 
 def measured(svg: str) -> dict:
@@ -53,6 +69,25 @@ def test_the_simplest_unified_prompt_is_used(suite):
     assert suite.prompts[5].text == "Generate the SVG code for the Pokémon Pikachu"
     assert {prompt.text.rpartition(" ")[0] for prompt in suite.prompts} == {"Generate the SVG code for the Pokémon"}
     assert suite.generation.system_prompt == ""
+
+
+@pytest.mark.django_db
+def test_only_apis_are_used_without_any_additional_tools(suite):
+    loaded = load_run(start_run(suite, demo=False, draw=False, budget=1).pk)
+    prompt = next(iter(loaded.prompts.values()))
+
+    for entrant in loaded.entrants.values():
+        model = loaded.models[entrant.model_id]
+        messages = tuple(messages_of(loaded.suite, model, entrant, prompt, ()))
+        body = payload_of(loaded.profiles[model.pk], Request(model.model_id, messages, parameters=model.parameters))
+        assert [message["role"] for message in messages] == ["user"]
+        assert not {"tools", "tool_choice", "plugins"} & body.keys()
+
+
+def test_request_parameters_are_as_in_real_world_usage(suite):
+    assert suite.generation.temperature is None  # the provider's own
+    efforts = [model.parameters["reasoning"]["effort"] for model in suite.models if "reasoning" in model.parameters]
+    assert efforts and set(efforts) == {"medium"}
 
 
 @pytest.mark.django_db
@@ -94,6 +129,52 @@ def test_models_without_a_public_api_are_generated_elsewhere_and_marked_on_the_l
 
     assert "Composer 2" in page
     assert "subagents in Cursor, tools disabled" in page
+
+
+def test_a_brief_description_of_each_pokemon_stands_by_its_picture(suite, client, db):
+    assert all(20 < len(prompt.facts["description"]) < 200 for prompt in suite.prompts)
+    seat = seat_with_list(make_rubric_run(subjects=1, attempts=1))
+    client.force_login(seat.judge)
+
+    page = client.get(reverse("judging:judge", args=[seat.run.code]), follow=True)
+
+    assert next_item(seat).sample.prompt.facts["description"] in page.text
+
+
+def test_scores_are_fine_tuned_again_from_a_holistic_perspective(client, db):
+    seat = seat_with_list(make_rubric_run(subjects=1, attempts=1))
+    grade(seat, item := next_item(seat), 6.5)
+    client.force_login(seat.judge)
+
+    page = client.get(reverse("judging:align", args=[seat.run.code, item.stage])).text
+    grade(seat, item, 7.0)
+
+    assert "6.5" in page
+    assert sorted(seat.run.grades.filter(withdrawn_at=None).values_list("value", flat=True)) == [7.0] * 3
+
+
+def test_the_relevant_information_is_marked_on_the_leaderboard(board):
+    run, page = board
+
+    assert "through a third-party proxy" in page
+    assert "## Notes" in (text := run.fits.first().result["run"]["md"]) and "through a third-party proxy" in text
+
+
+def test_the_svg_structure_table_has_size_total_tags_advanced_tags_and_visual_score(board):
+    run, page = board
+
+    heads = ("Visual score", "Size (bytes)", "Total tags", "Advanced tags", "Anchors")
+    assert all(f">{head}</th>" in page for head in heads)
+    assert "| " + " | ".join(heads) + " |" in run.fits.first().result["run"]["md"].replace("| Entrant ", "")
+
+
+def test_the_visual_score_is_the_weighted_score_times_10_and_the_horizontal_axis_the_anchor_count(board):
+    run, page = board
+    points = run.fits.first().result["run"]["points"]
+
+    assert {point["visual"] for point in points} == {65.0}  # 6.5 on every dimension
+    assert {point["anchors"] for point in points} == {4}
+    assert "Anchors against visual score" in page
 
 
 def test_a_4_2_4_weight_distribution_is_adopted(suite):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 from generation.formats.base import Answer
 from generation.formats.science_birds.extraction import Drop
@@ -36,3 +38,6 @@ STANDING = {
     "U": "b31 3, b31 6, b13 2, b13 7, b13 2, b13 7",
     "O": "b31 5, b13 4, b13 6, b31 5",
 }
+
+# The competition's letters: the plan of each, and "x,y" of its blocks in the converted level.
+REFERENCE = json.loads(Path(__file__).with_name("reference_levels.json").read_text())
