@@ -1,4 +1,4 @@
-"""Capitals of free fonts as levels: dropped block by block, with slips, and left to gravity for ten seconds.
+"""Capitals as levels: dropped block by block, with slips, and left to gravity for ten seconds.
 
 A model that builds a letter works on a few rows, drops blocks from above, and makes mistakes: whatever has nothing
 below it lands lower, gaps close, towers fall. `script/train_glyphs` learns from such levels beside clean letters.
@@ -16,7 +16,7 @@ from generation.formats.science_birds.extraction import Drop
 from generation.formats.science_birds.level import COLUMNS, ROWS, SIZES, Block, IllegalDrop, build_level
 from generation.formats.science_birds.physics import settle
 from generation.formats.science_birds.similarity import Rectangle, draw_ink, rectangles
-from script.glyph_letters import LETTERS, on_grid, tile
+from script.glyph_letters import LETTERS, on_grid, on_matrix, tile
 
 LEAST_ROWS, MOST_ROWS = 4, 12
 NAMES = {size: name for name, size in SIZES.items()}
@@ -24,6 +24,7 @@ SLIPS = (0.0, 0.0, 0.03, 0.08, 0.15)  # share of blocks that are forgotten, misp
 HABITS = ("fall", "leave out", "leave out", "support", "support")  # for a block with nothing below it
 PART = 2600  # levels made with one seed, so that processes share the work and the result stays the same
 
+Faces = list[list[np.ndarray]] | None
 Pictures = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -62,8 +63,10 @@ def slip(drops: Sequence[Drop], share: float, rng: np.random.Generator) -> list[
 def level_of(mask: np.ndarray, rng: np.random.Generator) -> tuple[Block, ...] | None:
     """A level that was meant to be this glyph, or None where the grid is too coarse or a drop is illegal."""
     grid = on_grid(mask, rng, least=LEAST_ROWS, most=min(MOST_ROWS, ROWS))
-    if grid is None:
-        return None
+    return None if grid is None else built(grid, rng)
+
+
+def built(grid: np.ndarray, rng: np.random.Generator) -> tuple[Block, ...] | None:
     drops = drops_of(tile(grid, rng), str(rng.choice(HABITS)), rng)
     by = (COLUMNS - grid.shape[1]) // 2
     moved = [Drop(drop.kind, (drop.x or 0) + by) for drop in drops]
@@ -73,12 +76,16 @@ def level_of(mask: np.ndarray, rng: np.random.Generator) -> tuple[Block, ...] | 
         return None
 
 
-def make_part(faces: list[list[np.ndarray]], count: int, seed: tuple[int, int]) -> Pictures:
+def make_part(faces: Faces, count: int, seed: tuple[int, int]) -> Pictures:
     rng = np.random.default_rng(seed)
     images, labels, moved = [], [], []
     while len(images) < count:
         label = len(images) % len(LETTERS)
-        blocks = level_of(faces[rng.integers(len(faces))][label], rng)
+        blocks = (
+            level_of(faces[rng.integers(len(faces))][label], rng)
+            if faces
+            else built(on_matrix(LETTERS[label], rng), rng)
+        )
         if blocks is None:
             continue
         settled = settle(blocks)
@@ -88,8 +95,11 @@ def make_part(faces: list[list[np.ndarray]], count: int, seed: tuple[int, int]) 
     return np.array(images), np.array(labels), np.array(moved)
 
 
-def make_levels(faces: list[list[np.ndarray]], count: int, seed: int) -> Pictures:
-    """As `make_letters`: pictures of settled levels, their labels, and the share of blocks that moved."""
+def make_levels(faces: Faces, count: int, seed: int) -> Pictures:
+    """As `make_letters`: pictures of settled levels, their labels, and the share of blocks that moved.
+
+    Without faces they are of letters as the smallest grids have them.
+    """
     seeds = [(seed, part) for part in range(-(-count // PART))]
     with ProcessPoolExecutor() as pool:
         parts = list(pool.map(make_part, repeat(faces), repeat(min(count, PART)), seeds))

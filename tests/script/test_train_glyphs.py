@@ -49,6 +49,19 @@ def test_gradient_equals_the_slope_of_the_loss(training):
         assert slope[place] == pytest.approx((above - below) / (2 * step), rel=1e-3), name
 
 
+def test_where_it_goes_on_from_arrays_only_the_last_two_layers_learn(training):
+    rng = np.random.default_rng(3)
+    start = training.start_weights(rng)
+    images, labels = rng.integers(0, 10, (256, 32, 32)).astype(np.uint8), rng.integers(0, 26, 256)
+    before = {name: array.copy() for name, array in start.items()}
+
+    after = training.train(images, labels, 2, 1, rate=0.01, start=start)
+
+    same = {name for name, array in after.items() if (array == before[name]).all()}
+    assert same == {"conv1", "conv1_bias", "conv2", "conv2_bias"}
+    assert training.accuracy(images, labels, after) > training.accuracy(images, labels, before)
+
+
 def test_calibration_error_worked_by_hand(training):
     chances = np.array([[0.9, 0.1], [0.9, 0.1], [0.6, 0.4], [0.6, 0.4]])
 
@@ -122,6 +135,18 @@ def test_levels_are_settled_pictures_of_their_letters_and_the_same_for_a_seed():
     assert labels.tolist() == [0, 1, 2, 3, 4, 5]
     assert ((moved >= 0) & (moved <= 1)).all()
     assert (images == glyph_levels.make_part(faces, 6, (1, 0))[0]).all()
+
+
+@pytest.mark.parametrize("letter", glyph_letters.LETTERS)
+def test_smallest_letters_keep_their_pieces_and_holes_when_rows_and_columns_repeat(letter):
+    plain = [np.array([[mark == "#" for mark in row] for row in one.split()]) for one in glyph_letters.MATRIX[letter]]
+    shapes = {glyph_letters.pieces_and_holes(grid) for grid in plain}
+    rng = np.random.default_rng(5)
+
+    grids = [glyph_letters.on_matrix(letter, rng) for _ in range(10)]
+
+    assert {glyph_letters.pieces_and_holes(grid) for grid in grids} <= shapes
+    assert all(grid.shape[0] <= 10 and grid.shape[1] <= 10 for grid in grids)
 
 
 def test_grid_too_coarse_for_a_letter_is_thrown_away():
