@@ -11,6 +11,7 @@ import pytest
 
 from generation.formats.science_birds import physics
 from generation.formats.science_birds.physics import settle
+from generation.formats.science_birds.similarity import LETTERS, classify
 from tests.generation.formats.science_birds.birds import REFERENCE, level
 
 # Levels in which blocks fell, but none further than the default of the evaluator's script, and how stable they are.
@@ -40,3 +41,10 @@ def test_a_lower_threshold_would_call_a_level_unstable_that_the_evaluator_calls_
 def test_the_scripts_default_would_call_a_level_stable_that_fell(plan, stability):
     assert physics.MOVED < farthest(plan) < SCRIPT_DEFAULT
     assert settle(level(plan)).stability == pytest.approx(stability)
+
+
+def test_the_built_in_classifier_reads_more_than_16_of_the_26():
+    settled = {letter: settle(level(entry["plan"])) for letter, entry in REFERENCE.items()}
+    read = {letter: LETTERS[classify(one.blocks, one.final).argmax()] for letter, one in settled.items()}
+
+    assert sum(letter == seen for letter, seen in read.items()) > 16, read
