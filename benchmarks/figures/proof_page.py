@@ -76,7 +76,7 @@ PARTS = {
     ),
     "parquet": (
         "From a file to a board",
-        "Votes on 30 models in one Parquet file to everything on a board, processor seconds on one core, in a process of its own. Counts are ratings, "
+        "Votes on 30 models in one Parquet file to everything on a board, processor seconds on one core, in a process of its own. Loading is that of the program and its libraries. Counts are ratings, "
         "intervals, ranks, judges and verdicts; rows are agreement, consistency and pace, which look at each vote.",
     ),
     "coverage": (
@@ -122,7 +122,9 @@ TABLES = {
     "peers": {
         "tools": "tool version votes_per_s_1 votes_per_s_4 votes_per_s_8 votes_per_s_16 cpu_ms votes_stored cpu_ms_then note"
     },
-    "parquet": dict.fromkeys(("ten_million", "sample"), "votes judges prompts read_s counts_s rows_s board_s whole_mb"),
+    "parquet": dict.fromkeys(
+        ("ten_million", "sample"), "votes judges prompts load_s read_s counts_s rows_s board_s whole_mb"
+    ),
     "first_vote": {"ways": "way visits seconds slowest clicks"},
     "arena": {"arena": "planted studies ranks outside outside_even honest_weight planted_weight"},
     "svg": {"paint": "shapes copies seconds"},

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from ranking.statistics.agreement.coefficients import mirrored
-from ranking.statistics.grouping import PORTION, portions
+from ranking.statistics.grouping import PORTION
 
 Array = NDArray[Any]
 BITS, STEP = 12, 2**14
 BLOCK = 2**BITS - 1  # units at a time, so that two sums below 2¹² are exact in one number of single precision
 MOST = 2500  # judges x classes up to which all pairs have a place in a table
-DENSE = 0.012  # what a step of a product of whole tables takes, over one of counting pairs of answers
+DENSE = 0.022  # what a step of a product of whole tables takes, over one of counting pairs of answers
 
 
 def cohen_matrix(
@@ -26,7 +26,7 @@ def cohen_matrix(
     `said` is judge x classes + class, unit by unit, at most one for a judge and unit; unit u's begin at edges[u] [units + 1].
     """
     pairs = float((np.diff(edges).astype(float) ** 2).sum()) / 2
-    if mirror is not None and DENSE * judges**2 * (len(edges) - 1) < pairs:
+    if mirror is not None and classes <= 4 and DENSE * judges**2 * (len(edges) - 1) < pairs:
         chosen, agreed = _by_tables(said, edges, judges, classes, mirror)
     else:
         chosen, agreed = _by_answers(said, edges, judges, classes)
@@ -51,20 +51,25 @@ def _by_pairs(said: Array, edges: Array, side: int) -> Array:
     """How often two answers (judge and class as one number) stand on one unit, both ways round: pair by pair."""
     sizes = np.diff(edges)
     counts = np.zeros(side * side, np.int64)
-    waiting: list[Array] = []
     order = np.argsort(sizes, kind="stable")
     last = np.cumsum(np.bincount(sizes))
+    pairs = np.zeros(max(2 * len(counts), PORTION), np.int64)  # that wait to be counted
+    waiting = 0
     for size in range(2, len(last)):
         alike = order[last[size - 1] : last[size]]
-        for here in portions(len(alike)):
-            columns = said[edges[alike[here]] + np.arange(size)[:, None]].astype(np.int64)
+        step = min(PORTION, len(pairs) // (size - 1))
+        for first in range(0, len(alike), step):
+            columns = said[edges[alike[first : first + step]] + np.arange(size)[:, None]].astype(np.int64)
+            many = columns.shape[1]
             for k in range(size - 1):
-                waiting.append((columns[k] * side + columns[k + 1 :]).ravel())
-                if sum(map(len, waiting)) > max(len(counts), PORTION):
-                    counts += np.bincount(np.concatenate(waiting), minlength=len(counts))
-                    waiting = []
-    if waiting:
-        counts += np.bincount(np.concatenate(waiting), minlength=len(counts))
+                new = (size - 1 - k) * many
+                if waiting + new > len(pairs):
+                    counts += np.bincount(pairs[:waiting], minlength=len(counts))
+                    waiting = 0
+                out = pairs[waiting : waiting + new].reshape(-1, many)
+                np.add(columns[k] * side, columns[k + 1 :], out=out)
+                waiting += new
+    counts += np.bincount(pairs[:waiting], minlength=len(counts))
     both = counts.reshape(side, side)
     return both + both.T
 
@@ -86,44 +91,47 @@ def _by_product(said: Array, edges: Array, judges: int, classes: int) -> tuple[A
 def _by_tables(said: Array, edges: Array, judges: int, classes: int, mirror: tuple[int, int]) -> tuple[Array, Array]:
     """As `_by_answers`, by products of whole tables, some thousand units at a time.
 
-    Sums are whole numbers below 2¹², so two are taken in one product, each at its own power of two, and none is rounded. With
-    w = 1 and -1 in the mirrored classes, and d = 1 in both, LL' + RR' is (ww' + dd') / 2; what is in neither of them is little.
+    Sums are whole numbers below 2¹², so three are taken in one product, each at its own power of two, and none is rounded.
+    With w = 1 and -1 in the mirrored classes, and d = 1 in both, LL' + RR' is (ww' + dd') / 2. Answers in the other classes,
+    `others`, are few, and only their units' rows are added up.
     """
-    chosen, signed, shared = np.zeros((judges, judges, classes)), np.zeros((judges, judges)), np.zeros((judges, judges))
-    one, two, *others = (*mirror, *(c for c in range(classes) if c not in mirror))
-    sign = np.full(classes, float(STEP))
-    sign[[one, two]] += (1, -1)
-    two_at_a_time = np.zeros((max((len(others) + 1) // 2, 1), classes), np.float32)
-    for k, c in enumerate(others):
-        two_at_a_time[k // 2, c] = (1, 2**BITS)[k % 2]
+    others = [c for c in range(classes) if c not in mirror]
+    sign, code = np.full(classes, float(STEP)), np.ones(classes)
+    sign[list(mirror)] += (1, -1)
+    code[others] += float(STEP) ** np.arange(1, 1 + len(others))
+    rank = np.full(classes, -1)
+    rank[others] = np.arange(len(others))
+    signed, shared = np.zeros((judges, judges)), np.zeros((judges, judges))
+    few = np.zeros(
+        (3, judges, len(others), judges)
+    )  # units on which one chose such a class: shared; and by the other's
+    table = np.zeros((min(BLOCK, len(edges) - 1), judges))
     for first in range(0, len(edges) - 1, BLOCK):
         ends = edges[first : first + BLOCK + 1]
         units = len(ends) - 1
-        judge, label = np.divmod(said[ends[0] : ends[-1]], classes)
-        place = np.repeat(np.arange(units) * judges, np.diff(ends)) + judge
-
-        def table(values: Array, place: Array = place, label: Array = label, units: int = units) -> Array:
-            filled = np.zeros(units * judges, values.dtype)
-            filled[place] = values[label]
-            return filled.reshape(units, judges)
-
-        signs = table(sign)
-        low, _, high = _digits((signs.T @ signs).astype(np.int64))
+        part = said[ends[0] : ends[-1]]
+        judge = part // classes
+        label = part - judge * classes
+        unit = np.repeat(np.arange(units), np.diff(ends))
+        here, place = table[:units], unit * judges + judge
+        flat = here.reshape(-1)
+        flat[place] = sign[label]
+        low, _, high = _digits((here.T @ here).astype(np.int64))
         signed += low
         shared += high
-        seen = table(np.ones(classes, np.float32))
-        for k, values in enumerate(two_at_a_time):
-            sums = (table(values).T @ seen).astype(np.int32)
-            for c in others[2 * k : 2 * k + 2]:
-                chosen[..., c] += sums & (2**BITS - 1)
-                sums >>= BITS
-    rare = ~np.isin(np.arange(classes), mirror)[said % classes]
-    kept = np.searchsorted(np.flatnonzero(rare), edges)
-    among, same = _by_answers(said[rare], kept, judges, classes)
-    not_mirrored = chosen.sum(-1)
-    decided = shared - not_mirrored - not_mirrored.T + among.sum(-1)
+        flat[place] = code[label]
+        rare = np.flatnonzero(rank[label] >= 0)
+        row = judge[rare] * len(others) + rank[label[rare]]
+        chose: Any = csr_matrix((np.ones(len(rare)), (row, unit[rare])), shape=(judges * len(others), units))
+        few += np.reshape(_digits((chose @ here).astype(np.int64)), few.shape)
+        flat[place] = 0
+    chosen = np.zeros((judges, judges, classes))
+    chosen[..., others] = few[0].swapaxes(1, 2)
+    not_mirrored, both = chosen.sum(-1), few[1:].sum((0, 2))
+    decided = shared - not_mirrored - not_mirrored.T + both
     # Chance takes the mean of the mirrored classes, so their sum will do.
-    chosen[..., one] = shared - not_mirrored
+    chosen[..., mirror[0]] = shared - not_mirrored
+    same = sum(few[1 + k, :, k] for k in range(len(others)))
     return chosen, (signed + decided) / 2 + same
 
 

@@ -29,6 +29,7 @@ class Consistency:
     prompts: int  # prompts with two or more attempts
 
 
+MOST_KINDS = 2**20  # of votes that have a place in a table that a processor's cache holds
 NOTHING = Consistency(None, None, None, None, None, 0)
 
 
@@ -84,39 +85,55 @@ def vote_consistency(votes: Votes, theta: Array, **halves: Any) -> list[Consiste
     many = max(int(votes.left_attempt.max(initial=-1)), int(votes.right_attempt.max(initial=-1))) + 1
     if not many:
         return [NOTHING] * len(theta)
-    table = residual_table(theta, **halves).ravel()
-    size, prompts = len(theta), len(votes.prompts)
-    shape = (size, prompts, many)
+    table = residual_table(theta, **halves)
+    shape = (len(theta), len(votes.prompts), many)
+    sides = (
+        (votes.left, votes.left_attempt, votes.right, table),
+        (votes.right, votes.right_attempt, votes.left, -table.swapaxes(0, 1)),
+    )
     sums: list[Array] = [np.zeros(0)] * 4
-    for entrant, attempt, sign in ((votes.left, votes.left_attempt, 1), (votes.right, votes.right_attempt, -1)):
+    for entrant, attempt, other, values in sides:
         usable = (votes.kind != REPEAT) & (votes.prompt >= 0) & (attempt >= 0)
-        rows = votes if usable.all() else votes.take(usable)
-        if rows is not votes:
-            entrant, attempt = entrant[usable], attempt[usable]
-        sums = _added(sums, _sums_by_cell(rows, (entrant, rows.prompt, attempt), shape, sign * table))
+        columns = (entrant, votes.prompt, attempt, other, votes.outcome)
+        columns = columns if usable.all() else tuple(column[usable] for column in columns)
+        sums = _added(sums, _sums_by_cell(columns, shape, values.reshape(len(theta), -1)))
     return _components(*sums, shape=shape)
 
 
-def _sums_by_cell(votes: Votes, columns: tuple[Array, ...], shape: tuple[int, ...], table: Array) -> list[Array]:
-    """Different cells of these columns, and for each: votes, the sum of their values in the `table` and of the squares."""
-    first, second, third = columns
+def _sums_by_cell(columns: tuple[Array, ...], shape: tuple[int, int, int], values: Array) -> list[Array]:
+    """Different cells (entrant, prompt, attempt) of these columns, and for each: votes, the sum of their values and of the squares.
+
+    The columns are the cell's three, the other entrant and the outcome; `values` [K, K x 4] are by entrant, other and outcome.
+    """
+    entrant, prompt, attempt, other, outcome = columns
+    rows, whole, kinds = len(entrant), math.prod(shape), values.shape[1]
 
     def cell_of(here: slice) -> Array:
-        return (first[here].astype(np.int64) * shape[1] + second[here]) * shape[2] + third[here]
+        return (entrant[here].astype(np.int64) * shape[1] + prompt[here]) * shape[2] + attempt[here]
 
-    whole, number_of, names = math.prod(shape), cell_of, None
-    if whole > 4 * len(votes) + 1000:
+    def kind_of(here: slice) -> Array:
+        return other[here].astype(np.int64) * 4 + outcome[here]
+
+    if whole * kinds <= min(rows, MOST_KINDS):  # votes of one cell and kind are alike
+        counts = count_rows(rows, whole * kinds, lambda here: cell_of(here) * kinds + kind_of(here))
+        counts = counts.reshape(shape[0], -1, kinds)
+        n = counts.sum(-1).ravel()
+        total, squares = ((counts @ each[..., None]).ravel() for each in (values, values**2))
+        cells = np.flatnonzero(n)
+        return [cells, n[cells], total[cells], squares[cells]]
+    number_of, names = cell_of, None
+    if whole > 4 * rows + 1000:
         names, number = np.unique(cell_of(slice(None)), return_inverse=True)
         whole, number_of = len(names), lambda here: number.ravel()[here]
 
     def parts_of(here: slice) -> tuple[Array, ...]:
-        value = table[(votes.left[here] * shape[0] + votes.right[here]) * 4 + votes.outcome[here]]
+        value = values.ravel()[entrant[here].astype(np.int64) * kinds + kind_of(here)]
         return number_of(here), value, value**2
 
-    n = count_rows(len(votes), whole, number_of)
-    total, squares = sum_rows(len(votes), whole, parts_of, 2)
-    here = np.flatnonzero(n)
-    return [here if names is None else names[here], n[here], total[here], squares[here]]
+    n = count_rows(rows, whole, number_of)
+    total, squares = sum_rows(rows, whole, parts_of, 2)
+    cells = np.flatnonzero(n)
+    return [cells if names is None else names[cells], n[cells], total[cells], squares[cells]]
 
 
 def _added(one: list[Array], other: list[Array]) -> list[Array]:
