@@ -60,10 +60,10 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "benchsite.tracing.trace_request",
     "benchsite.request_ids.name_request",
-    "benchsite.overload.keep_a_thread",
+    "benchsite.refusals.keep_a_thread",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "benchsite.content_policy.PolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "benchsite.languages.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -72,7 +72,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
-    "benchsite.upload_limits.limit_uploads",
+    "benchsite.refusals.limit_uploads",
 ]
 ROOT_URLCONF = "benchsite.urls"
 WSGI_APPLICATION = "benchsite.wsgi.application"

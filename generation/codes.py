@@ -7,6 +7,10 @@ import secrets
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no 0/o, 1/l/i: codes are read aloud and typed
 
 
+PLACES = [len(ALPHABET) ** place for place in range(12)]
+
+
 def new_code() -> str:
     """Twelve characters, 59 bits: unguessable, and short enough for an address."""
-    return "".join(secrets.choice(ALPHABET) for _ in range(12))
+    number = secrets.randbelow(len(ALPHABET) ** 12)
+    return "".join([ALPHABET[number // place % len(ALPHABET)] for place in PLACES])

@@ -20,6 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Model
 from django.utils.timezone import now
 
+from benchsite.lib.database.instances import make_instance
 from benchsite.lib.database.prepared import numbered_places, prepared_cursor
 from generation.models import Prompt, Sample
 from judging.models import GoldAnswer, Kind, Matchup, Seat, Vote
@@ -42,11 +43,6 @@ class Step:
     join: str = ""
     where: str = ""
     columns: tuple[str, ...] = ()
-
-    @property
-    def alone(self) -> str:
-        """The write for whoever holds a transaction already."""
-        return self.write.replace("#", "").replace("{held}", "TRUE")
 
 
 IS_OPEN = "EXISTS (SELECT 1 FROM generation_run r WHERE r.id = s.run_id AND r.judging_state = 'open')"
@@ -214,7 +210,7 @@ def _time(moment: datetime | None) -> Any:
 
 def _partial(model: type[M], pk: int | None, **values: str) -> M:
     """A row of which only these columns are known."""
-    return model.from_db(connection.alias, ["id", *values], [pk, *values.values()])
+    return make_instance(model, {"id": pk, **values}, {}, connection.alias)
 
 
 def _is_stored(row: Model, number: int) -> None:

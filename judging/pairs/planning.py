@@ -10,6 +10,8 @@ from itertools import islice
 from django.db.models import Q
 from django.utils.timezone import now
 
+from benchsite.lib.database.instances import new_instance
+from benchsite.lib.database.prepared import CompiledQuery
 from generation.models import Sample
 from judging.gold.placing import is_due, make_check
 from judging.models import Epoch, Kind, Matchup, Participation, Seat, new_seed
@@ -197,21 +199,20 @@ def _plan_next(
     if schedule.is_due(place.repeats, share=repeats, served=place.served, seed=plan.seed, kind="repeat"):
         source, after = schedule.next_repeat(plan, place, _earlier(seat, table))
         if source is not None:
-            return _repeat(seat, with_parts().get(pk=source)), after
+            return _repeat(seat, _WITH_PARTS.rows(source)[0]), after
     item, place = schedule.next_regular(plan, table, place, unseen)
     return None if item is None else (_matchup(seat, table, item, Kind.REGULAR), place)
 
 
-def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, int]]:
-    """The judge's own items of this epoch that may come again, by number."""
-    window = range(seat.made - schedule.REPEAT_WITHIN, seat.made - schedule.REPEAT_AFTER + 1)
-    earlier = (
+# Own pairs of an epoch that were voted on, may be shown, and are no repeats, checks, or repeated already.
+_REPEATABLE = CompiledQuery(
+    lambda seat, epoch, first, last: (
         Matchup.objects.filter(
             showable("left_sample"),
             showable("right_sample"),
             seat=seat,
-            epoch=seat.epoch,
-            order__range=(max(window.start, 0), window.stop - 1),
+            epoch=epoch,
+            order__range=(first, last),
             state=Matchup.State.VOTED,
             repeat_of=None,
             repeat=None,
@@ -219,26 +220,38 @@ def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, int]]:
         )
         .order_by("order")
         .values_list("pk", "left_id", "right_id")
-    )
+    ),
+    int,
+    int,
+    int,
+    int,
+)
+_WITH_PARTS = CompiledQuery(lambda pk: with_parts().filter(pk=pk), int)
+
+
+def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, int]]:
+    """The judge's own items of this epoch that may come again, by number."""
+    window = range(max(seat.made - schedule.REPEAT_WITHIN, 0), seat.made - schedule.REPEAT_AFTER + 1)
+    if not window:
+        return []
+    earlier = _REPEATABLE.rows(seat.pk, seat.epoch_id or 0, window.start, window.stop - 1)
     index = {entrant: number for number, entrant in enumerate(table.entrants)}
     return [(unordered(index[left], index[right]), pk) for pk, left, right in earlier]
 
 
 def _matchup(seat: Seat, table: Table, item: Item, kind: Kind) -> Matchup:
-    return Matchup(
-        run=seat.run,
-        seat=seat,
-        epoch=seat.epoch,
-        order=seat.made,
-        kind=kind,
-        prompt_id=table.questions[item.question][0],
-        category=table.categories[item.question],
-        left_id=table.entrants[item.left],
-        right_id=table.entrants[item.right],
-        left_sample_id=item.left_sample,
-        right_sample_id=item.right_sample,
-        key=item.key,
-    )
+    values = {
+        "order": seat.made,
+        "kind": kind,
+        "prompt_id": table.questions[item.question][0],
+        "category": table.categories[item.question],
+        "left_id": table.entrants[item.left],
+        "right_id": table.entrants[item.right],
+        "left_sample_id": item.left_sample,
+        "right_sample_id": item.right_sample,
+        "key": item.key,
+    }
+    return new_instance(Matchup, values, run=seat.run, seat=seat, epoch=seat.epoch, gold=None)
 
 
 def _repeat(seat: Seat, source: Matchup) -> Matchup:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from django.db import connection, transaction
@@ -18,7 +18,6 @@ from judging.pairs.changes import Changes, Step
 
 JUDGE_KEY = ("run_id", "seat_id", "category", "left_id", "right_id", "outcome", "is_repeat")
 PROMPT_KEY = ("run_id", "prompt_id", "left_id", "right_id", "outcome", "is_repeat", "activity")
-CELL = ("matchup__prompt_id", "matchup__left_id", "matchup__right_id", "outcome", "matchup__kind")
 BATCH = 500
 
 
@@ -32,8 +31,8 @@ ON CONFLICT ({_JUDGE}) DO UPDATE SET votes = judging_judgetally.votes + 1"""
 )
 ADD_TO_PROMPT = Step(
     f"""INSERT INTO judging_prompttally ({_PROMPT}, votes)
-SELECT %(run)s, %(prompt#)s, %(left#)s, %(right#)s, %(outcome#)s, %(is_repeat#)s, %(activity#)s, %(votes#)s WHERE {{held}}
-ON CONFLICT ({_PROMPT}) DO UPDATE SET votes = judging_prompttally.votes + excluded.votes"""
+SELECT %(run)s, %(prompt#)s, %(left#)s, %(right#)s, %(outcome#)s, %(is_repeat#)s, %(activity#)s, 1 WHERE {{held}}
+ON CONFLICT ({_PROMPT}) DO UPDATE SET votes = judging_prompttally.votes + 1"""
 )
 TAKE_FROM_JUDGE = Step(
     """UPDATE judging_judgetally SET votes = votes - 1
@@ -41,10 +40,26 @@ WHERE run_id = %(run)s AND seat_id = %(seat)s AND category = %(category#)s AND l
 AND outcome = %(outcome#)s AND is_repeat = %(is_repeat#)s AND {held}"""
 )
 TAKE_FROM_PROMPT = Step(
-    """UPDATE judging_prompttally SET votes = votes - %(votes#)s
+    """UPDATE judging_prompttally SET votes = votes - 1
 WHERE run_id = %(run)s AND prompt_id = %(prompt#)s AND left_id = %(left#)s AND right_id = %(right#)s
 AND outcome = %(outcome#)s AND is_repeat = %(is_repeat#)s AND activity = %(activity#)s AND {held}"""
 )
+# The judge's rated votes by cell; without the vote of that number, or with it where it was withdrawn just now: as they were before.
+_CELLS = """SELECT m.prompt_id, m.left_id, m.right_id, v.outcome, m.kind = 'repeat' AS is_repeat, count(*) AS votes
+FROM judging_vote v JOIN judging_matchup m ON m.id = v.matchup_id
+WHERE v.seat_id = %(seat)s AND m.prompt_id IS NOT NULL AND NOT v.kept_out AND (v.withdrawn_at IS NULL) <> (v.id = %(but)s)
+GROUP BY m.prompt_id, m.left_id, m.right_id, v.outcome, m.kind = 'repeat'"""
+# Rows are locked in the order of their cells, so that two judges who move at once never wait for each other.
+_IN_ORDER = "ORDER BY c.prompt_id, c.left_id, c.right_id, c.outcome, c.is_repeat"
+_TAKE_CELLS = f"""WITH c AS ({_CELLS}), taken AS (
+SELECT t.id, c.votes FROM judging_prompttally t JOIN c ON c.prompt_id = t.prompt_id AND c.left_id = t.left_id
+AND c.right_id = t.right_id AND c.outcome = t.outcome AND c.is_repeat = t.is_repeat
+WHERE t.run_id = %(run)s AND t.activity = %(activity)s {_IN_ORDER} {{lock}})
+UPDATE judging_prompttally SET votes = judging_prompttally.votes - taken.votes FROM taken WHERE judging_prompttally.id = taken.id"""  # noqa: S608 - constants of this app
+_ADD_CELLS = f"""INSERT INTO judging_prompttally ({_PROMPT}, votes)
+SELECT %(run)s, c.prompt_id, c.left_id, c.right_id, c.outcome, c.is_repeat, %(activity)s, c.votes FROM ({_CELLS}) c
+WHERE TRUE {_IN_ORDER}
+ON CONFLICT ({_PROMPT}) DO UPDATE SET votes = judging_prompttally.votes + excluded.votes"""  # noqa: S608
 UNKNOWN = -1
 CLASSES = 24  # nobody casts more votes than 2 to the power of this
 
@@ -86,50 +101,31 @@ def _count(changes: Changes, matchup: Matchup, vote: Vote, *, change: int, steps
     if rated:
         changes.write(steps[0], cell)
     if before != after:
-        moved = change * rated
-        changes.then(lambda: _move_cells(matchup, vote.outcome, before=before, after=after, change=moved))
+        changes.then(lambda: _move_cells(vote, before=before, after=after))
     elif rated and matchup.prompt_id is not None:
-        changes.write(steps[1], cell | {"activity": after, "votes": 1})
+        changes.write(steps[1], cell | {"activity": after})
 
 
-def _move_cells(matchup: Matchup, outcome: str, *, before: int, after: int, change: int) -> None:
-    """Put all votes of a judge whose class changed under the new class: two moves a vote in the long run.
-
-    The lower class is written first and cells in order, so that two judges who move at once never wait for each other.
-    """
-    votes = matchup.seat.votes.rated().exclude(matchup__prompt_id__isnull=True).order_by()
-    now = Counter({tuple(cell): n for *cell, n in votes.values_list(*CELL).annotate(Count("id"))})
-    was = now.copy()
-    if matchup.prompt_id is not None:
-        was[matchup.prompt_id, matchup.left_id, matchup.right_id, outcome, matchup.kind] -= change
-    names = ("prompt", "left", "right", "outcome", "is_repeat")
-
-    def rows(cells: Counter[tuple[Any, ...]], activity: int) -> list[dict[str, Any]]:
-        folded = sorted(_fold_kinds(cells).items())
-        place = {"run": matchup.run_id, "activity": activity}
-        return [place | dict(zip(names, cell, strict=True)) | {"votes": n} for cell, n in folded if n]
-
-    steps = [(TAKE_FROM_PROMPT, rows(was, before)), (ADD_TO_PROMPT, rows(now, after))]
+def _move_cells(vote: Vote, *, before: int, after: int) -> None:
+    """Put all votes of a judge whose class changed under the new class: two moves a vote in the long run. The lower is written first."""
+    was = {"run": vote.run_id, "seat": vote.seat_id, "activity": before, "but": vote.pk}
+    moves = [(_TAKE_CELLS, was), (_ADD_CELLS, was | {"activity": after, "but": 0})]
     with prepared_cursor() as cursor:
-        for step, values in steps if before < after else reversed(steps):
-            if values:  # without any, SQLite would be given PostgreSQL's placeholders
-                cursor.executemany(*_many(step.alone, values))
+        for sql, values in moves if before < after else reversed(moves):
+            cursor.execute(*_placed(sql, values))
 
 
-def _many(sql: str, rows: list[dict[str, Any]]) -> tuple[str, list[Any]]:
-    """A statement and the values of its rows, as this database's cursor takes them."""
+def _placed(sql: str, values: dict[str, Any]) -> tuple[str, Any]:
+    """A statement and its values as this database's cursor takes them."""
     if connection.vendor != "postgresql":
-        return sql, rows
-    text, names = numbered_places(sql)
-    return text, [[row[name] for name in names] for row in rows]
+        return sql.replace("{lock}", ""), values
+    text, names = _numbered(sql)
+    return text, [values[name] for name in names]
 
 
-def _fold_kinds(cells: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
-    """Counts by whether a vote is a repeat, instead of by its kind."""
-    folded: Counter[tuple[Any, ...]] = Counter()
-    for (*cell, kind), n in cells.items():
-        folded[*cell, kind == Kind.REPEAT] += n
-    return folded
+@cache
+def _numbered(sql: str) -> tuple[str, list[str]]:
+    return numbered_places(sql.replace("{lock}", "FOR UPDATE OF t"))
 
 
 def _counted(run: Run, key: Sequence[str]) -> dict[tuple[Any, ...], int]:

@@ -13,6 +13,7 @@ from django.db.models import Max
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 
+from benchsite.lib.database.instances import new_instance
 from generation.models import Run
 from generation.protocols import PROTOCOLS
 from generation.runs.staleness import AHEAD, mark_stale, mark_stale_after_commit, move_mark
@@ -163,16 +164,13 @@ def _make_vote(matchup: Matchup, judge: User, ballot: Ballot, moment: datetime) 
     revealed = rules_of(matchup.run.code).judging.reveal == "after_vote"
     kept_out = not revealed and could_know_names(matchup.run, judge, samples_of(matchup))
     taken = _taken(matchup, ballot, moment)
-    return Vote(
-        matchup=matchup,
-        run=matchup.run,
-        seat=matchup.seat,
-        outcome=ballot.outcome,
-        voted_at=taken.pop("at"),
-        unblind=revealed or kept_out,
-        kept_out=kept_out,
-        **taken,
-    )
+    values = {
+        "outcome": ballot.outcome,
+        "voted_at": taken.pop("at"),
+        "unblind": revealed or kept_out,
+        "kept_out": kept_out,
+    }
+    return new_instance(Vote, values | taken, matchup=matchup, run=matchup.run, seat=matchup.seat)
 
 
 def mark_missed() -> int:

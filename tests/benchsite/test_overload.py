@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 
-from benchsite.overload import keep_a_thread
+from benchsite.refusals import keep_a_thread
 
 
 @pytest.fixture

@@ -15,36 +15,53 @@ from typing import Any, Generic, TypeVar
 
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
-from django.db.models import Model, QuerySet
-from django.db.models.query import get_related_populators
+from django.db.models import QuerySet
 
-M = TypeVar("M", bound=Model)
+from benchsite.lib.database.instances import make_instance
+
+R = TypeVar("R")
+KEPT = "kept_cursor"  # on a connection: the one cursor of all its prepared statements
 
 
 def prepared_cursor() -> CursorWrapper:
-    """A cursor whose statements PostgreSQL keeps; they are counted and logged like all others.
+    """A cursor whose statements PostgreSQL keeps; they are counted and logged like all others. Read what one found before the next.
 
     It takes PostgreSQL's own $1, $2 … (see `numbered_places`): psycopg would look for places in a long text each time, which takes
     as long as running it. Off where `PREPARED_STATEMENTS` is: psycopg then sends them whole.
     """
-    cursor: CursorWrapper = connection.cursor()
-    if connection.vendor == "postgresql":
-        cursor.cursor = _preparing()(connection.connection)
-    return cursor
+    if connection.vendor != "postgresql":
+        return connection.cursor()
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    inside = connection.connection
+    kept = getattr(inside, KEPT, None)
+    if kept is None:
+        kept = _preparing()(inside)
+        setattr(inside, KEPT, kept)
+    return connection.make_debug_cursor(kept) if connection.queries_logged else connection.make_cursor(kept)
 
 
 def _preparing() -> type[Any]:
     """The class of these cursors; psycopg is imported only where it is used."""
     global _Preparing
     if _Preparing is None:
-        from psycopg import RawCursor
+        from psycopg import RawCursor, adapters
+        from psycopg.pq import Format
         from psycopg.types.numeric import Int8Dumper
+
+        times = adapters.types["timestamptz"].oid
+        load_time = adapters.get_loader(times, Format.TEXT)
 
         class Preparing(RawCursor[Any]):
             def __init__(self, *args: Any, **kwargs: Any) -> None:
                 super().__init__(*args, **kwargs)
                 # Else each mix of small and large numbers would be another statement.
                 self.adapters.register_dumper(int, Int8Dumper)
+                # Django's own sets each time's zone to the connection's, which it has already.
+                self.adapters.register_loader(times, load_time)
+
+            def close(self) -> None:
+                """It ends with its connection."""
 
             # What Django logs of a statement; its own cursors put the values into it.
             _query = property(lambda self: SimpleNamespace(query=str(self._last_query).encode()), lambda *_: None)
@@ -67,7 +84,7 @@ def numbered_places(sql: str) -> tuple[str, list[str]]:
     return _PLACE.sub(lambda place: numbers[place[1]], sql), names
 
 
-class CompiledQuery(Generic[M]):
+class CompiledQuery(Generic[R]):
     """An ORM query with places for values, for instance `CompiledQuery(lambda judge: Seat.objects.filter(judge=judge), int)`.
 
     `types` are those of the places, in the order of the function's arguments. The function is called once, when the query is
@@ -75,16 +92,17 @@ class CompiledQuery(Generic[M]):
     the one plan can rely on them.
     """
 
-    def __init__(self, make: Callable[..., QuerySet[M]], *types: type[int] | type[str]) -> None:
+    def __init__(self, make: Callable[..., QuerySet[Any, R]], *types: type[int] | type[str]) -> None:
         self._make = make
         self._places = [
             (-(10**9) - n) if kind is int else f"\N{REPLACEMENT CHARACTER}{n}" for n, kind in enumerate(types)
         ]
 
     @cached_property
-    def _compiled(self) -> tuple[str, list[int], Callable[[Sequence[Any]], list[M]]]:
+    def _compiled(self) -> tuple[str, list[int], Callable[[Sequence[Any]], list[R]]]:
         """The statement, which value goes to each of its places, and the reader of its rows."""
-        compiler = self._make(*self._places).query.get_compiler(connection=connection)
+        query = self._make(*self._places).query
+        compiler = query.get_compiler(connection=connection)
         sql, values = compiler.as_sql()
         order = {place: n for n, place in enumerate(self._places)}
         places = [order[value] for value in values if value in order]
@@ -95,10 +113,10 @@ class CompiledQuery(Generic[M]):
         return (
             sql % tuple(place() if value in order else _literal(value) for value in values),
             places,
-            _reader(compiler),
+            _reader(compiler, as_objects=not query.values_select),
         )
 
-    def rows(self, *values: int | str) -> list[M]:
+    def rows(self, *values: int | str) -> list[R]:
         sql, places, read = self._compiled
         with prepared_cursor() as cursor:
             cursor.execute(sql, [values[n] for n in places])
@@ -110,34 +128,48 @@ def _literal(value: Any) -> str:
     return str(int(value)) if isinstance(value, int) else "'{}'".format(str(value).replace("'", "''"))
 
 
-def _reader(compiler: Any) -> Callable[[Sequence[Any]], list[Any]]:
-    """Makes objects of rows as `QuerySet` does it, with all that does not change from row to row at hand.
+def _reader(compiler: Any, *, as_objects: bool) -> Callable[[Sequence[Any]], list[Any]]:
+    """Makes objects of rows as `QuerySet` does it, with all that does not change from row to row at hand; tuples of chosen values.
 
     What several rows refer to, such as the seat of two pairs, is made once, and they share it.
     """
-    info, select, alias = compiler.klass_info, compiler.select, connection.alias
-    start, stop = info["select_fields"][0], info["select_fields"][-1] + 1
-    names = [column[0].target.attname for column in select[start:stop]]
-    populators = get_related_populators(info, select, alias)  # type: ignore[call-arg]  # the stubs are of a later Django
-    fields = [related["field"] for related in info.get("related_klass_infos", [])]
+    info, select = compiler.klass_info, compiler.select
     converters = compiler.get_converters([column[0] for column in select])
+    make = _maker(info, select) if as_objects else None
     annotations = list((compiler.annotation_col_map or {}).items())
 
     def read(rows: Sequence[Any]) -> list[Any]:
-        made = []
-        shared: dict[tuple[str, Any], Any] = {}
-        for row in compiler.apply_converters(rows, converters) if converters else rows:
-            obj = info["model"].from_db(alias, names, row[start:stop])
-            for field, populator in zip(fields, populators, strict=True):
-                key = (field.name, row[populator.cols_start + populator.pk_idx])
-                if key in shared:
-                    field.set_cached_value(obj, shared[key])
-                else:
-                    populator.populate(row, obj)
-                    shared[key] = field.get_cached_value(obj)
+        if converters:
+            rows = list(compiler.apply_converters(rows, converters))
+        if make is None:
+            return list(rows)
+        shared: dict[tuple[int, Any], Any] = {}
+        found = [make(row, shared) for row in rows]
+        for obj, row in zip(found, rows, strict=True):
             for name, at in annotations:
                 setattr(obj, name, row[at])
-            made.append(obj)
-        return made
+        return found
 
     return read
+
+
+def _maker(info: dict[str, Any], select: Sequence[Any]) -> Callable[[Sequence[Any], dict[tuple[int, Any], Any]], Any]:
+    """Makes one table's part of a row, and what hangs on it."""
+    model, alias, table = info["model"], connection.alias, id(info)
+    start, stop = info["select_fields"][0], info["select_fields"][-1] + 1
+    names = [column[0].target.attname for column in select[start:stop]]
+    key = start + names.index(model._meta.pk.attname)
+    parts = [(part["field"].cache_name, _maker(part, select)) for part in info.get("related_klass_infos", [])]
+
+    def make(row: Sequence[Any], shared: dict[tuple[int, Any], Any]) -> Any:
+        pk = row[key]
+        if pk is None:
+            return None
+        known = shared.get((table, pk))
+        if known is None:
+            related = {name: part(row, shared) for name, part in parts}
+            known = make_instance(model, dict(zip(names, row[start:stop], strict=True)), related, alias)
+            shared[table, pk] = known
+        return known
+
+    return make
