@@ -21,7 +21,7 @@ def name_request(get_response: Callable[[HttpRequest], HttpResponse]) -> Callabl
     """Middleware. A proxy's id for the request is used only if PROXIES says that there is one."""
 
     def named(request: HttpRequest) -> HttpResponse:
-        given = request.headers.get(HEADER, "")
+        given = request.META.get("HTTP_X_REQUEST_ID", "")
         name = given if settings.PROXIES and _NAME.fullmatch(given) else uuid4().hex
         structlog.contextvars.bind_contextvars(request_id=name)
         began = time.monotonic()

@@ -205,7 +205,7 @@ class Changes:
 
 
 def _time(moment: datetime | None) -> Any:
-    return connection.ops.adapt_datetimefield_value(moment)
+    return moment if moment is None else connection.ops.adapt_datetimefield_value(moment)
 
 
 def _partial(model: type[M], pk: int | None, **values: str) -> M:

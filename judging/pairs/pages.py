@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from statistics import median
@@ -67,20 +67,21 @@ def fonts_of(run: Run) -> tuple[tuple[int, str], ...]:
 
 
 def shown(matchup: Matchup) -> Shown:
-    as_text = matchup.run.drawing_format.shown_as == "text"
+    run, rules = matchup.run, rules_of(matchup.run.code)
+    as_text, fonts = run.drawing_format.shown_as == "text", fonts_of(run)
     load_drawings(matchup)
     left, right = (sample.drawing if as_text else "" for sample in samples_of(matchup))
     columns, rows = scale_of(left, right)
     return Shown(
         code=matchup.code,
-        prompt=rules_of(matchup.run.code).prompt_text(matchup.prompt) if matchup.prompt else "",
-        category=rules_of(matchup.run.code).label(matchup.category),
+        prompt=rules.prompt_text(matchup.prompt) if matchup.prompt else "",
+        category=rules.label(matchup.category),
         sides=(Side("left", left if as_text else None), Side("right", right if as_text else None)),
         columns=columns,
         rows=rows,
-        fonts=fonts_of(matchup.run) or ONE_FONT,
-        faces=rules_of(matchup.run.code).judging.faces if fonts_of(matchup.run) else "one",
-        reference=rules_of(matchup.run.code).pictured.get(matchup.prompt_id or 0, ""),
+        fonts=fonts or ONE_FONT,
+        faces=rules.judging.faces if fonts else "one",
+        reference=rules.pictured.get(matchup.prompt_id or 0, ""),
     )
 
 
@@ -105,27 +106,37 @@ _PLACE = re.compile("|".join([*PLACES.values(), *map(str, SIZES.values())]))
 def pair_html(matchup: Matchup) -> str:
     """The template, rendered once for each layout, with this pair's own values in its places."""
     pair = shown(matchup)
-    left, right = (replace(side, text=side.text and PLACES[side.name]) for side in pair.sides)
-    layout = replace(
-        pair,
-        code=PLACES["code"],
-        prompt=PLACES["prompt"],
-        category=pair.category and PLACES["category"],
-        sides=(left, right),
-        columns=SIZES["columns"],
-        rows=SIZES["rows"],
-    )
-    values = {side.name: side.text or "" for side in pair.sides}
-    values |= {"code": pair.code, "prompt": pair.prompt, "category": pair.category}
+    left, right = (side.text for side in pair.sides)
+    layout = (left is not None, bool(pair.category), pair.fonts, pair.faces, pair.reference)
+    pieces, places = _pieces(*layout, get_language() or "")
+    values = {
+        "code": pair.code,
+        "prompt": pair.prompt,
+        "category": pair.category,
+        "left": left or "",
+        "right": right or "",
+    }
     texts: dict[str, str] = {PLACES[name]: escape(value) for name, value in values.items()}
-    texts |= {str(place): str(getattr(pair, name)) for name, place in SIZES.items()}
-    pieces, places = _pieces(layout, get_language() or "")
-    return "".join(chain.from_iterable(zip(pieces, (texts[place] for place in places), strict=False))) + pieces[-1]
+    texts |= {str(SIZES["columns"]): str(pair.columns), str(SIZES["rows"]): str(pair.rows)}
+    return "".join([*chain.from_iterable(zip(pieces, [texts[place] for place in places], strict=False)), pieces[-1]])
 
 
 @lru_cache(maxsize=256)
-def _pieces(layout: Shown, language: str) -> tuple[list[str], list[str]]:
+def _pieces(
+    as_text: bool, has_category: bool, fonts: tuple[tuple[int, str], ...], faces: str, reference: str, language: str
+) -> tuple[list[str], list[str]]:
     """What stands between the places of a layout in the present language, and the places in their order."""
+    layout = Shown(
+        code=PLACES["code"],
+        prompt=PLACES["prompt"],
+        category=PLACES["category"] if has_category else "",
+        sides=(Side("left", PLACES["left"] if as_text else None), Side("right", PLACES["right"] if as_text else None)),
+        columns=SIZES["columns"],
+        rows=SIZES["rows"],
+        fonts=fonts,
+        faces=faces,
+        reference=reference,
+    )
     html = render_to_string("judging/_pair.html", {"pair": layout})
     return _PLACE.split(html), _PLACE.findall(html)
 

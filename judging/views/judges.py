@@ -44,7 +44,7 @@ def judge_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
 
 
 def wants_json(request: HttpRequest) -> bool:
-    return request.headers.get("Accept") == "application/json"
+    return request.META.get("HTTP_ACCEPT") == "application/json"
 
 
 def own_seat(request: UserRequest, code: str) -> Seat:

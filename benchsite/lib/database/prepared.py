@@ -13,7 +13,7 @@ from itertools import count
 from types import SimpleNamespace
 from typing import Any, Generic, TypeVar
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.utils import CursorWrapper
 from django.db.models import QuerySet
 
@@ -29,16 +29,17 @@ def prepared_cursor() -> CursorWrapper:
     It takes PostgreSQL's own $1, $2 … (see `numbered_places`): psycopg would look for places in a long text each time, which takes
     as long as running it. Off where `PREPARED_STATEMENTS` is: psycopg then sends them whole.
     """
-    if connection.vendor != "postgresql":
-        return connection.cursor()
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    inside = connection.connection
+    database: Any = connections[DEFAULT_DB_ALIAS]  # itself: each look through `connection` finds it anew
+    if database.vendor != "postgresql":
+        return database.cursor()
+    database.close_if_health_check_failed()
+    database.ensure_connection()
+    inside = database.connection
     kept = getattr(inside, KEPT, None)
     if kept is None:
         kept = _preparing()(inside)
         setattr(inside, KEPT, kept)
-    return connection.make_debug_cursor(kept) if connection.queries_logged else connection.make_cursor(kept)
+    return database.make_debug_cursor(kept) if database.queries_logged else database.make_cursor(kept)
 
 
 def _preparing() -> type[Any]:
