@@ -7,11 +7,12 @@ the few statements of the busiest requests are kept: `CompiledQuery` for reading
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import count
 from types import SimpleNamespace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.utils import CursorWrapper
@@ -24,22 +25,35 @@ KEPT = "kept_cursor"  # on a connection: the one cursor of all its prepared stat
 
 
 def prepared_cursor() -> CursorWrapper:
-    """A cursor whose statements PostgreSQL keeps; they are counted and logged like all others. Read what one found before the next.
+    """A cursor for fixed statements, which are counted and logged like all others. Read what one found before the next.
 
-    It takes PostgreSQL's own $1, $2 … (see `numbered_places`): psycopg would look for places in a long text each time, which takes
-    as long as running it. Off where `PREPARED_STATEMENTS` is: psycopg then sends them whole.
+    PostgreSQL keeps what it planned, and is given its own $1, $2 … (see `numbered_places`): psycopg would look for places in a long
+    text each time, which takes as long as running it. Off where `PREPARED_STATEMENTS` is: psycopg then sends them whole.
     """
     database: Any = connections[DEFAULT_DB_ALIAS]  # itself: each look through `connection` finds it anew
-    if database.vendor != "postgresql":
-        return database.cursor()
     database.close_if_health_check_failed()
     database.ensure_connection()
     inside = database.connection
-    kept = getattr(inside, KEPT, None)
-    if kept is None:
-        kept = _preparing()(inside)
-        setattr(inside, KEPT, kept)
-    return database.make_debug_cursor(kept) if database.queries_logged else database.make_cursor(kept)
+    if database.vendor == "postgresql":
+        cursor = getattr(inside, KEPT, None)
+        if cursor is None:
+            cursor = _preparing()(inside)
+            setattr(inside, KEPT, cursor)
+    else:
+        cursor = inside.cursor(_Placing)
+    return database.make_debug_cursor(cursor) if database.queries_logged else database.make_cursor(cursor)
+
+
+class _Placing(sqlite3.Cursor):
+    """Django's cursor for SQLite writes each statement anew with the places that SQLite knows; this one remembers them."""
+
+    def execute(self, sql: str, parameters: Any = ()) -> Self:
+        return super().execute(_own_places(sql), parameters)
+
+
+@lru_cache(maxsize=512)
+def _own_places(sql: str) -> str:
+    return _PLACE.sub(r":\1", sql).replace("%s", "?")
 
 
 def _preparing() -> type[Any]:
