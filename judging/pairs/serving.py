@@ -105,7 +105,7 @@ def read_line(judge: User, code: str) -> tuple[Matchup, list[Matchup], Epoch | N
         row.seat, row.run = seat, seat.run
     if seat.ended_at:
         raise RefusedError("ended", _("Your part in this study has ended. Your votes so far are safe."))
-    newest: int | None = matchup.newest_epoch  # type: ignore[attr-defined]  # annotated by with_seats
+    newest: int | None = matchup.newest_epoch  # annotated by with_seats
     return matchup, waiting, seat.epoch if seat.epoch_id == newest else None
 
 

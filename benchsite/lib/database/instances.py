@@ -5,7 +5,7 @@ What comes out is what the constructor makes: columns that are not given are def
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ def make_instance(model: type[M], values: dict[str, Any], related: dict[str, Any
     return instance
 
 
-def new_instance(model: type[M], values: Mapping[str, Any], **related: Model | None) -> M:
+def new_instance(model: type[M], values: dict[str, Any], **related: Model | None) -> M:
     """A row that is not stored yet; columns that are not given have their defaults."""
     fixed, made = _defaults(model)
     columns = fixed | {name: default() for name, default in made.items() if name not in values} | values

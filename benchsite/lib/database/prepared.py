@@ -65,7 +65,7 @@ def _preparing() -> type[Any]:
         from psycopg.types.numeric import Int8Dumper
 
         times = adapters.types["timestamptz"].oid
-        load_time = adapters.get_loader(times, Format.TEXT)
+        load_time: Any = adapters.get_loader(times, Format.TEXT)
 
         class Preparing(RawCursor[Any]):
             def __init__(self, *args: Any, **kwargs: Any) -> None:
