@@ -220,6 +220,7 @@ WORLDS = {
     "3 prompts": replace(BASE, prompts=3),
     "5 judges x 5 prompts": replace(BASE, judges=5, prompts=5),
     "specialists by category": replace(BASE, categories=4, specialists=True, category_sd=0.3),
+    "categories differ (sd 0.6)": replace(BASE, categories=4, category_sd=0.6),
     "attempts vary (sd 1.5)": replace(BASE, attempt_sd=1.5),
     "side bias, judges' own": replace(BASE, side=0.4, side_sd=0.4),
     "40 entrants, 800 votes": replace(BASE, theta=tuple(np.linspace(0.8, -0.8, 40)), votes=800),

@@ -158,7 +158,7 @@ def adaptive_table(*, runs: int, studies: Sequence[Study] = STUDIES) -> list[Row
       through the second half of both (log of pairs in the wrong order over log of votes); `saved_se`: its standard error over studies.
     - `right` and `right_balanced`: share of pairs at the end in the order that endless votes by the same judges on the same
       prompts would give. More votes lead there, not to the order in the world, which takes more judges and prompts.
-    - `slope`: of ratings on true ones; `rating` and `gap`: coverage of nominal 95 % intervals, all at the end.
+    - `slope`: of ratings on true ones; `rating` and `gap`: coverage of nominal 95 % intervals, all at the end; `error`: the standard error of `rating`.
     """
     return [_study_row(study, range(FIRST_SEED, FIRST_SEED + runs)) for study in studies]
 
@@ -182,6 +182,9 @@ def _study_row(study: Study, seeds: Sequence[int]) -> Row:
         "right_balanced": 1 - wrong[0, :, -1].mean(),
     }
     row |= {name: float(adaptive[name]) for name in ("slope", "rating", "gap")}
+    row["error"] = float(
+        np.std([end["rating"] for _, end in played[1]], ddof=min(1, len(seeds) - 1)) / np.sqrt(len(seeds))
+    )
     return row | {f"{name}_balanced": float(balanced[name]) for name in ("slope", "rating", "gap")}
 
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ranking.statistics.agreement.consistency import Consistency, vote_consistency
 from ranking.statistics.agreement.shared_items import Agreement, measure_agreement
-from ranking.statistics.grouping import count_cells_at
 from ranking.statistics.judges.behaviour import Behaviour, judge_behaviour
 from ranking.statistics.judges.fits import JudgeFits, fit_judges
 from ranking.statistics.judges.reports import JudgeReport, report_judge, usual_pace
@@ -39,7 +36,14 @@ from ranking.statistics.standings import (
 )
 from ranking.statistics.verdicts.forecast import AdjacentPair, adjacent_pairs
 from ranking.statistics.verdicts.pairs import Verdicts, judge_pairs
-from ranking.statistics.votes import Cells, Tallies, Votes, pool_categories, tally_votes, without_unseen
+from ranking.statistics.votes import (
+    Tallies,
+    Votes,
+    pool_categories,
+    tally_votes,
+    votes_by_category,
+    without_unseen,
+)
 
 __all__ = ["CountsFit", "Leaderboard", "RowsStudy", "Settings", "analyse_votes", "fit_counts", "study_rows"]
 
@@ -116,18 +120,10 @@ def fit_counts(tallies: Tallies, *, settings: Settings | None = None) -> CountsF
 
 def basis_of_categories(tallies: Tallies) -> dict[str, tuple[int, int]]:
     """Judges and prompts with a vote in each category."""
-
-    many = len(tallies.categories)
-
-    def clusters(cells: Cells, groups: int) -> list[int]:
-        def place_of(here: slice) -> NDArray[Any]:
-            return (cells.category[here] + 1).astype(np.int64) * (groups + 1) + cells.cluster[here] + 1
-
-        votes = count_cells_at(cells.n, len(cells.left), (many + 1) * (groups + 1), place_of)
-        return (votes.reshape(many + 1, groups + 1)[1:, 1:] > 0).sum(1).tolist()
-
-    judges = clusters(tallies.by_judge, len(tallies.judges))
-    prompts = clusters(tallies.by_prompt, len(tallies.prompts))
+    ways = ((tallies.by_judge, len(tallies.judges)), (tallies.by_prompt, len(tallies.prompts)))
+    judges, prompts = (
+        (votes_by_category(cells, groups, len(tallies.categories)) > 0).sum(1).tolist() for cells, groups in ways
+    )
     return dict(zip(tallies.categories, zip(judges, prompts, strict=True), strict=True))
 
 

@@ -194,6 +194,7 @@ class Tallies:
     - `by_judge.n` counts votes; `weights[j]` (0 to 1) says how much a vote of judge j counts.
     - `by_prompt.n` must already hold the *weighted* number of votes where weights are in force.
     - `activity[j]`: the class of judge j by number of votes, repeats too (`activity_class`), the same as in `by_prompt.activity`.
+    - `homes[j]`: the category in which judge j votes nearly always (`home_categories`), where `by_judge` no longer tells it.
     """
 
     entrants: tuple[str, ...]
@@ -204,6 +205,39 @@ class Tallies:
     by_prompt: Cells
     weights: NDArray[Any]
     activity: NDArray[Any]
+    homes: NDArray[Any] | None = None
+
+    @property
+    def judge_homes(self) -> NDArray[Any]:
+        if self.homes is not None:
+            return self.homes
+        return home_categories(self.by_judge, len(self.judges), len(self.categories))
+
+    @property
+    def prompt_homes(self) -> NDArray[Any]:
+        return home_categories(self.by_prompt, len(self.prompts), len(self.categories))
+
+
+HOME_SHARE = 0.75  # of a group's votes that make a category its home
+
+
+def home_categories(cells: Cells, groups: int, categories: int) -> NDArray[Any]:
+    """The category [groups] in which nearly all votes of each judge (or prompt) are; -1 where they are in several."""
+    if categories < 2:
+        return np.full(groups, -1)
+    votes = votes_by_category(cells, groups, categories)
+    top = votes.argmax(0)
+    return np.where(votes[top, np.arange(groups)] > HOME_SHARE * votes.sum(0), top, -1)
+
+
+def votes_by_category(cells: Cells, groups: int, categories: int) -> NDArray[Any]:
+    """Votes [categories, groups] of each judge (or prompt) in each category; those of an unknown one are left out."""
+
+    def place_of(here: slice) -> NDArray[Any]:
+        return (cells.category[here] + 1).astype(np.int64) * (groups + 1) + cells.cluster[here] + 1
+
+    votes = count_cells_at(cells.n, len(cells.left), (categories + 1) * (groups + 1), place_of)
+    return votes.reshape(categories + 1, groups + 1)[1:, 1:]
 
 
 def activity_class(votes: ArrayLike) -> NDArray[Any]:
@@ -247,7 +281,8 @@ def pool_categories(tallies: Tallies) -> Tallies:
     """The same votes of all categories together, where that leaves far fewer cells by judge."""
     cells = tallies.by_judge
     of_none = np.broadcast_to(np.int32(-1), cells.category.shape)
-    return replace(tallies, by_judge=grouped_cells(replace(cells, category=of_none)))
+    pooled = grouped_cells(replace(cells, category=of_none))
+    return replace(tallies, by_judge=pooled, homes=tallies.judge_homes)
 
 
 def grouped_cells(cells: Cells) -> Cells:

@@ -102,7 +102,7 @@ def judge_tables(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Tab
         wins, draws = (np.concatenate([table, nothing]) for table in (tables.wins, tables.draws))
         labels = np.concatenate([tables.labels, silent])
         tables = replace(tables, labels=labels, wins=wins, draws=draws, squared=(wins, draws))
-    return replace(tables, weight=None)
+    return replace(tables, weight=None, strata=None)
 
 
 def judge_records(cells: Cells, judges: int, size: int) -> tuple[Array, Array]:

@@ -27,6 +27,8 @@ from ranking.statistics.votes import Cells, Tallies, count_cells
 Array = NDArray[Any]
 # The least variance (log-odds²) of a category's ratings around the overall ones: in standard errors of its estimate, and at most.
 LEAST_ERRORS, LEAST_SPREAD = 0.1, 1 / 64
+# So much of the estimate's standard error is taken off it, or chance would pass for differences: of all categories, of one.
+SPARED, OWN_SPARED = 1.0, 0.5
 FEWEST_DF, MOST_DF = 3.0, 100.0
 OWN_SHARE = 0.5  # of a rating that must come from the category's own votes for a statement about ranks
 
@@ -62,7 +64,6 @@ class _Sums:
     squared: Array
     judges: Array  # Σ H_gc² over judges
     prompts: Array  # Σ H_p² over prompts
-    within: tuple[float, float]  # numerator and denominator of the variance of prompts within categories
 
 
 def fit_categories(tallies: Tallies, overall: ScopeFit, settings: Settings) -> list[CategoryFit]:
@@ -72,9 +73,7 @@ def fit_categories(tallies: Tallies, overall: ScopeFit, settings: Settings) -> l
     if overall.pull is None:
         return _without_decision(tallies)
     sums = _category_sums(tallies, overall, settings)
-    taste, prompt_variance = (c.positive for c in (overall.spread.judge_component, overall.spread.prompt_component))
-    top, bottom = sums.within
-    within = float(np.clip(top / bottom, 0.0, prompt_variance)) if bottom > 0 else prompt_variance
+    taste, within = (c.positive for c in (overall.spread.judge_component, overall.spread.prompt_component))
     p = expected_scores(overall.theta)
     wins = half_wins(sums.weighted, **settings.halves)
     totals = wins + np.swapaxes(wins, 1, 2)
@@ -114,7 +113,9 @@ def _how_far_apart(information: Array, scores: Array, spread: Array, share: Arra
     excess = squares - np.trace(noise, axis1=1, axis2=2)
     missed = np.sqrt(2 * np.einsum("cij,cji->", noise, noise)) / trace.sum()
     least = min(LEAST_ERRORS * float(missed), LEAST_SPREAD) or LEAST_SPREAD  # ties alone show no noise
-    common = max(float(excess.sum() / trace.sum()), least)
+    errors = np.sqrt(2 * np.einsum("cij,cji->c", noise, noise))  # of each excess
+    common = max(float(excess.sum() / trace.sum() - SPARED * missed), least)
+    excess = excess - OWN_SPARED * errors
     safe = np.maximum(trace, 1e-12)
     own = np.where(trace > 0, (common + (size - 1) * excess / safe) / size, common)
     variance = np.maximum(common, own)
@@ -225,8 +226,7 @@ def _category_sums(tallies: Tallies, overall: ScopeFit, settings: Settings) -> _
     p = expected_scores(overall.theta)
     spread = p * (1 - p)
     judges = _judge_squares(cells, times(cells.n, each), settings, spread, len(tallies.judges), many)
-    prompts, within = _prompt_squares(tallies, overall, settings, weighted, squared, spread)
-    return _Sums(counts, weighted, squared, judges, prompts, within)
+    return _Sums(counts, weighted, squared, judges, _prompt_squares(tallies, overall, settings, spread))
 
 
 def _judge_squares(
@@ -245,30 +245,15 @@ def _judge_squares(
     return squares
 
 
-def _prompt_squares(
-    tallies: Tallies, overall: ScopeFit, settings: Settings, weighted: Array, squared: Array, spread: Array
-) -> tuple[Array, tuple[float, float]]:
-    """Σ over a category's prompts of their squared information [C, K, K], and how prompts vary within categories."""
-    size, many = len(spread), len(tallies.categories)
+def _prompt_squares(tallies: Tallies, overall: ScopeFit, settings: Settings, spread: Array) -> Array:
+    """Σ over a category's prompts of their squared information [C, K, K]."""
     tables, owner = _prompt_tables(tallies, overall, settings)
-    squares = np.zeros((many, size, size))
-    top = bottom = 0.0
-    for c in range(many):
+    squares = np.zeros((len(tallies.categories), *spread.shape))
+    for c in range(len(squares)):
         here = np.flatnonzero(owner == c)
-        if not len(here):
-            continue
-        wins, draws = tables.wins[here], tables.draws[here]
-        squares[c] = squared_information(wins + draws, spread)
-        own = map_ratings(half_wins(weighted[c], **settings.halves), prior=overall.theta, ridge=1.0)
-        p, groups = expected_scores(own), len(here)
-        if groups < 2:
-            continue
-        residual = wins * (1 - p) + draws * (0.5 - p)
-        scores = residual.sum(-1) - residual.sum(-2)
-        noise = np.trace(laplacian((squared[c] * residual_table(own, **settings.halves) ** 2).sum(-1)))
-        top += groups / (groups - 1) * float((scores**2).sum()) - float(noise)
-        bottom += float(np.trace(squares[c]))
-    return squares, (top, bottom)
+        if len(here):
+            squares[c] = squared_information(tables.wins[here] + tables.draws[here], spread)
+    return squares
 
 
 def _prompt_tables(tallies: Tallies, overall: ScopeFit, settings: Settings) -> tuple[Tables, Array]:

@@ -32,12 +32,24 @@ NO_COMPONENT = Component(0.0, 0.0, np.inf)
 
 
 def effective_groups(way: Way, variance: float) -> Array:
-    """(Σv)² / Σv² - 1 by contrast: how many groups there are in effect, less one."""
+    """(Σv)² / Σv² - 1 by contrast: how many groups there are in effect, less one; of several kinds, less one of each."""
     level = max(variance, 0.0)
+    if not way.strata:
+        total, squares = _moments(way, level)
+        return np.where(squares > 0, total**2 / np.where(squares > 0, squares, 1), 1.0) - 1
+    seen = spent = 0.0
+    for kind in way.strata:
+        total, squares = _moments(kind, level)
+        share = np.where(total > 0, squares / np.where(total > 0, total, 1) ** 2, 1.0)  # 1 over the groups in effect
+        apart = np.where(share < 1 - 1e-9, 1 - share, 0.0)
+        seen, spent = seen + total * apart, spent + squares * apart
+    return np.where(spent > 0, seen**2 / np.where(spent > 0, spent, 1), 0.0)
+
+
+def _moments(way: Way, level: float) -> tuple[Array, Array]:
+    """Σv and Σv² over groups, by contrast."""
     tt, te, ee = way.squares
-    total = level * way.taste + way.noise
-    squares = level**2 * tt + 2 * level * te + ee
-    return np.where(squares > 0, total**2 / np.where(squares > 0, squares, 1), 1.0) - 1
+    return level * way.taste + way.noise, level**2 * tt + 2 * level * te + ee
 
 
 def pool_component(way: Way, size: int) -> Component:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.ratings.bradley_terry import expected_scores, grounded, laplacian
+from ranking.statistics.ratings.bradley_terry import RIDGE, expected_scores, grounded, laplacian
 from ranking.statistics.votes import RIGHT, TIE, Cells
 
 Array = NDArray[Any]
@@ -25,7 +25,8 @@ class Tables:
 
     `squared` holds the same pair with squared weights. Groups without votes are left out: `labels` [G] names the rest.
     `loners` are votes whose group is unknown, each a group of its own: the pair of `squared`, pooled, and how many they
-    are. `weight` [G] multiplies a group's votes, `loner_weight` those of the unknown.
+    are. `weight` [G] multiplies a group's votes, `loner_weight` those of the unknown. `strata` [G] numbers the kinds of groups
+    (None: all are of one kind), which are compared with their own kind only.
     """
 
     labels: Array
@@ -36,6 +37,7 @@ class Tables:
     loner_votes: float = 0.0
     weight: Array | None = None
     loner_weight: float = 1.0
+    strata: Array | None = None
 
     @property
     def groups(self) -> float:
@@ -48,6 +50,14 @@ class Tables:
         wins *= 0.5
         wins += self.wins[batch]
         return wins
+
+    def of(self, groups: Array) -> Tables:
+        """These groups alone, without votes whose group is unknown."""
+        wins, draws = self.wins[groups], self.draws[groups]
+        same = self.squared[0] is self.wins
+        squared = (wins, draws) if same else (self.squared[0][groups], self.squared[1][groups])
+        weight = None if self.weight is None else self.weight[groups]
+        return Tables(self.labels[groups], wins, draws, squared, weight=weight)
 
     def among(self, entrants: Array) -> Tables:
         """The same votes with only these entrants (all others have none)."""
@@ -117,6 +127,7 @@ class Way:
     - `taste_seen`, `noise_seen`: the same as they show in `scores`, since a group pulls the fit to itself (Q(T), Q(E)).
     - `squares`: sums over groups of T², TE and E², which say how many groups there are in effect.
     - `taste_matrix`, `noise_matrix` [K, K]: T and E whole.
+    - `strata`: the same of each kind of groups, where there are several; all of the above are then sums over kinds.
     """
 
     groups: float
@@ -128,6 +139,7 @@ class Way:
     squares: tuple[Array, Array, Array]
     taste_matrix: Array
     noise_matrix: Array
+    strata: tuple[Way, ...] = ()
 
 
 def contrasts(matrix: Array) -> Array:
@@ -214,9 +226,26 @@ def loner_noise(tables: Tables, theta: Array) -> Array:
 
 def summarise_way(tables: Tables, theta: Array, inverse: Array) -> Way:
     """The sums of one way at ratings theta [K]; `inverse` is B, the inverse information of all votes."""
-    sums = (group_sums(tables, theta, here) for here in batches(tables.wins))
     alone = None if tables.loners is None else loner_noise(tables, theta)
-    return gather_way(sums, inverse, groups=len(tables.labels), alone=alone, loners=tables.loner_votes)
+    if tables.strata is None:
+        return gather_way(
+            (group_sums(tables, theta, here) for here in batches(tables.wins)),
+            inverse,
+            groups=len(tables.labels),
+            alone=alone,
+            loners=tables.loner_votes,
+        )
+    whole = np.linalg.inv(inverse)
+    ways = []
+    for stratum in np.unique(tables.strata):
+        kind = tables.of(np.flatnonzero(tables.strata == stratum))
+        sums = [group_sums(kind, theta, here) for here in batches(kind.wins)]
+        own = sum(information.sum(0) for _, information, _ in sums)
+        turn = np.linalg.solve(own + RIDGE * np.eye(len(theta)), whole)
+        ways.append(gather_way(sums, inverse, groups=len(kind.labels), turn=turn))
+    if alone is not None:
+        ways.append(gather_way((), inverse, groups=0, alone=alone, loners=tables.loner_votes))
+    return _together(ways)
 
 
 def gather_way(
@@ -226,24 +255,27 @@ def gather_way(
     groups: int,
     alone: Array | None = None,
     loners: float = 0.0,
+    turn: Array | None = None,
 ) -> Way:
     """A way from batches of its groups' scores s, information H and vote noise I (`group_sums`).
 
-    `alone` [K, K] is the noise of votes whose group is unknown, and `loners` how many they are.
+    `alone` [K, K] is the noise of votes whose group is unknown, and `loners` how many they are. `turn` [K, K] makes what a
+    group pulls all ratings by what it pulls those of its kind by: the groups are then held against ratings of their own kind.
     """
     size = len(inverse)
-    taste, noise, outer = (np.zeros((size, size)) for _ in range(3))
+    taste, noise = (np.zeros((size, size)) for _ in range(2))
     squares = np.zeros((3, size * (size + 1) // 2))
-    kept = []  # P = H B (M' of the recipe) and E of each batch
+    kept = []  # of each batch: P = H B (M' of the recipe), turned; T, where P'P is no longer it; E
+    influences = []
     for scores, information, own_noise in sums:
         pull = information @ inverse
         by_taste, by_noise = np.swapaxes(pull, 1, 2) @ pull, inverse @ (own_noise @ inverse)
-        kept.append((pull, by_noise))
-        influence = scores @ inverse
-        outer += influence.T @ influence
+        kept.append((pull, None, by_noise) if turn is None else (turn.T @ pull, by_taste, by_noise))
+        influences.append(scores @ inverse)
         taste += by_taste.sum(0)
         noise += by_noise.sum(0)
         squares += _square_sums(by_taste, by_noise)
+    outer = _outer(influences, None if turn is None else kept, size)
     if alone is not None:
         alone = inverse @ alone @ inverse
         outer, noise = outer + alone, noise + alone
@@ -262,15 +294,37 @@ def gather_way(
     )
 
 
-def _as_seen(kept: list[tuple[Array, Array]], taste: Array, noise: Array) -> tuple[Array, Array]:
+def _outer(influences: list[Array], kept: list[tuple[Array, Array | None, Array]] | None, size: int) -> Array:
+    """S: outer products of what the groups pull, summed; with `kept`, of what each pulls beside all of its kind."""
+    outer = np.zeros((size, size))
+    common = sum((influence.sum(0) for influence in influences), np.zeros(size))
+    for at, influence in enumerate(influences):
+        own = influence if kept is None else influence - common @ kept[at][0]
+        outer += own.T @ own
+    return outer
+
+
+def _together(ways: list[Way]) -> Way:
+    names = ("groups", "scores", "taste", "noise", "taste_seen", "noise_seen", "taste_matrix", "noise_matrix")
+    sums: dict[str, Any] = {name: sum(getattr(way, name) for way in ways) for name in names}
+    tt, te, ee = (sum(column) for column in zip(*(way.squares for way in ways), strict=True))
+    return Way(squares=(tt, te, ee), strata=tuple(ways), **sums)
+
+
+def _as_seen(kept: list[tuple[Array, Array | None, Array]], taste: Array, noise: Array) -> tuple[Array, Array]:
     """Q(T) and Q(E): X - Σ(M X_g + X_g M') + Σ M X M', gathered as X plus the symmetric part of Σ M (X M' - 2 X_g)."""
     size = len(taste)
     pulled_taste, pulled_noise = np.zeros_like(taste), np.zeros_like(noise)
-    for pull, by_noise in kept:
+    for pull, by_taste, by_noise in kept:
         columns = pull.reshape(-1, size).T
-        own = np.swapaxes(pull, 1, 2) * -2
-        own += taste
-        pulled_taste += columns @ (own @ pull).reshape(-1, size)
+        if by_taste is None:
+            own = np.swapaxes(pull, 1, 2) * -2
+            own += taste
+            own = own @ pull
+        else:
+            own = taste @ pull
+            own -= 2 * by_taste
+        pulled_taste += columns @ own.reshape(-1, size)
         rest = noise @ pull
         rest -= 2 * by_noise
         pulled_noise += columns @ rest.reshape(-1, size)

@@ -122,7 +122,8 @@ def fit_overall(tallies: Tallies, settings: Settings) -> ScopeFit:
     if len(seen) < 2 or not even.decided:
         return even
     judges = group_tables(cells, clusters=len(tallies.judges), size=size, counted=settings.counted, n=cells.n)
-    judges = replace(judges, weight=tallies.weights[judges.labels])
+    strata = strata_of(judges.labels, tallies.judge_homes)
+    judges = replace(judges, weight=tallies.weights[judges.labels], strata=strata)
     return _weighted_fit(tallies, settings, even, judges if len(seen) == size else judges.among(seen), seen)
 
 
@@ -192,7 +193,18 @@ def _prompt_tables(tallies: Tallies, settings: Settings, weights: ActivityWeight
     tables = group_tables(
         cells, n=n, squares=squares, clusters=len(tallies.prompts), size=size, counted=settings.counted
     )
+    tables = replace(tables, strata=strata_of(tables.labels, tallies.prompt_homes))
     return tables if len(seen) == size else tables.among(seen)
+
+
+def strata_of(labels: Array, homes: Array) -> Array | None:
+    """Kinds of groups by their home category; None where there is one kind, or fewer than two groups of a kind on average.
+
+    Categories are those of the study, not a sample of categories: what distinguishes them is not chance, and judges who keep
+    to one of them, or its prompts, are compared with each other.
+    """
+    kinds, stratum = np.unique(homes[labels], return_inverse=True)
+    return stratum if 1 < len(kinds) <= len(labels) / 2 else None
 
 
 def judge_weights(fit: ScopeFit, cells: Cells) -> Array | None:
