@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.ratings.bradley_terry import RIDGE, expected_scores, grounded, laplacian
+from ranking.statistics.ratings.bradley_terry import expected_scores, grounded, laplacian
 from ranking.statistics.votes import RIGHT, TIE, Cells
 
 Array = NDArray[Any]
+KIND_RIDGE = 0.01  # of an entrant's information: how hard ratings by one kind of groups are held to everybody's
+TINY = 1e-12
 BATCH_CELLS = 2**17  # numbers in one table of a batch of groups: it should fit the processor's cache
 
 
@@ -241,7 +243,8 @@ def summarise_way(tables: Tables, theta: Array, inverse: Array) -> Way:
         kind = tables.of(np.flatnonzero(tables.strata == stratum))
         sums = [group_sums(kind, theta, here) for here in batches(kind.wins)]
         own = sum(information.sum(0) for _, information, _ in sums)
-        turn = np.linalg.solve(own + RIDGE * np.eye(len(theta)), whole)
+        held = KIND_RIDGE * np.trace(own) / len(theta)
+        turn = np.linalg.solve(own + max(held, TINY) * np.eye(len(theta)), whole)
         ways.append(gather_way(sums, inverse, groups=len(kind.labels), turn=turn))
     if alone is not None:
         ways.append(gather_way((), inverse, groups=0, alone=alone, loners=tables.loner_votes))

@@ -11,10 +11,18 @@ Matrix = Any
 
 
 class SlowRecipe:
-    """Everything from lists of votes (left, right, score of the left, judge, prompt), each as its definition has it."""
+    """Everything from lists of votes (left, right, score of the left, judge, prompt), each as its definition has it.
 
-    def __init__(self, votes: list[tuple[int, int, float, int, int]], size: int) -> None:
-        self.votes, self.size = votes, size
+    `kinds` of judges (3) and prompts (4), by number: those of one kind are held against each other.
+    """
+
+    def __init__(
+        self,
+        votes: list[tuple[int, int, float, int, int]],
+        size: int,
+        kinds: dict[int, dict[int, int]] | None = None,
+    ) -> None:
+        self.votes, self.size, self.kinds = votes, size, kinds or {}
         ones = [1.0] * len(votes)
         even = self.fit(ones)
         self.told = self.mean_information(even)
@@ -92,18 +100,33 @@ class SlowRecipe:
         b = np.linalg.inv(sum(h.values()) + 1 / self.size)
         m = {g: b @ h[g] for g in h}
         t, e = {g: m[g] @ m[g].T for g in h}, {g: b @ i[g] @ b for g in h}
+        kind = self.kinds.get(column) or dict.fromkeys(h, 0)
+        many = len(set(kind.values())) > 1
+        outer, seen_t, seen_e = (np.zeros(shape) for _ in range(3))
+        for k in sorted(set(kind.values())):
+            own = [g for g in h if kind[g] == k]
+            told = sum(h[g] for g in own)
+            held = 0.01 * np.trace(told) / self.size * np.eye(self.size)
+            alike = np.linalg.inv(told + held) if many else b  # pull to ratings of the kind's own
+            q = {g: b @ h[g] @ alike @ np.linalg.inv(b) for g in own}
+            common = sum(b @ s[g] for g in own) if many else np.zeros(self.size)
+            outer += sum(np.outer(b @ s[g] - q[g] @ common, b @ s[g] - q[g] @ common) for g in own)
+            for seen, each in ((seen_t, t), (seen_e, e)):
+                whole = sum(each[g] for g in own)
+                seen += whole - sum(q[g] @ each[g] + each[g] @ q[g].T - q[g] @ whole @ q[g].T for g in own)
         whole_t, whole_e = sum(t.values()), sum(e.values())
-
-        def seen(each: dict[int, Matrix], whole: Matrix) -> Matrix:
-            pulled = sum(m[g] @ each[g] + each[g] @ m[g].T for g in h)
-            return whole - pulled + sum(m[g] @ whole @ m[g].T for g in h)
-
-        outer = sum(np.outer(b @ s[g], b @ s[g]) for g in h)
-        return {"S": outer, "T": whole_t, "E": whole_e, "QT": seen(t, whole_t), "QE": seen(e, whole_e), "t": t, "e": e}
+        sums = {"S": outer, "T": whole_t, "E": whole_e, "QT": seen_t, "QE": seen_e}
+        return {**sums, "t": t, "e": e, "kind": kind}
 
     def groups(self, way: dict[str, Any], contrast: Matrix, taste: float) -> float:
-        each = [contrast @ (max(taste, 0) * way["t"][g] + way["e"][g]) @ contrast for g in way["t"]]
-        return sum(each) ** 2 / sum(v**2 for v in each) - 1
+        each = {g: contrast @ (max(taste, 0) * way["t"][g] + way["e"][g]) @ contrast for g in way["t"]}
+        seen = spent = 0.0
+        for k in set(way["kind"].values()):
+            own = [each[g] for g in each if way["kind"][g] == k]
+            number = sum(own) ** 2 / sum(v**2 for v in own)
+            seen += sum(own) * (number - 1) / number
+            spent += sum(own) ** 2 * (number - 1) / number**2
+        return seen**2 / spent
 
     def pool(self, way: dict[str, Any]) -> tuple[float, float]:
         unit, taste = np.eye(self.size), 0.05

@@ -23,6 +23,10 @@ WORLDS = {
     "zipf": FieldWorld(theta=(0.9, 0.4, 0.0, -0.4, -0.9), votes=500, judges=15, prompts=8, zipf=1.3),
     "two judges": FieldWorld(theta=(0.5, 0.0, -0.5), votes=200, judges=2, prompts=4),
     "judges alike": FieldWorld(theta=(0.5, 0.0, -0.5), votes=300, judges=8, prompts=4, judge_sd=0, prompt_sd=0),
+    "categories": FieldWorld(theta=(0.5, 0.0, -0.5), votes=300, judges=5, prompts=8, categories=2, category_sd=0.8),
+    "specialists": FieldWorld(
+        theta=(0.5, 0.0, -0.5), votes=300, judges=8, prompts=6, categories=2, category_sd=0.8, specialists=True
+    ),
 }
 
 
@@ -32,8 +36,11 @@ def test_the_fast_form_equals_the_slow_one(world):
     score = np.array([1, 0, 0.5, 0.5])[votes.outcome]
     columns = (votes.left, votes.right, score, votes.judge, votes.prompt)
 
+    judges = {j: j % 2 if world.specialists else 0 for j in range(world.judges)}
+    kinds = {3: judges, 4: {p: p % world.categories for p in range(world.prompts)}}
+
     fast = fit(votes)
-    slow = SlowRecipe(list(zip(*(column.tolist() for column in columns), strict=True)), len(world.theta))
+    slow = SlowRecipe(list(zip(*(column.tolist() for column in columns), strict=True)), len(world.theta), kinds)
 
     assert fast.theta == pytest.approx(slow.theta, abs=1e-8)
     for name, variance in slow.variance.items():
@@ -41,6 +48,27 @@ def test_the_fast_form_equals_the_slow_one(world):
         df = fast.spread.df[name] if isinstance(name, int) else fast.spread.pair_df[name]
         assert found == pytest.approx(variance, rel=1e-7)
         assert df == pytest.approx(slow.df[name], rel=1e-6)
+
+
+@pytest.mark.parametrize("specialists", [False, True])
+def test_what_distinguishes_categories_is_no_chance(specialists):
+    world = FieldWorld(categories=4, category_sd=1.0, specialists=specialists)
+    votes = simulate_field(world, seed=5).votes
+    unnamed = replace(votes, categories=("all",), category=np.zeros(len(votes), int))
+
+    known, unknown = fit(votes), fit(unnamed)
+
+    assert known.theta == pytest.approx(unknown.theta, abs=1e-9)
+    assert known.spread.prompt_component.variance < 0.3 * unknown.spread.prompt_component.variance
+    assert (known.spread.judge_component.variance < 0.6 * unknown.spread.judge_component.variance) is specialists
+    assert known.spread.variance.mean() < 0.7 * unknown.spread.variance.mean()
+
+
+def test_categories_of_one_prompt_each_cannot_be_told_from_prompts():
+    votes = simulate_field(FieldWorld(prompts=6, categories=4, category_sd=0.5), seed=2).votes
+    unnamed = replace(votes, categories=("all",), category=np.zeros(len(votes), int))
+
+    assert fit(votes).spread.variance == pytest.approx(fit(unnamed).spread.variance, rel=1e-9)
 
 
 def test_a_busy_judge_weighs_less_a_vote_and_the_heaviest_weight_is_one():
