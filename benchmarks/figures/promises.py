@@ -22,10 +22,6 @@ CAUTIOUS = (
     "they are alike, too short where few judges differ and it does not show. Each row of the table has its standard error."
 )
 LOADED = "Other work on the machine makes each millisecond of processor time longer: see the load above."
-SPECIALISTS = (
-    "Too wide for specialists by category: the truth there is of these very categories, while the intervals take their "
-    "differences for chance, once among judges and once among prompts."
-)
 WIDER = (
     "Nearly all of it is what each judge and prompt adds to the variances, corrected for its pull on the fit: some ten products of "
     "matrices as large as the entrants for each, whatever the number of votes. The fit alone is a small part. See the load above, too."
@@ -36,9 +32,7 @@ SAVED = (
     "more than its prompts do; where 60 people judge prompts that differ much, the same judges spare more."
 )
 SIXTY = "Sixty studies a row: people alone, on the same votes, stand beside it in the table."
-TEN = (
-    "Some twenty studies of each size: too few to tell a miss from chance; balanced pairs stand beside it in the table."
-)
+TEN = "Too few studies of each size to tell a miss from chance: its standard error, and balanced pairs, stand beside it in the table."
 BUSY = "Other work on the machine makes each millisecond of processor time longer: see the load above."
 
 
@@ -145,9 +139,8 @@ PROMISES = (
     Promise("ranking", "`analyse` on a million lines, relative to `json.loads` on each", "analyse.0.ratio", "≤", 3, "×"),
     Promise("parquet", "10,000,000 votes to a full board, beyond reading the file, larger of both panels", "ten_million.*.board_s", "≤", 3, "s",
             cause="A third is Cohen's kappa of every two judges: some twenty billion steps for 200 judges. The rest is some forty passes over the votes. See the load above, too."),
-    Promise("coverage", "Coverage of 95% intervals of ratings, each world of the field", "coverage.*.rating", "within", HOLDS,
-            cause=SPECIALISTS),
-    Promise("coverage", "The same for gaps", "coverage.*.gap", "within", HOLDS, cause=SPECIALISTS),
+    Promise("coverage", "Coverage of 95% intervals of ratings, each world of the field", "coverage.*.rating", "within", HOLDS),
+    Promise("coverage", "The same for gaps", "coverage.*.gap", "within", HOLDS),
     Promise("coverage", "The same for gaps: few votes, undefeated, islands", "gaps.*.gap", "within", HOLDS),
     Promise("coverage", "The same for categories", "categories.*.rating", "within", HOLDS,
             cause="Too wide where one judge gives 20 votes in each category: so few cannot rule out that categories differ."),
