@@ -166,6 +166,7 @@ PROMISES = (
     Promise("coverage", "The same within categories", "categories.*.false_rank", "≤", FALSE),
     Promise("coverage", "The same for answers", "answers.*.false_rank", "≤", FALSE),
     Promise("coverage", "The same for paired differences of scores", "paired.*.false_lead", "≤", FALSE),
+    Promise("coverage", "Studies, looked at after every 200 votes, in which a lead among equals is ever called settled, worst world", "looks.*.settled", "≤", FALSE),
     Promise("coverage", "The leader's chance of being best: said less true, worst world", "best.*.off", "≤", 0.05),
     Promise("coverage", "The chance of being on the frontier: said less true, worst world", "best.*.frontier_off", "≤", 0.05),
     Promise("coverage", "Honest judges of the opposite taste who are flagged, worst camp", "camps.*.flagged", "≤", FALSE),

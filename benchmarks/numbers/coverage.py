@@ -18,7 +18,7 @@ from benchmarks.figures.table import Row, make_parser, markdown, refresh, show, 
 from benchmarks.numbers.anomalies import anomaly_table
 from benchmarks.numbers.answer_coverage import answer_table, mean_table, paired_table
 from benchmarks.numbers.check_coverage import agreement_table, best_table, camp_table, fit_table, joint_table
-from benchmarks.numbers.ranking_coverage import coverage_table, gap_table, limit_table, plan_table
+from benchmarks.numbers.ranking_coverage import coverage_table, gap_table, limit_table, look_table, plan_table
 from benchmarks.numbers.scope_coverage import category_table, fail_table, own_table
 from benchmarks.pairs.adaptive_coverage import adaptive_table
 from benchmarks.peers.coverage_peers import peer_table
@@ -45,6 +45,7 @@ def main() -> None:
         "plan": ("Widths as planned and as found", lambda: plan_table(figures["coverage"])),
         "limits": ("What votes cannot show", lambda: limit_table(runs=runs)),
         "gaps": ("Gaps where votes are few or maximum likelihood does not exist", lambda: gap_table(runs=runs)),
+        "looks": ("Leads among equals that were ever called settled", lambda: look_table(runs=runs // 4)),
         "categories": ("Ratings of categories", lambda: category_table(runs=runs // 2)),
         "own": ("Judges' own rankings", lambda: own_table(runs=runs // 3)),
         "fails": ("Fail rates", lambda: fail_table(runs=2 * runs)),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from benchmarks.numbers.worlds import BASE, NOT_IDENTIFIABLE, WORLDS, Drawn, FieldWorld, simulate_field, true_ratings
 from ranking.statistics.ratings.bradley_terry import ELO, fit_ratings, half_wins
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
-from ranking.statistics.verdicts.pairs import judge_pairs
+from ranking.statistics.verdicts.pairs import AHEAD, SETTLED, judge_pairs
 from ranking.statistics.verdicts.planner import Study, plan_study
 from ranking.statistics.votes import tally_votes
 
@@ -28,6 +28,13 @@ HARD = {
     "two islands": (BASE, True),
 }
 ISLES = np.arange(8) // 4
+EQUALS = replace(BASE, theta=(0.4,) * 4 + (-0.4,) * 4)
+LOOKED_AT = {
+    "20 judges x 20 prompts": EQUALS,
+    "one judge casts 60 % (12 judges)": replace(EQUALS, judges=12, busiest=0.6),
+    "3 judges": replace(EQUALS, judges=3),
+}
+LOOK_EVERY = 200  # votes
 # Worlds with nothing in them that a plan does not know: even judges, all entrants from the start, one kind of prompt.
 PLANNED = (
     "baseline, 20 judges x 20 prompts",
@@ -139,6 +146,31 @@ def vote_bootstrap(fit: ScopeFit, seed: int) -> Array:
     total = int(fit.counts.sum())
     drawn = rng.multinomial(total, fit.counts.ravel() / total, ROUNDS).reshape(ROUNDS, *fit.counts.shape)
     return np.quantile([fit_ratings(half_wins(counts.astype(float))) for counts in drawn], (0.025, 0.975), axis=0)
+
+
+def look_table(*, runs: int) -> list[Row]:
+    """Somebody looks after every 200 votes, at entrants of which four and four are equal.
+
+    `settled`, `ahead`: share of studies in which a lead among equals was ever called so, at any of the `looks`.
+    """
+    rows = []
+    for name, world in LOOKED_AT.items():
+        figures = [_looks(world, seed) for seed in range(FIRST_SEED, FIRST_SEED + runs)]
+        settled, ahead = np.mean(figures, axis=0)
+        looks = world.votes // LOOK_EVERY
+        rows.append({"world": name, "runs": runs, "looks": looks, "settled": float(settled), "ahead": float(ahead)})
+    return rows
+
+
+def _looks(world: FieldWorld, seed: int) -> tuple[bool, bool]:
+    votes = simulate_field(world, seed=seed).votes
+    equal = np.triu(np.equal.outer(world.theta, world.theta), 1)
+    settled = ahead = False
+    for seen in range(LOOK_EVERY, world.votes + 1, LOOK_EVERY):
+        verdicts = judge_pairs(fit_overall(tally_votes(votes.take(np.arange(seen))), Settings()), Settings())
+        settled |= bool((verdicts.state[equal] == SETTLED).any())
+        ahead |= bool((verdicts.state[equal] <= AHEAD).any())
+    return settled, ahead
 
 
 def gap_table(*, runs: int) -> list[Row]:
