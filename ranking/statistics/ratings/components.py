@@ -37,7 +37,7 @@ def effective_groups(way: Way, variance: float) -> Array:
     if not way.strata:
         total, squares = _moments(way, level)
         return np.where(squares > 0, total**2 / np.where(squares > 0, squares, 1), 1.0) - 1
-    seen = spent = 0.0
+    seen, spent = np.zeros((2, *way.taste.shape))
     for kind in way.strata:
         total, squares = _moments(kind, level)
         share = np.where(total > 0, squares / np.where(total > 0, total, 1) ** 2, 1.0)  # 1 over the groups in effect
