@@ -1,4 +1,4 @@
-"""Run by benchmarks.peers.arena in an environment of its own: arena-rank's published example, on a folder instead of a hub's name."""
+"""Run by benchmarks.peers.arena_rank in an environment of its own: arena-rank's published example, on a folder instead of a hub's name."""
 
 from __future__ import annotations
 

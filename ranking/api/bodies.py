@@ -64,6 +64,12 @@ class State(Body):
     reason: Reason = ""
 
 
+class NewStudy(Body):
+    """A study as its curators' page takes it. The same YAML again changes nothing."""
+
+    source: Annotated[str, Field(max_length=100_000, description="The study in YAML; see docs/studies.md.")]
+
+
 class NewInvitations(Body):
     count: Annotated[int, Field(ge=1, le=200, description="Links.")] = 1
     label: Annotated[Line, Field(max_length=100, description="For whom, for your own list.")] = ""

@@ -18,13 +18,15 @@ from generation.files.import_samples import import_samples
 from generation.models import Run
 from generation.runs.lifecycle import cancel_run, pause_run, resume_run, start_run
 from generation.suites.loading import BrokenSuite, load_suites
+from generation.suites.studies.faults import StudyFaultsError
+from generation.suites.studies.study_files import parse_study
 from generation.suites.suite import Suite
 from judging.curating.invitations import create_invitations, revoke_invitation
 from judging.curating.runs import STATES as JUDGING
 from judging.curating.runs import set_judging
 from judging.models import Invitation
 from judging.studies.writing import STATES as STUDIES
-from judging.studies.writing import set_study_state
+from judging.studies.writing import newest_version, set_study_state, write_study
 from ranking.api import bodies
 from ranking.api.access import ApiRequest, actor_of, readable_run
 from ranking.api.answers import Cursor, Limit, json_response, reading, rows_page, writing
@@ -206,6 +208,33 @@ def revoke(request: ApiRequest, run: str, invitation: int = Path(..., ge=1, lt=2
     revoke_invitation(invitation=revoked, by=request.actor, reason=_reason(request, ""))
     revoked.refresh_from_db()
     return json_response(_row(request, revoked))
+
+
+@writing(router, "/runs/{slug:run}/studies", "api_write_study", ref("Study"), role=CURATE, status=201)
+def write(request: ApiRequest, run: str, wanted: bodies.NewStudy) -> HttpResponse:
+    """Write a study, or a new version of the one with its name. It opens by its state; who has begun keeps their version."""
+    into = readable_run(request, run)
+    try:
+        name = parse_study(wanted.source).name
+        study = into.studies.filter(name=name).first()
+        if study is None or newest_version(study).source != wanted.source:
+            study = write_study(run=into, source=wanted.source, by=request.actor, study=study)
+    except StudyFaultsError as error:
+        raise bad_study(error) from None
+    return json_response(study_document(study), 201)
+
+
+def bad_study(error: StudyFaultsError) -> Problem:
+    errors = [
+        {
+            "line": fault.line,
+            "field": fault.key,
+            "message": visible(f"{fault.message}; {fault.hint}".rstrip("; "))[:300],
+        }
+        for fault in error.faults
+    ]
+    words = " ".join(f"Line {each['line']}, {each['field']}: {each['message']}." for each in errors[:3])
+    return Problem(422, "invalid", f"Nothing was stored. {visible(words)}", errors=errors)
 
 
 @writing(router, "/runs/{slug:run}/studies/{slug:study}/state", "api_set_study", ref("Study"), role=CURATE)

@@ -16,7 +16,7 @@ from ranking.api.pushing import push_votes
 from ranking.models import AnalystToken, PushedVote
 from ranking.tokens import create_token
 from tests.judging.make import make_curator
-from tests.judging.studies.make import make_study
+from tests.judging.studies.make import make_study, source
 from tests.ranking.archive_run import make_judged_run
 
 pytestmark = pytest.mark.django_db
@@ -288,6 +288,22 @@ def test_a_study_is_opened_and_closed(run, token_of, send):
         "open",
         "closed",
     ]
+
+
+def test_a_study_is_written_again_as_a_version_and_its_faults_are_named(run, token_of, send):
+    token, address = token_of("curate", run), f"/runs/{run.code}/studies"
+
+    first = send(token, address, {"source": source()})
+    same = send(token, address, {"source": source()})
+    changed = send(token, address, {"source": source(pairs=4)})
+    wrong = send(token, address, {"source": source(pairs="many", colour="red")})
+
+    assert {answer[0] for answer in (first, same, changed)} == {201} and first[1]["state"] == "draft"
+    assert first[1]["code"] == same[1]["code"] == changed[1]["code"]
+    assert run.studies.get().versions.count() == 2
+    assert wrong[0] == 422 and {row["field"] for row in wrong[1]["errors"]} >= {"pairs", "colour"}
+    assert all(row["line"] for row in wrong[1]["errors"])
+    assert send(token_of("push", run), address, {"source": source()})[0] == 403
 
 
 def test_a_curator_creates_a_token_for_one_run_that_ends(run, client, carol):

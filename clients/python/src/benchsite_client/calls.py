@@ -46,6 +46,10 @@ def set_study(run: str, study: str, verb: Verb, reason: str = "") -> Call:
     return Call("POST", in_run(run, "studies", study, "state"), body={"verb": verb, "reason": reason})
 
 
+def write_study(run: str, source: str) -> Call:
+    return Call("POST", in_run(run, "studies"), body={"source": source})
+
+
 def invite(run: str, **options: Any) -> Call:
     return Call("POST", in_run(run, "invitations"), body=options, again=False)
 

@@ -166,6 +166,10 @@ class Client(_Lists[Rows]):
     def set_judging(self, run: str, verb: Verb, reason: str = "") -> Row:
         return self.ask(calls.set_judging(run, verb, reason))
 
+    def write_study(self, run: str, source: str) -> Row:
+        """A study from YAML, or a new version of the one with its name; the same YAML again changes nothing."""
+        return self.ask(calls.write_study(run, source))
+
     def set_study(self, run: str, study: str, verb: Verb, reason: str = "") -> Row:
         return self.ask(calls.set_study(run, study, verb, reason))
 
@@ -249,6 +253,9 @@ class AsyncClient(_Lists[AsyncRows]):
 
     async def set_judging(self, run: str, verb: Verb, reason: str = "") -> Row:
         return await self.ask(calls.set_judging(run, verb, reason))
+
+    async def write_study(self, run: str, source: str) -> Row:
+        return await self.ask(calls.write_study(run, source))
 
     async def set_study(self, run: str, study: str, verb: Verb, reason: str = "") -> Row:
         return await self.ask(calls.set_study(run, study, verb, reason))

@@ -1,4 +1,4 @@
-"""script/bench arena [--full] [--json FILE]: arena-rank's own example on a run that we publish, beside our ratings of it.
+"""script/bench arena_rank [--full] [--json FILE]: arena-rank's own example on a run that we publish, beside our ratings of it.
 
 The run is drawn and judged in a new SQLite file and published as a dataset; arena-rank loads that folder as it loads its own data. Compared are the
 ratings in which every judge counts alike, as arena-rank's do. The promise is 0.01 Elo.
