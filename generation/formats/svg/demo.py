@@ -12,7 +12,32 @@ from generation.formats.svg.demo_creatures import looks_of, shapes_of
 SCENE = re.compile(r"draw\s+(?:an?\s+|the\s+)?([^\n.]+)", re.IGNORECASE)
 CREATURE = re.compile(r"(?:pok[eé]mon|for|of)\s+(?:an?\s+|the\s+)?([^\n.]+)", re.IGNORECASE)
 WITHIN = re.compile(r"\b(?:inside|also|made of)\b")  # the second figure lies on the first
-SKY, NIGHT, GROUND = "#dff1fb", "#1d2440", "#b9cf8f"
+GROUND = '<rect y="160" width="200" height="40" fill="{}"/>'
+HILLS = '<path d="M0 150 Q50 118 104 150 T200 138 V200 H0 Z" fill="{}"/>'
+STARS = "".join(
+    f'<circle cx="{x}" cy="{y}" r="1.2" fill="#fdf6d8"/>'
+    for x, y in ((18, 24), (64, 12), (92, 40), (176, 18), (188, 74), (14, 96))
+)
+# What stands behind a scene: its paper, and what is on it.
+BACKDROPS = (
+    ("#dff1fb", GROUND.format("#b9cf8f")),
+    (
+        "#fde8cd",
+        '<circle cx="152" cy="52" r="22" fill="#f6b44f"/>' + HILLS.format("#9dbd84") + GROUND.format("#86aa70"),
+    ),
+    (
+        "#f3efe6",
+        '<circle cx="100" cy="96" r="84" fill="#d9e8e0"/><rect x="14" y="176" width="172" height="3" fill="#b7aa86"/>',
+    ),
+    ("#e8e2f2", GROUND.format("#c6b8db")),
+    ("#e7f2da", GROUND.format("#d8b98a")),
+    (
+        "#d8ebf7",
+        '<ellipse cx="48" cy="34" rx="22" ry="10" fill="#ffffff"/><ellipse cx="64" cy="28" rx="16" ry="11" fill="#ffffff"/>'
+        + HILLS.format("#bcd3a2"),
+    ),
+)
+NIGHT = ("#1d2440", STARS + GROUND.format("#8d8d86"))
 
 
 @cache
@@ -45,10 +70,8 @@ def _scene(named: list[str], subject: str, skill: float, random: Random) -> list
     """The named figures in the order of the sentence; "on" puts the first above the second."""
     if random.random() > skill + 0.3:
         named = named[:1]
-    backdrop = [
-        f'<rect width="200" height="200" fill="{NIGHT if "moon" in named else SKY}"/>',
-        f'<rect y="160" width="200" height="40" fill="{"#8d8d86" if "moon" in named else GROUND}"/>',
-    ]
+    paper, things = NIGHT if "moon" in named else random.choice(BACKDROPS)
+    backdrop = [f'<rect width="200" height="200" fill="{paper}"/>', things]
     places = _places(len(named), subject)
     groups = [
         f'<g transform="translate({x} {y}) scale({size})">{"".join(_careless(list(figures()[name]), skill, random))}</g>'
