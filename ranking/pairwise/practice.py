@@ -39,13 +39,33 @@ def practice_pairs(run: Run, *, most: int) -> list[PracticePair]:
         chosen.setdefault(pair, Counter())[(row["outcome"] if picked is None else "side", picked)] += row["votes"]
         if row["seat__is_simulated"]:
             simulated.add(pair)
-    # What people called bad, or could not tell apart, makes a poor first impression: clear choices come first.
-    ranked = sorted(chosen, key=lambda pair: (_unclear(chosen[pair]), -chosen[pair].total()))
-    samples = _samples(run, ranked)
-    pairs = [_pair(chosen[pair], samples, pair, pair in simulated) for pair in ranked if pair <= samples.keys()]
+    samples = _samples(run, list(chosen))
+    weak = weakest(chosen, {pk: sample.entrant_id for pk, sample in samples.items()})
+    # What people called bad, or could not tell apart, makes a poor first impression, and so does a scribble.
+    ranked = sorted(
+        (pair for pair in chosen if pair <= samples.keys()),
+        key=lambda pair: (
+            any(samples[pk].entrant_id in weak for pk in pair),
+            _unclear(chosen[pair]),
+            -chosen[pair].total(),
+        ),
+    )
+    pairs = [_pair(chosen[pair], samples, pair, pair in simulated) for pair in ranked]
     prompts = [one.left.prompt_id for one in pairs]
     again = [prompt in prompts[:place] for place, prompt in enumerate(prompts)]
     return [one for _, one in sorted(zip(again, pairs, strict=True), key=lambda item: item[0])][:most]
+
+
+def weakest(chosen: dict[frozenset[int], Counter[tuple[str, int | None]]], entrants: dict[int, int]) -> set[int]:
+    """The two fifths of the entrants that won the smallest share of these votes."""
+    wins: Counter[int] = Counter()
+    votes: Counter[int] = Counter()
+    for pair, counts in chosen.items():
+        for pk in pair & entrants.keys():
+            wins[entrants[pk]] += counts["side", pk]
+            votes[entrants[pk]] += counts.total()
+    ordered = sorted(votes, key=lambda entrant: (wins[entrant] / votes[entrant], entrant))
+    return set(ordered[: len(ordered) * 2 // 5])
 
 
 def _unclear(counts: Counter[tuple[str, int | None]]) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from itertools import combinations
 
 import pytest
 from django.urls import reverse
@@ -12,6 +14,7 @@ from generation.models import Run
 from judging.models import Matchup, Vote
 from ranking.fitting import fit_run
 from ranking.models import Fit, Standing
+from ranking.pairwise.practice import weakest
 from ranking.simulated.judges import judge_demo_run
 from tests.judging.make import make_run
 
@@ -28,6 +31,16 @@ def finished(settings):
     judge_demo_run(run)
     Run.objects.filter(pk=run.pk).update(judging_state="closed")
     return run
+
+
+def test_pairs_with_the_weakest_entrants_come_last():
+    """Entrants 1 to 5, each better than the next; every two drawings have their number."""
+    chosen = {
+        frozenset((one, other)): Counter({("side", one): 9, ("side", other): 1})
+        for one, other in combinations(range(1, 6), 2)
+    }
+
+    assert weakest(chosen, {sample: sample * 10 for sample in range(1, 6)}) == {40, 50}
 
 
 def labels(run):
@@ -54,7 +67,7 @@ def test_a_vote_shows_names_and_what_the_judges_chose_and_stores_nothing(client,
 
     assert len([label for label in labels(finished) if label in part]) == 2
     assert "simulated judge" in part and "chose the same" in part
-    assert "You said: left." in part
+    assert re.search(r"You said: <span\s+class=\"beside\">left</span>", part)
     assert (Vote.objects.count(), Matchup.objects.count()) == (votes, matchups)
 
 
