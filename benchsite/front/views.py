@@ -84,10 +84,15 @@ def suites(request: HttpRequest) -> HttpResponse:
     drawn = _first_drawings(request, shown_runs(request.user)[:BROWSED])
     context = {
         "suites": listed,
-        "scored": [(suite, _scored_by(suite), drawn.get(suite.slug, [])) for suite in listed],
+        "scored": [(suite, _scored_by(suite), drawn.get(suite.slug, []), _last_prompts(suite)) for suite in listed],
         "share": {"title": "Suites of drawing prompts", "description": about, "picture": _picture()},
     }
     return page_or_json(request, "site/suites.html", context, _suites_document)
+
+
+def _last_prompts(suite: Suite) -> list[str]:
+    """Two that stand for the rest where no drawing may be shown."""
+    return [prompt.subject or prompt.text for prompt in suite.prompts[:-3:-1]]
 
 
 def _scored_by(suite: Suite) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 
-from generation.models import Entrant, Run, Sample
+from generation.models import Entrant, Prompt, Run, Sample
 from generation.protocols import Protocol, load, protocols_of
 from judging.disclosure import is_judged_blind, may_see_drawings
 from judging.models import PublicState
@@ -68,6 +68,7 @@ def overview(listed: Iterable[Run], user: Any, *, drawings: int = TOP) -> list[d
             )
     _add_top(lines)
     _add_drawings(lines, drawings)
+    _add_prompts(lines)
     return lines
 
 
@@ -170,3 +171,15 @@ def _add_drawings(lines: list[dict[str, Any]], most: int) -> None:
         for sample in shown:
             sample.run = run  # as its tile asks for it
         line["drawings"] = shown
+
+
+def _add_prompts(lines: list[dict[str, Any]]) -> None:
+    """What the models were asked, for cards that may not show drawings yet: the first prompts of the last categories."""
+    sealed = {line["run"].pk for line in lines if not line["drawings"]}
+    place = Window(RowNumber(), partition_by=[F("run"), F("category")], order_by=[F("position")])
+    first = Prompt.objects.filter(run__in=sealed).only("run_id", "subject", "text").annotate(place=place)
+    by_run: dict[int, list[str]] = {}
+    for prompt in first.filter(place__lt=TOP).order_by("place", "-position") if sealed else ():
+        by_run.setdefault(prompt.run_id, []).append(prompt.subject or prompt.text)
+    for line in lines:
+        line["prompts"] = by_run.get(line["run"].pk, [])[: TOP - 1]

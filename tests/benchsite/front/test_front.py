@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
@@ -27,6 +28,16 @@ def test_home_shows_published_runs_only(client):
 
     assert "Shown" in page
     assert "Secret" not in page
+
+
+def test_a_card_that_may_not_show_drawings_says_what_the_models_were_asked(client):
+    run = start_run(make_suite(title="Shown"))
+    Run.objects.filter(pk=run.pk).update(visibility="published", judging_state="open")
+
+    page = client.get("/").text
+
+    assert re.findall("“(Draw a cat [^”]+|Cat [^”]+)”", page)
+    assert "Drawings appear when judging closes." in page
 
 
 def test_home_of_an_empty_site_says_how_to_begin(client):
