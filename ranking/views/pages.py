@@ -16,7 +16,7 @@ from generation.models import Entrant, Run
 from generation.protocols import protocol_of, protocols_of
 from judging.disclosure import may_see_drawings
 from judging.studies.arena.panel import open_arenas
-from ranking.boards.rows import tabs_for
+from ranking.boards.rows import describe_entrants, tabs_for
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.charts.markers import marker_sign
 from ranking.models import Fit
@@ -25,6 +25,7 @@ from ranking.public_states import newest_state, public_sentence, standings_of
 from ranking.views import page_json
 from ranking.words import labels_of, named, numbers_of, rank_words
 
+PROMPTS = 12  # on the page of a run that people still judge
 FORMS = {"json": "application/json", "md": "text/markdown", "csv": "text/csv", "svg": "image/svg+xml"}
 
 
@@ -114,8 +115,11 @@ def public_context(run: Run, protocol: str) -> dict[str, Any]:
     state, entrants = newest_state(run, protocol), list(run.entrants.all())
     standings = standings_of(state)
     entry = protocol_of(run, protocol)
+    describe_entrants(run, entrants, fit=None)
     return {
         "run": run,
+        "entrants": entrants,
+        "prompts": run.prompts.only("subject", "text")[:PROMPTS],
         "protocol": protocol,
         "entry": entry,
         "protocols": protocols_of(run),
