@@ -13,6 +13,7 @@ from generation.models import Entrant, Measurement, Prompt, Run, Sample
 from judging.rules import rules_of
 
 ROWS = 12  # prompts a page
+OTHERS = 12  # drawings beside a drawing
 
 
 def shown_samples(run: Run) -> QuerySet[Sample]:
@@ -68,14 +69,18 @@ def lay_out(
     return [(prompt, [(entrant, cells.get((prompt.pk, entrant.pk))) for entrant in entrants]) for prompt in prompts]
 
 
-def around(sample: Sample) -> dict[str, str | None]:
-    """The codes of the drawings before and after this one of the same prompt, in the gallery's order."""
+def around(sample: Sample) -> dict[str, Any]:
+    """The codes of the drawings before and after this one of the same prompt, and what others drew at that attempt."""
     shown = shown_samples(sample.run).filter(prompt=sample.prompt).order_by("entrant_id", "model_id", "attempt")
     codes = list(shown.values_list("code", flat=True))
     place = codes.index(sample.code)
+    others = shown.filter(attempt=sample.attempt).exclude(entrant=sample.entrant)
+    if sample.entrant.model_id is None:
+        others = others.filter(model=sample.model)  # programs are compared on one model
     return {
         "previous": codes[place - 1] if place else None,
         "next": codes[place + 1] if place + 1 < len(codes) else None,
+        "others": list(others.prefetch_related(None)[:OTHERS]),
     }
 
 

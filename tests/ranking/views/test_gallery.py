@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 
 import pytest
@@ -149,3 +150,31 @@ def test_queries_do_not_grow(client):
         counts.append(len(caught))
 
     assert counts[0] == counts[1]
+
+
+def test_a_drawings_page_shows_what_the_others_drew(client):
+    counts = []
+    for entrants in (2, 4):
+        made = make_run(entrants=entrants, prompts=2, attempts=2)
+        Run.objects.filter(pk=made.pk).update(visibility="published", judging_state="closed")
+        sample = made.samples.filter(attempt=2).first()
+        with CaptureQueriesContext(connection) as caught:
+            page = client.get(f"/gallery/{sample.code}/").text
+        counts.append(len(caught))
+        others = made.samples.filter(prompt=sample.prompt, attempt=2).exclude(pk=sample.pk)
+        tiles = set(re.findall(r'href="/gallery/(\w+)/"\s+class="tile', page))
+
+        assert tiles == set(others.values_list("code", flat=True))
+
+    assert counts[0] == counts[1]
+
+
+def test_an_answer_without_a_drawing_says_why_in_one_sentence(client):
+    run = make_answered_run(say=lambda _: "no", models=["demo/master"], prompts=["saturn"])
+
+    page = " ".join(client.get(f"/runs/{run.code}/gallery/").text.split())
+
+    assert (
+        '<span class="tile failed"><span>No drawing<span class="reason">: no JSON in the answer</span></span></span>'
+        in page
+    )
