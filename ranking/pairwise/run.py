@@ -197,11 +197,19 @@ def grouped(rows: Any, score: Any, won: Any) -> Any:
 
 
 def extremes(lists: dict[str, Any]) -> dict[str, Any]:
-    """The best, which won or tied once, and the worst by strength; none where votes tell no difference."""
+    """The best, which won or tied once, and the worst by strength, each of another prompt; none where votes tell no difference."""
     ordered = sorted(lists["drawings"], key=lambda row: (-row[4], row[0], row[1]))
-    half = min(KEPT, (len(ordered) + 1) // 2)
+    half = (len(ordered) + 1) // 2
+    best, worst = (_one_a_prompt(rows)[:KEPT] for rows in (ordered[:half], ordered[half:][::-1]))
     return {
-        "best": [row for row in ordered[:half] if row[2] > 0 and abs(row[4]) > EQUAL],
-        "worst": [row for row in ordered[::-1][: min(KEPT, len(ordered) - half)] if abs(row[4]) > EQUAL],
+        "best": [row for row in best if row[2] > 0 and abs(row[4]) > EQUAL],
+        "worst": [row for row in worst if abs(row[4]) > EQUAL],
         "prompts": sorted(lists["prompts"], key=lambda row: (-row[2], row[0])),
     }
+
+
+def _one_a_prompt(rows: list[Any]) -> list[Any]:
+    first: dict[str, Any] = {}
+    for row in rows:
+        first.setdefault(row[0], row)
+    return list(first.values())
