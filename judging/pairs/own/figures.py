@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from statistics import median
+
+from django.conf import settings
 
 from generation.models import Entrant, Run
 from judging.gold.placing import shown_done, shown_total
@@ -16,6 +19,7 @@ from judging.pairs.own.history import counts_by_choice
 from judging.pairs.pages import names_shown
 
 LEAST = 5  # comparisons of an entrant, before it can be a favourite
+CARD_DRAWINGS = ("practice/walrus-master", "practice/lighthouse-master", "practice/hedgehog-master")
 
 
 @dataclass(frozen=True)
@@ -82,15 +86,27 @@ def _favourite(seat: Seat) -> tuple[str, int, int]:
 
 
 def card(title: str, votes: int) -> str:
-    """A picture to share, 1200 × 630: how much was judged, and where; no drawing and no name."""
+    """A picture to share, 1200 × 630: how much was judged, and where; its drawings come with the site, and no name is on it."""
     pairs = f"{votes:,} pair{'' if votes == 1 else 's'}"
     face = 'font-family="system-ui, Segoe UI, Roboto, Helvetica, Arial, sans-serif" fill="#1d1c1a"'
+    tiles = (
+        f'<rect x="{80 + 356 * place}" y="268" width="328" height="220" rx="4" fill="#ffffff" stroke="#d9d5cc"/>'
+        f'<svg x="{142 + 356 * place}" y="276" width="204" height="204" viewBox="0 0 200 200">{_inside(name)}</svg>'
+        for place, name in enumerate(CARD_DRAWINGS)
+    )
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1200 630" width="1200" height="630">'
-        '<rect width="1200" height="630" fill="#fbfaf7"/><rect x="80" y="88" width="44" height="44" rx="8" fill="#0b5cad"/>'
-        f'<text x="140" y="122" font-size="34" font-weight="600" {face}>Benchsite</text>'
-        f'<text x="80" y="310" font-size="64" font-weight="700" {face}>I judged {pairs} of drawings,</text>'
-        f'<text x="80" y="392" font-size="64" font-weight="700" {face}>blind.</text>'
-        f'<text x="80" y="500" font-size="34" {face}>{escape(title[:60])}</text>'
-        f'<text x="80" y="552" font-size="26" {face}>Drawings by language models, judged by people.</text></svg>'
+        '<rect width="1200" height="630" fill="#fbfaf7"/>'
+        f'<svg x="80" y="56" width="44" height="44" viewBox="0 0 32 32">{_inside("icon")}</svg>'
+        f'<text x="140" y="90" font-size="34" font-weight="600" {face}>Benchsite</text>'
+        f'<text x="80" y="204" font-size="62" font-weight="700" {face}>I judged {pairs}, blind.</text>{"".join(tiles)}'
+        f'<text x="80" y="552" font-size="32" {face}>{escape(title[:60])}</text>'
+        f'<text x="80" y="594" font-size="24" {face}>Drawings by language models, judged by people.</text></svg>'
     )
+
+
+@cache
+def _inside(name: str) -> str:
+    """What stands between the tags of one of the site's own pictures."""
+    text = (settings.BASE_DIR / "static" / f"{name}.svg").read_text(encoding="utf-8")
+    return text.partition(">")[2].rpartition("</svg>")[0]

@@ -132,7 +132,7 @@ def test_after_the_last_vote_the_judge_comes_to_the_figures(client):
     assert "Done. Your 1 vote is in." in collapsed(page)
     card = client.get(reverse("judging:card", args=[seat.run.code]))
     assert card["Content-Type"] == "image/svg+xml"
-    assert "I judged 1 pair of drawings" in card.text
+    assert "I judged 1 pair, blind." in card.text
 
 
 def judged_alike(*, others):
