@@ -112,7 +112,7 @@ PARTS = {
         "training used, on 4 to 12 rows, dropped from above with slips and left to ten seconds of gravity. Many of these nobody could read.",
     ),
     "site": ("The site", "Exports and pages of large runs."),
-    "face": ("The face", "Home, a finished board and the judge page of a demo site in Chromium. The judge page comes after a login, so its cache is warm."),
+    "face": ("The face", "Home, a finished board and the judge page of a demo site in Chromium. The judge page comes after a login, so its cache is warm. Then every kind of public page at 1440 × 900 and 390 × 844, light and dark, with the worst of the four; `drawing_at` is the pixel at which its first drawing begins."),
 }  # fmt: skip
 # Lists among a bench's figures that the page shows, and which of their columns.
 STORM = "database seed gentle samples drawn failed held"
@@ -135,7 +135,10 @@ TABLES = {
         "rows": "format drawings number mean_ms per_second",
         "bombs": "bomb outcome seconds limit_s next_is_drawn",
     },
-    "face": {"pages": "page visits lcp_ms inp_ms script_bytes page_bytes"},
+    "face": {
+        "pages": "page visits lcp_ms inp_ms script_bytes page_bytes",
+        "looks": "page axe too_wide_px words drawing_at_1440 drawing_at_390",
+    },
 }
 ELSEWHERE = """## Covered by tests
 

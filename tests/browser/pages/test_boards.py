@@ -7,7 +7,8 @@ from django.urls import reverse
 
 from generation.models import Run
 from ranking.fitting import fit_run
-from tests.browser.pages.test_face import DRAWINGS, SCREENS
+from tests.browser.pages.test_face import SCREENS
+from tests.browser.pages.words import COUNT, DRAWINGS
 from tests.ranking.answered_run import make_answered_run
 from tests.ranking.graded_run import make_graded_run
 from tests.ranking.voted_run import make_voted_run
@@ -21,18 +22,6 @@ BOARDS = {
     "automatic": lambda: make_answered_run(attempts=1),
     "competition": lambda: make_answered_run("science-birds", prompts=["A", "C"], attempts=2),
 }
-COUNT = """() => {
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), words = [];
-  while (texts.nextNode()) {
-    const text = texts.currentNode, range = document.createRange();
-    if (text.parentElement.closest("option, .sr, title") || !text.parentElement.checkVisibility()) continue;
-    range.selectNodeContents(text);
-    const box = range.getBoundingClientRect();
-    if (box.width && box.top < innerHeight && box.bottom > 0 && box.right > 0)
-      words.push(...text.textContent.split(/\\s+/).filter((word) => /\\p{L}/u.test(word)));
-  }
-  return words;
-}"""
 
 
 @pytest.fixture(params=BOARDS)
