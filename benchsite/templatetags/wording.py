@@ -135,6 +135,12 @@ def percent(share: float | None, digits: int = 0) -> str:
 
 
 @register.filter
+def percent_to(low: float | None, high: float | None) -> str:
+    """40–81%: an interval of shares."""
+    return f"{percent(low).removesuffix('%')}–{percent(high)}"
+
+
+@register.filter
 def chance(share: float | None) -> str:
     """A probability, which is never called certain or impossible."""
     if share is not None and share > 0.99:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from django import template
 from django.db.models import QuerySet
 
@@ -25,6 +27,34 @@ def latest_events(context: template.Context) -> QuerySet[Event]:
 def words(verb: str) -> str:
     """exclude_samples → exclude samples"""
     return verb.replace("_", " ")
+
+
+PAST = {
+    "write": "wrote",
+    "make": "made",
+    "set": "set",
+    "begin": "began",
+    "keep": "kept",
+    "drop": "dropped",
+    "withdraw": "withdrew",
+    "put": "put",
+    "send": "sent",
+    "give": "gave",
+    "take": "took",
+    "draw": "drew",
+    "submit": "submitted",
+    "reset": "reset",
+}
+
+
+@register.filter
+def done_words(verb: str) -> str:
+    """exclude_samples → Excluded samples: as a log tells it."""
+    first, _, rest = verb.partition("_")
+    past = PAST.get(first) or (
+        f"{first}d" if first.endswith("e") else f"{first[:-1]}ied" if re.search("[^aeiou]y$", first) else f"{first}ed"
+    )
+    return f"{past} {rest.replace('_', ' ')}".strip().capitalize()
 
 
 @register.filter

@@ -92,7 +92,7 @@ class InviteForm(forms.Form):
         label="For", max_length=100, required=False, help_text="A name or group, for your own list."
     )
     max_uses = forms.IntegerField(label="Uses of each link", min_value=1, max_value=1000, initial=1)
-    days = forms.IntegerField(label="Valid for days", min_value=1, max_value=365, initial=14)
+    days = forms.IntegerField(label="Valid for (days)", min_value=1, max_value=365, initial=14)
     quota = forms.IntegerField(
         label="Pairs or drawings for each judge",
         min_value=1,

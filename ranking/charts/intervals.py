@@ -40,6 +40,11 @@ def ticks(low: float, high: float, *, wanted: int = 5) -> list[float]:
     return [round(step * k, 10) for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
+def tick_words(value: float) -> str:
+    """0.5, 40, 1,200."""
+    return f"{value:,.10g}"
+
+
 def padded(values: Sequence[float], *, share: float = 0.06) -> tuple[float, float]:
     """The range of values with a little room; never empty."""
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
@@ -119,7 +124,7 @@ def scale_ticks(scale: Scale) -> list[float]:
 
 def interval_axis(scale: Scale) -> Svg:
     words = "".join(
-        tag("text", f"{t:g}", x=f"{scale.at(t):g}%", y=15, text_anchor="middle", font_size=12, class_="soft")
+        tag("text", tick_words(t), x=f"{scale.at(t):g}%", y=15, text_anchor="middle", font_size=12, class_="soft")
         for t in scale_ticks(scale)
     )
     return tag("svg", words, class_="interval axis", height=22, aria_hidden="true")
@@ -132,7 +137,7 @@ def interval_chart(rows: Sequence[Interval], *, label: str, unit: str) -> Svg:
     parts: list[str] = []
     for t in scale_ticks(scale):
         parts.append(line(scale.at(t), 10, scale.at(t), height - 24, kind="grid", colour=LINE))
-        parts.append(text(scale.at(t), height - 8, f"{t:g}", anchor="middle", soft=True, size=12))
+        parts.append(text(scale.at(t), height - 8, tick_words(t), anchor="middle", soft=True, size=12))
     for place, row in enumerate(rows):
         y = 26 + 30 * place
         parts.append(text(gutter - 14, y + 4, row.label, anchor="end"))

@@ -120,7 +120,7 @@ def panel_sentence(pairs: Sequence[NeighboursResult], what: str) -> str:
             return f"More votes like these will not settle {what}; about {more} would."
     if any(pair.get("half_width", 0.0) is None for pair in pairs):
         return f"It cannot be said yet how many votes would settle {what}."
-    return f"Votes like these will not settle {what}."
+    return f"More votes like these will not settle {what}."
 
 
 def stability_sentence(result: PairwiseDocument, *, before: str = "") -> str:
@@ -168,6 +168,8 @@ def interval(estimate: EstimateResult, written: Callable[[float], str]) -> str:
     if estimate["low"] is None or estimate["high"] is None:
         return ""
     low, high = (written(end).replace("-", "−") for end in (estimate["low"], estimate["high"]))
+    if low.endswith("%"):
+        low = low[:-1]  # 40–81%
     return f" ({low} to {high})" if "−" in low else f" ({low}–{high})"
 
 

@@ -34,7 +34,7 @@ class TokenForm(forms.Form):
         min_value=1,
         max_value=MOST_DAYS,
         required=False,
-        label="Valid for days",
+        label="Valid for (days)",
         help_text=f"Leave empty for no expiry; a token that may write then lasts {USUAL_DAYS} days.",
     )
 

@@ -27,7 +27,7 @@ class WebhookForm(forms.Form):
     kinds = forms.MultipleChoiceField(
         choices=[(name, words) for name, words in KINDS.items()],
         widget=forms.CheckboxSelectMultiple,
-        label="Tell it of",
+        label="Events",
         initial=list(KINDS),
     )
 

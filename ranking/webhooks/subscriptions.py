@@ -16,7 +16,11 @@ from ranking.models import Webhook
 from ranking.webhooks.addresses import AddressError, checked_url
 
 MOST = 10  # of a run
-KINDS = {"run": "drawing and judging of the run", "votes": "milestones of votes", "fits": "new leaderboards"}
+KINDS = {
+    "run": "drawing and judging start, pause or end",
+    "votes": "votes reach a milestone",
+    "fits": "a new leaderboard",
+}
 
 
 def signing_key(webhook: Webhook) -> bytes:

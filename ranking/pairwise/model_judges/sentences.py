@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchsite.lib.text import markdown_cell
-from benchsite.templatetags.wording import percent, thousands
+from benchsite.templatetags.wording import percent, percent_to, thousands
 from ranking.pairwise.model_judges.document import CorrectedResult, ModelJudgeResult, ModelJudgesResult
 from ranking.results import EstimateResult
 from ranking.words import counted
@@ -15,10 +15,10 @@ HUMAN = "Ratings on this board come from people alone. Model judges are compared
 
 
 def share(estimate: EstimateResult, count: int) -> str:
-    """72% (68%–76%), from so many votes or pairs."""
+    """72% (68–76%), from so many votes or pairs."""
     if count < FEWEST:
         return TOO_FEW
-    limits = "" if estimate["low"] is None else f" ({percent(estimate['low'])}–{percent(estimate['high'])})"
+    limits = "" if estimate["low"] is None else f" ({percent_to(estimate['low'], estimate['high'])})"
     return f"{percent(estimate['value'])}{limits}"
 
 

@@ -115,7 +115,7 @@ def test_nobody_leads_when_nobody_is_parted_from_the_first():
     sentence = leading_sentence(found, LABELS)
 
     assert sentence.startswith("Nobody leads yet") and sentence.endswith(
-        "Votes like these will not settle their order."
+        "More votes like these will not settle their order."
     )
 
 
@@ -157,7 +157,7 @@ def test_agreement_says_what_it_rests_on():
 
     sentence = agreement_sentence({"units": 40, "raw": value, "alpha_nominal": value | {"value": 0.45}})
 
-    assert "62% of the time (55%–69%), on 40 shared items" in sentence
+    assert "62% of the time (55–69%), on 40 shared items" in sentence
     assert "moderate agreement" in sentence
     assert agreement_sentence({"units": 0}).startswith("No item")
 
