@@ -50,11 +50,11 @@ PAST = {
 @register.filter
 def done_words(verb: str) -> str:
     """exclude_samples → Excluded samples: as a log tells it."""
-    first, _, rest = verb.partition("_")
+    first, _, rest = words(verb).partition(" ")
     past = PAST.get(first) or (
         f"{first}d" if first.endswith("e") else f"{first[:-1]}ied" if re.search("[^aeiou]y$", first) else f"{first}ed"
     )
-    return f"{past} {rest.replace('_', ' ')}".strip().capitalize()
+    return f"{past} {rest}".strip().capitalize()
 
 
 @register.filter

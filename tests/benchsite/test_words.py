@@ -29,7 +29,7 @@ def test_a_chance_is_never_called_certain():
     [
         ("open_judging", "Opened judging"),
         ("exclude_samples", "Excluded samples"),
-        ("write_study", "Wrote study"),
+        ("write study", "Wrote study"),
         ("retry", "Retried"),
     ],
 )
