@@ -30,7 +30,7 @@ from tests.services import postgres
 
 PEOPLE = {False: 150, True: 1_000}
 AT_ONCE = 24
-PLACES, PAIRS = 0.7, 6  # places for this share of those who come; pairs for each
+PLACES, PAIRS = 0.7, 4  # places for this share of those who come; pairs for each
 KILLS = 12
 ENDED = 0.15  # of the people are returned by the platform or run out of time
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')

@@ -100,12 +100,13 @@ def vote_rows(run: Run, votes: QuerySet[Vote] | None = None, *, names: bool = Fa
     `withdrawn` marks what no ranking counts: votes taken back, votes kept out because the judge could know the names, votes
     on drawings that a curator excluded, and those of an open arena that was not merged. The few names that votes share are looked up here, not joined a million times.
     """
-    seats = run.seats.filter(is_unknown=False).values_list("id", "pseudonym", "judge__username")
-    judges = {seat: (names and username) or pseudonym for seat, pseudonym, username in seats}
+    known = run.seats.filter(is_unknown=False)
+    seats = list(known.values_list("id", "pseudonym", "judge__username", "panel", "weight"))
+    judges = {seat: (names and username) or pseudonym for seat, pseudonym, username, _, _ in seats}
+    apart = {seat for seat, _, _, panel, weight in seats if panel == Seat.Panel.ARENA and weight == 0}
     entrants = dict(run.entrants.values_list("id", "name"))
     prompts = dict(run.prompts.values_list("id", "text"))
     excluded = set(run.samples.excluded().values_list("id", flat=True))
-    apart = set(run.seats.filter(panel=Seat.Panel.ARENA, weight=0).values_list("id", flat=True))
     marked = _Marked(run)
     if votes is None:
         votes = run.votes.order_by("voted_at", "id")
