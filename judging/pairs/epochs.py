@@ -12,7 +12,7 @@ from django.db.models import Count, F, Q, Sum
 from django.utils.timezone import now
 
 from generation.models import Run, Sample
-from judging.models import Epoch, JudgeTally, Kind, Matchup, PromptTally
+from judging.models import Epoch, JudgeTally, Kind, Matchup, PromptTally, Seat
 from judging.pairs.rounds import Pair
 from judging.pairs.schedule import Coverage, Plan, make_plan
 from judging.pairs.table import Drawing, Table, digest_of, unordered
@@ -88,12 +88,12 @@ def load_table(epoch: int, seed: int) -> tuple[Table, Plan]:
     return table, make_plan(table, seed=seed)
 
 
-def coverage(run: Run, table: Table) -> Coverage:
-    """How often each pair of the table has a vote that counts so far, and each question any vote, by all judges together."""
+def coverage(run: Run, table: Table, *, panel: str = Seat.Panel.JUDGES) -> Coverage:
+    """How often each pair of the table has a vote of the panel that counts so far, and each question any vote."""
     tallies = PromptTally.objects.filter(run=run, is_repeat=False).order_by()
     prompts = dict(tallies.values_list("prompt_id").annotate(Sum("votes")))
     questions = {number: prompts.get(prompt, 0) for number, (prompt, _) in enumerate(table.questions)}
-    return Coverage(_by_pair(table, counting_votes(run)), questions)
+    return Coverage(_by_pair(table, counting_votes(run, panel=panel)), questions)
 
 
 def has_enough(run: Run, table: Table, target: int) -> bool:
@@ -128,13 +128,17 @@ def votes_at_most(run: Run) -> Counter[Pair]:
     return counts
 
 
-def counting_votes(run: Run, *, batch: int = 5_000) -> Counter[Pair]:
-    """Standing votes by left and right entrant, repeats apart, without judges set aside and drawings excluded."""
-    tallies = JudgeTally.objects.filter(run=run, is_repeat=False, seat__weight__gt=0).order_by()
+def counting_votes(run: Run, *, panel: str = Seat.Panel.JUDGES, batch: int = 5_000) -> Counter[Pair]:
+    """Standing votes by left and right entrant, repeats apart, without judges set aside and drawings excluded.
+
+    Of an open arena all of its seats count, and no other: they weigh nothing on the judges' board.
+    """
+    counted = Q(seat__panel=panel) if panel else Q(seat__weight__gt=0)
+    tallies = JudgeTally.objects.filter(counted, run=run, is_repeat=False).order_by()
     counts = Counter(
         {(left, right): n for left, right, n in tallies.values_list("left", "right").annotate(Sum("votes"))}
     )
-    voted = Matchup.objects.filter(state=Matchup.State.VOTED, seat__weight__gt=0).exclude(kind=Kind.REPEAT).order_by()
+    voted = Matchup.objects.filter(counted, state=Matchup.State.VOTED).exclude(kind=Kind.REPEAT).order_by()
     voted = voted.filter(votes__withdrawn_at=None, votes__kept_out=False)
     gone = run.samples.excluded().order_by().values_list("id", flat=True)
     # Their numbers, not a subquery: so PostgreSQL too reads only the matchups of these few, by an index for each side. In

@@ -144,7 +144,9 @@ def _enter_epoch(changes: Changes, epoch: Epoch) -> None:
         return
     table, _ = load_table(epoch.pk, epoch.seed)
     left = None if seat.quota is None else max(seat.quota - seat.made + seat.void, 1)
-    plan = schedule.make_plan(table, seed=new_seed(), coverage=coverage(seat.run, table), horizon=left)
+    plan = schedule.make_plan(
+        table, seed=new_seed(), coverage=coverage(seat.run, table, panel=seat.panel), horizon=left
+    )
     if Participation.objects.filter(seat=seat).exists():
         plan = replace(plan, is_bare=True)
     seat.epoch, seat.plan, seat.seed, seat.owed = epoch, plan.to_json(), plan.seed, []
@@ -167,8 +169,11 @@ def _follow(changes: Changes, epoch: Epoch, table: Table, plan: Plan, *, used_up
 
 
 def _target_reached(seat: Seat, table: Table, target: int | None) -> bool:
-    """Whether every possible pair has its votes. Looked up at every fifth item: a few votes too many do no harm."""
-    return target is not None and seat.served % 5 == 0 and has_enough(seat.run, table, target)
+    """Whether every possible pair has its votes. Looked up at every fifth item: a few votes too many do no harm.
+
+    The target is the judges'; an open arena goes on.
+    """
+    return target is not None and not seat.panel and seat.served % 5 == 0 and has_enough(seat.run, table, target)
 
 
 def _first_but(met: set[str], items: Iterator[Item]) -> Item | None:

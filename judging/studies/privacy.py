@@ -42,6 +42,7 @@ def stored_data(participation: Participation) -> dict[str, Any]:
         "participant_id": participation.external_id,
         "parameters": participation.parameters,
         "name": participation.name,
+        "address_hash": participation.address,
         "arm": participation.arm,
         "language": participation.language,
         "outcome": participation.outcome,

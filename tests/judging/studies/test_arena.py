@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from generation.suites.studies.study import Study as Content
 from generation.suites.studies.study_files import parse_study
 from judging.curating.runs import set_judging, weigh_judge
 from judging.files.exports import vote_records
-from judging.models import Participation, PublicState, Seat, Study
+from judging.models import Matchup, Participation, PublicState, Seat, Study
+from judging.pairs.epochs import counting_votes
 from judging.studies.arena.proof import is_proved, solve
 from judging.studies.entering import hashed_address
 from judging.studies.privacy import withdraw_participation
@@ -140,6 +142,23 @@ def test_the_groups_page_has_both_boards_beside_each_other_and_the_curators_deci
     assert "count now" in merged.content.decode()
     assert [group["label"] for group in document["groupings"][0]["groups"]] == ["Judges", "Open arena"]
     assert Study.objects.get(pk=study.pk).merged_reason == "Close enough."
+
+
+def test_pairs_of_the_arena_are_balanced_among_themselves_and_go_on_behind_the_judges_target():
+    run = make_drawn_run(checks=0, target=1)
+    seat_with_votes(run, votes=6)
+    study = make_arena(run, pairs=3)
+
+    fill(study, 4)
+
+    assert set(run.seats.filter(panel="arena").values_list("voted", flat=True)) == {3}
+    assert sum(counting_votes(run, panel="arena").values()) == 12
+    pairs = Counter(
+        frozenset(pair)
+        for pair in Matchup.objects.filter(seat__panel="arena", kind="regular").values_list("left", "right")
+    )
+    assert set(pairs.values()) == {4}
+    assert sum(counting_votes(run).values()) == run.seats.get(panel="").voted
 
 
 def test_who_fails_the_checks_weighs_nothing_in_the_arena():
