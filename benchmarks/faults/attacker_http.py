@@ -1,9 +1,12 @@
 """script/bench attacker_http: what somebody with two judges' accounts learns from the site's own pages, by voting and looking.
 
 The attacker recognises every model's style, and wants its name. Votes are sent to the judge page, for or against each style
-by a coin; between them every address of the site that a visitor or a judge can open is fetched, and every number that stands
-near a model's name, and the order of names, is held against the coins. As a control the same attacker looks with a curator's
-eyes, who sees exact leaderboards.
+by a coin; between them the addresses of the site that a visitor, a judge or an analyst's token can open are fetched, and every
+number that stands near a model's name, and the order of names, is held against the coins. Which addresses name models is found
+by opening all of them, before and after public states are there. As a control the same attacker looks with a curator's eyes,
+who sees exact leaderboards.
+
+`--resume FILE` notes each attack there and leaves out those that are noted, so that the bench can be run in parts.
 """
 
 from __future__ import annotations
@@ -13,16 +16,19 @@ import random
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from benchmarks.faults.site_reading import Features, addresses_of, read_page
-from benchmarks.figures.table import Row, make_parser, show, write_json
+from benchmarks.faults.site_reading import Features, Route, read_page, routes_of
+from benchmarks.figures.table import Notebook, Row, add_resume, make_parser, show, write_json
 
 HONEST, OWN = 10, 2  # judges
 VOTES, BLOCK = 720, 24  # votes of a run, and votes between two looks
+WHOLE = 3  # runs in which every address is opened; in later ones those that named models in any run before
+Speaking = dict[str, set[Route]]  # the addresses that name models, by who looks
 SHARE = 0.4  # of the votes are the attacker's
 GLYPHS = "#@%+$*"
 FRESH = 7_000  # the first seed: none of these was looked at when the blur was chosen
@@ -40,7 +46,6 @@ class World:
     eyes: dict[str, Any]  # clients that look, by who they are
     strength: list[float]
     pairs: list[dict[str, Any]] = field(default_factory=list)
-    addresses: dict[str, list[str]] = field(default_factory=dict)
 
 
 def make_world(seed: int, *, as_curator: bool) -> World:
@@ -48,6 +53,7 @@ def make_world(seed: int, *, as_curator: bool) -> World:
     from django.test import Client
 
     from generation.models import Run, Sample
+    from ranking.tokens import create_token
     from tests.judging.make import make_curator, make_run, make_seat
 
     settings.MIN_VOTE_SECONDS = 0
@@ -65,7 +71,8 @@ def make_world(seed: int, *, as_curator: bool) -> World:
         client = Client()
         client.force_login(make_seat(run, f"attacker-{seed}-{number}").judge)
         judges.append(client)
-    eyes = {"visitor": Client(), "judge": judges[0]}
+    token = create_token(label=f"analyst {seed}", by=None)[1]
+    eyes = {"visitor": Client(), "judge": judges[0], "analyst": Client(headers={"Authorization": f"Bearer {token}"})}
     if as_curator:
         eyes = {"curator": Client()}
         eyes["curator"].force_login(make_curator(f"curator-{seed}"))
@@ -115,18 +122,23 @@ def honest_vote(world: World) -> None:
     cast_vote(judge=seat.judge, code=current.code, ballot=Ballot(outcome))
 
 
-def look(world: World) -> Features:
-    """What the pages say of each model; after the first look only those that name them all."""
+def look(world: World, speaking: Speaking, *, everywhere: bool) -> Features:
+    """What the pages say of each model. `everywhere` opens every address, and adds those that name models to `speaking`."""
+    from ranking.models import AnalystToken
+
+    AnalystToken.objects.update(requests=0)
     features: Features = {}
+    routes = routes_of(world.run)
     for who, client in world.eyes.items():
-        speaking = []
-        for address in world.addresses.get(who) or addresses_of(world.run):
-            answer = client.get(address)
-            if answer.status_code < 400 and not answer.streaming:
-                page = read_page(f"{who} {address}", answer, world.names)
-                speaking += [address] * bool(page)
-                features |= page
-        world.addresses.setdefault(who, speaking or ["/"])
+        known = speaking.setdefault(who, set())
+        for route, address in routes.items():
+            if (everywhere or route in known) and (who == "analyst") <= address.startswith("/api/"):
+                answer = client.get(address)
+                if answer.status_code < 400 and not answer.streaming:
+                    page = read_page(f"{who} {route}", answer, world.names)
+                    features |= page
+                    if page:
+                        known.add(route)
     return features
 
 
@@ -162,31 +174,29 @@ class Notes:
 
 
 def attack(
-    seed: int, *, as_curator: bool = False, votes: int = VOTES, first_look: int = BLOCK, reread: bool = True
-) -> dict[str, float]:
+    seed: int, *, as_curator: bool = False, votes: int = VOTES, speaking: Speaking | None = None, whole: bool = True
+) -> Row:
     """The share of names that the attacker gets right in one run, how often anything changed, and names on judges' pages.
 
-    After the first look only pages that name models are read; `reread` opens every address once more at the end.
+    If `whole`, every address is opened at the first look, after each new public state, and at the end.
     """
     from ranking.fitting import fit_run
     from ranking.public_states import take_public_states
 
-    world = make_world(seed, as_curator=as_curator)
-    notes, before, given = Notes(), None, np.zeros(len(GLYPHS))
+    world, speaking = make_world(seed, as_curator=as_curator), {} if speaking is None else speaking
+    notes, before, given, states = Notes(), None, np.zeros(len(GLYPHS)), 0
     coins = [world.luck.choice((-1, 1)) for _ in GLYPHS]
-    for number in range(votes):
+    for number in range(1, votes + 1):
         if world.luck.random() < SHARE:
             own_vote(world, number, coins, given)
         else:
             honest_vote(world)
-        if number % BLOCK == BLOCK - 1:
-            take_public_states()
+        if number % BLOCK == 0:
+            taken = take_public_states()
+            states += taken
             fit_run(world.run, full=False)
-            if number + 1 < first_look:
-                continue
-            if reread and number == votes - votes % BLOCK - 1:
-                world.addresses.clear()
-            after = look(world)
+            new = before is None or taken > 0 or number == votes
+            after = look(world, speaking, everywhere=whole and new)
             if before is not None and notes.add(before, after, given):
                 given = np.zeros(len(GLYPHS))
                 coins = [world.luck.choice((-1, 1)) for _ in GLYPHS]
@@ -198,28 +208,38 @@ def attack(
     right = [world.names[guessed[style]] for style in range(len(GLYPHS))]
     named = [key for key in (before or {}) if key[0].startswith("judge ")]
     found = float(np.mean([truth[name] == GLYPHS[style] for style, name in enumerate(right)]))
-    return {"found": found, "changes": notes.changes, "named": len(named), "read": len(before or {})}
+    counts = {"states": states, "changes": notes.changes, "named": len(named), "read": len(before or {})}
+    return {"found": found, **counts, "speaking": {who: sorted(routes) for who, routes in speaking.items()}}
 
 
-def attack_row(runs: int, *, as_curator: bool) -> Row:
-    results = [attack(FRESH + 1000 * as_curator + number, as_curator=as_curator) for number in range(runs)]
+def attack_row(runs: int, notebook: Notebook, *, as_curator: bool) -> Row:
+    speaking: Speaking = {}
+    results = []
+    for number in range(runs):
+        seed = FRESH + 1000 * as_curator + number
+        attacked = partial(attack, seed, as_curator=as_curator, speaking=speaking, whole=len(results) < WHOLE)
+        results.append(notebook.noted(f"{seed}", attacked))
+        for who, routes in results[-1]["speaking"].items():  # from a file they are lists
+            speaking.setdefault(who, set()).update((name, tuple(places), form) for name, places, form in routes)
     shares = [result["found"] for result in results]
     reach = 1.96 * np.std(shares, ddof=1) / np.sqrt(runs)
     return {
-        "looks as": "a curator (control)" if as_curator else "a visitor and a judge",
+        "looks as": "a curator (control)" if as_curator else "a visitor, a judge and an analyst",
         "runs": runs,
         "names found": round(float(np.mean(shares)), 3),
         "low": round(float(np.mean(shares) - reach), 3),
         "high": round(float(np.mean(shares) + reach), 3),
         "chance": round(1 / len(GLYPHS), 3),
+        "states a run": round(float(np.mean([result["states"] for result in results])), 1),
         "changes seen a run": round(float(np.mean([result["changes"] for result in results])), 1),
-        "things read": results[0]["read"],
+        "things read": max(result["read"] for result in results),
         "names on judges' pages": sum(result["named"] for result in results),
     }
 
 
 def main() -> None:
-    options = make_parser(__doc__, "60 runs instead of 12").parse_args()
+    options = add_resume(make_parser(__doc__, "60 runs instead of 12")).parse_args()
+    notebook = Notebook(options.resume)
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"VAR_DIR": folder, "DJANGO_SETTINGS_MODULE": "tests.settings", "LOG_LEVEL": "ERROR"}
         import django
@@ -231,7 +251,7 @@ def main() -> None:
         setup_test_environment()
         call_command("migrate", verbosity=0)
         runs = 60 if options.full else 12
-        rows = [attack_row(max(3, runs // 6), as_curator=True), attack_row(runs, as_curator=False)]
+        rows = [attack_row(max(3, runs // 6), notebook, as_curator=True), attack_row(runs, notebook, as_curator=False)]
     show("Names that an attacker finds on the site's own pages", rows)
     write_json(options.json, {"attacker_http": rows})
 

@@ -14,17 +14,32 @@ TAGS, NUMBER = re.compile(r"<[^>]*>"), re.compile(r"-?\d+(?:[.,]\d+)*")
 NEAR, NUMBERS, PLACES = 160, 4, 8  # characters after a name, numbers there, and places of a name that are read
 FALLING = re.compile(r"rank|loss|fail|invalid|\bp\b")  # fields of JSON that grow as a model does worse
 
+Route = tuple[str, tuple[int, ...], str]  # its name, which of the run's values it is made of, and what is asked
 Features = dict[tuple[str, ...], np.ndarray]  # what was read, a value for each model
+
+
+# Parts of addresses that only a curator's or somebody's own pages have, or that nobody can know.
+OTHERS = frozenset(
+    ["pk", "item", "stage", "number", "file", "place", "participant", "verb", "gold", "judge", "webhook"]
+)
+OTHERS |= {"invitation", "token", "uidb64", "rest"}
 
 
 def addresses_of(run: Any, *, matchup: str = "") -> list[str]:
     """Every address of the site that can be made of what the run has: a page that is added is read as well."""
+    return list(dict.fromkeys(routes_of(run, matchup=matchup).values()))
+
+
+def routes_of(run: Any, *, matchup: str = "") -> dict[Route, str]:
+    """The same, by what an address of another run would be known by; fails for a part of an address that nobody listed."""
     from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
 
     sample, prompt, entrant = run.samples.first(), run.prompts.first(), run.entrants.first()
     fit = run.fits.first()
     published = [code for code in run.fits.values_list("publications__code", flat=True) if code]
     values = {
+        "run": [run.code],
+        "study": list(run.studies.values_list("code", flat=True)[:1]),
         "code": [run.code, sample.code, *published[:1], *filter(None, [matchup])],
         "key": [sample.picture_key],
         "side": [96, "left", "right"],
@@ -47,16 +62,19 @@ def addresses_of(run: Any, *, matchup: str = "") -> list[str]:
             elif isinstance(url, URLResolver) and url.app_name != "admin":
                 yield from patterns(url.url_patterns, f"{url.namespace}:" if url.namespace else space)
 
-    made: dict[str, None] = {}
+    made: dict[Route, str] = {}
     for name, parameters in patterns(get_resolver().url_patterns):
+        if unknown := set(parameters) - set(values) - OTHERS:
+            raise LookupError(f"{name} has {unknown}: say what a run has of it, or that it is nobody else's.")
         if set(parameters) <= set(values) and name not in ("logout", "healthz", "readyz", "metrics"):
-            for chosen in product(*(values[parameter] for parameter in parameters)):
+            for places in product(*(range(len(values[parameter])) for parameter in parameters)):
+                chosen = {parameter: values[parameter][at] for parameter, at in zip(parameters, places, strict=True)}
                 try:
-                    address = reverse(name, kwargs=dict(zip(parameters, chosen, strict=True)))
+                    address = reverse(name, kwargs=chosen)
                 except NoReverseMatch:
                     continue
-                made |= dict.fromkeys((address, f"{address}?format=json"))
-    return list(made)
+                made |= {(name, places, ""): address, (name, places, "json"): f"{address}?format=json"}
+    return made
 
 
 def read_page(where: str, answer: Any, names: list[str]) -> Features:

@@ -50,6 +50,7 @@ BENCHES = (
     "attacker_http",
 )
 ON_REQUEST = ("peers", "glyphs")  # they need other tools or fonts, so only by name
+IN_PARTS = ("fuzz", "attacker_http")
 LONGEST = {False: 600, True: 4 * 3600}  # seconds for one bench
 
 
@@ -58,12 +59,13 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=BENCHES + ON_REQUEST, default=BENCHES)
     parser.add_argument("--write", action="store_true", help="make docs/proof.md from the figures")
     parser.add_argument("--from", dest="earlier", type=Path, help="take the figures from this file; run only --only")
+    parser.add_argument("--resume", type=Path, help="a folder with what was noted of benches that can be run in parts")
     options = parser.parse_args()
     figures = json.loads(options.earlier.read_text()) if options.earlier else {"benches": {}}
     names = options.only if not options.earlier or options.only != BENCHES else ()
     figures |= {"machine": machine_facts()} if names else {}
     for name in names:
-        figures["benches"][name] = run(name, full=options.full)
+        figures["benches"][name] = run(name, full=options.full, resume=options.resume)
         write_json(options.json, figures)
     if names == BENCHES and not options.full:
         figures["short_seconds"] = round(sum(bench["seconds"] for bench in figures["benches"].values()))
@@ -84,13 +86,14 @@ def main() -> None:
     sys.exit(1 if failed or short else 0)
 
 
-def run(name: str, *, full: bool) -> Row:
+def run(name: str, *, full: bool, resume: Path | None = None) -> Row:
     """One bench in a process of its own; its table goes to the screen, its JSON is kept."""
+    noted = ["--resume", str(resume / f"{name}.jsonl")] if resume and name in IN_PARTS else []
     print(f"\n=== {name}", flush=True)
     start, load, speed = time.monotonic(), os.getloadavg()[0], yardstick()
     with tempfile.TemporaryDirectory(prefix="benchsite-all-") as folder:
         path = Path(folder) / "figures.json"
-        command = [ROOT / "script" / "bench", name, "--json", str(path), *(["--full"] if full else [])]
+        command = [ROOT / "script" / "bench", name, "--json", str(path), *(["--full"] if full else []), *noted]
         code = run_within(command, LONGEST[full])
         figures = json.loads(path.read_text()) if path.exists() else {}
     return {

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,30 @@ def make_parser(doc: str, full: str) -> argparse.ArgumentParser:
     parser.add_argument("--full", action="store_true", help=full)
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     return parser
+
+
+def add_resume(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """For benches that take hours: `--resume FILE`."""
+    parser.add_argument("--resume", type=Path, help="note each finished part here, and leave out what is noted")
+    return parser
+
+
+class Notebook:
+    """What earlier, interrupted runs of a bench have finished: a line of JSON for each part. Without a file it keeps nothing."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        lines = path.read_text(encoding="utf-8").splitlines() if path and path.exists() else []
+        self.parts: dict[str, Row] = dict(map(json.loads, lines))
+
+    def noted(self, part: str, make: Callable[[], Row]) -> Row:
+        """The figures of one part, made unless they are there."""
+        if part not in self.parts:
+            self.parts[part] = make()
+            if self.path:
+                with self.path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([part, self.parts[part]]) + "\n")
+        return self.parts[part]
 
 
 def write_json(path: Path | None, figures: Any) -> None:

@@ -2,6 +2,7 @@
 
 Hypothesis makes the examples: any text, fragments that mean something to the reader, and the hostile corpus cut and patched.
 Never an exception; what was read reads as itself; eight times the input takes about eight times as long.
+`--resume FILE` notes each reader there when it is done and leaves out those that are noted, so that the bench can be run in parts.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import time
 from collections import Counter
 from itertools import product
 from multiprocessing import get_context
+from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from benchmarks.figures.table import Row, make_parser, show, write_json
+from benchmarks.figures.table import Notebook, Row, add_resume, make_parser, show, write_json
 from benchmarks.fuzz.files import IMPORTERS
 from benchmarks.fuzz.readers import DELIMITERS, EXTRACTORS, NESTED, Reader
 from benchmarks.fuzz.zips import ZIPS
@@ -27,17 +29,18 @@ LEAST_SECONDS = 0.004  # below this a clock says nothing about growth
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "50,000 examples for each reader instead of 500")
+    parser = add_resume(make_parser(__doc__, "50,000 examples for each reader instead of 500"))
+    parser.add_argument("--processes", type=int, help="readers at the same time; as many as there are cores")
     parser.add_argument("--examples", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=sorted(reader.name for reader in READERS))
     options = parser.parse_args()
     examples = options.examples or (50_000 if options.full else 500)
     readers = [reader for reader in READERS if options.only in (None, reader.name)]
-    places = [(READERS.index(reader), examples, options.seed) for reader in readers]
+    parts = [(READERS.index(reader), examples, options.seed, options.resume) for reader in readers]
     # Forked, and by number: a reader holds strategies and closures, which cannot be sent to another process.
-    with get_context("fork").Pool() as cores:
-        rows = cores.starmap(read_all, places, chunksize=1)
+    with get_context("fork").Pool(options.processes) as cores:
+        rows = cores.starmap(read_all, parts, chunksize=1)
     show("Fuzz", [{key: value for key, value in row.items() if key != "broken"} for row in rows])
     for row in rows:
         if row["broken"]:
@@ -46,11 +49,16 @@ def main() -> None:
     sys.exit(0 if all(row["held"] for row in rows) else 1)
 
 
-def read_all(place: int, examples: int, number: int) -> Row:
+def read_all(place: int, examples: int, number: int, resume: Path | None) -> Row:
+    """One reader; what it has to show for so many examples is noted."""
+
+    def read() -> Row:
+        row = fuzz(reader, examples, number) | growth(reader)
+        print(f"{reader.name}: {row['examples']:,} examples in {row['cpu_seconds']} s", flush=True)
+        return row | {"held": row["broken"] == "" and row["growth"] <= MOST_GROWTH}
+
     reader = READERS[place]
-    row = fuzz(reader, examples, number) | growth(reader)
-    print(f"{reader.name}: {row['examples']:,} examples in {row['cpu_seconds']} s", flush=True)
-    return row | {"held": row["broken"] == "" and row["growth"] <= MOST_GROWTH}
+    return Notebook(resume).noted(f"{reader.name}, {examples} examples from {number}", read)
 
 
 def fuzz(reader: Reader, examples: int, number: int) -> Row:

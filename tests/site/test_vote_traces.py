@@ -126,6 +126,7 @@ def test_no_answer_depends_on_which_way_a_vote_went(make):
 
     assert [key for key in before if before[key] != after.get(key)] == []
     assert len(after) > 20
+    assert make is not voted_run or ("analyst", f"/api/v1/runs/{run.code}/boards/pairwise") in after
     Run.objects.filter(pk=run.pk).update(judging_state="closed")
     board = f"/runs/{run.code}/leaderboard/{run.protocols[-1]}/?format=json"
     assert answer_of(eyes["visitor"], board) != after["visitor", board], "there is something that could be seen"
