@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from benchsite.lib.text import markdown_cell
 from benchsite.templatetags.wording import thousands
-from generation.models import Entrant
 from ranking.results import AnswersResult, EntrantRow, ScoreRow, VerdictResult, VerdictsResult
+
+if TYPE_CHECKING:  # files are read without Django, and say what is wrong in these words
+    from generation.models import Entrant
 
 LISTED = 4  # names a sentence can hold
 ALPHA_WORDS = (

@@ -60,12 +60,13 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="make docs/proof.md from the figures")
     parser.add_argument("--from", dest="earlier", type=Path, help="take the figures from this file; run only --only")
     parser.add_argument("--resume", type=Path, help="a folder with what was noted of benches that can be run in parts")
+    parser.add_argument("--options", default="", help="further options for the benches, such as '--examples 10000'")
     options = parser.parse_args()
     figures = json.loads(options.earlier.read_text()) if options.earlier else {"benches": {}}
     names = options.only if not options.earlier or options.only != BENCHES else ()
     figures |= {"machine": machine_facts()} if names else {}
     for name in names:
-        figures["benches"][name] = run(name, full=options.full, resume=options.resume)
+        figures["benches"][name] = run(name, full=options.full, resume=options.resume, options=options.options)
         write_json(options.json, figures)
     if names == BENCHES and not options.full:
         figures["short_seconds"] = round(sum(bench["seconds"] for bench in figures["benches"].values()))
@@ -86,19 +87,28 @@ def main() -> None:
     sys.exit(1 if failed or short else 0)
 
 
-def run(name: str, *, full: bool, resume: Path | None = None) -> Row:
+def run(name: str, *, full: bool, resume: Path | None = None, options: str = "") -> Row:
     """One bench in a process of its own; its table goes to the screen, its JSON is kept."""
     noted = ["--resume", str(resume / f"{name}.jsonl")] if resume and name in IN_PARTS else []
     print(f"\n=== {name}", flush=True)
     start, load, speed = time.monotonic(), os.getloadavg()[0], yardstick()
     with tempfile.TemporaryDirectory(prefix="benchsite-all-") as folder:
         path = Path(folder) / "figures.json"
-        command = [ROOT / "script" / "bench", name, "--json", str(path), *(["--full"] if full else []), *noted]
+        command = [
+            ROOT / "script" / "bench",
+            name,
+            "--json",
+            str(path),
+            *(["--full"] if full else []),
+            *noted,
+            *options.split(),
+        ]
         code = run_within(command, LONGEST[full])
         figures = json.loads(path.read_text()) if path.exists() else {}
     return {
         "exit": code,
         "full": full,
+        "options": options,
         "seconds": round(time.monotonic() - start, 1),
         "load": [round(load, 2), round(os.getloadavg()[0], 2)],
         "yardstick": [speed, yardstick()],

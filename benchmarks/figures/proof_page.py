@@ -193,7 +193,8 @@ def source_of(name: str, bench: Row) -> str:
     load = f"; machine load {bench['load'][0]} to {bench['load'][1]}" if bench["load"] else ""
     load += "; yardstick {} and {} ms".format(*bench["yardstick"]) if bench.get("yardstick") else ""
     tree = f", commit {bench['commit']}" if bench.get("commit") else ""
-    return f"`script/bench {name}`, {form}, {bench['at'][:16]} UTC{tree}: {bench['seconds']:.0f} s{load}."
+    command = f"script/bench {name} {bench.get('options', '')}".strip()
+    return f"`{command}`, {form}, {bench['at'][:16]} UTC{tree}: {bench['seconds']:.0f} s{load}."
 
 
 def columns_of(rows: list[Row], columns: str) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -101,3 +104,14 @@ def test_no_reader_grows_faster_than_what_it_reads(reader):
     growths = [measure_growth(reader, place, ('["', '"]'), 2_000, 16_000) for place in reader.places[:3]]
 
     assert max(growths) <= MOST_GROWTH
+
+
+@pytest.mark.once
+def test_the_bench_runs_by_itself():
+    """Its readers need no settings; whatever they import must not either."""
+    environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
+    command = [sys.executable, "-m", "benchmarks.fuzz.fuzz", "--examples", "1", "--only", "providers.yaml"]
+
+    ended = subprocess.run([*command, "--processes", "1"], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
