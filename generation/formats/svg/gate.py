@@ -11,7 +11,7 @@ from lxml import etree
 from generation.formats.svg.css import LOCAL_URL
 from generation.formats.svg.names import ANIMATION, PRIMITIVES
 from generation.formats.svg.paint.areas import Areas, Guess
-from generation.formats.svg.paint.costs import ELEMENT, FILTERED, STOP, Painting, declared_cost, numbers
+from generation.formats.svg.paint.costs import ELEMENT, FILTERED, Painting, declared_cost, gradient_cost, numbers
 from generation.formats.svg.paint.dashes import Dashes
 from generation.formats.svg.paint.moments import worst_moment
 from generation.formats.svg.parsing import attributes_of, local
@@ -84,7 +84,8 @@ def check_cost(root: etree._Element) -> set[str]:
 
     Returns flags: `reference_cycle` where a part refers to itself, which browsers do not draw.
     """
-    for element in root.iter("*"):
+    elements = list(root.iter("*"))  # held to the end: lxml would make each of them anew for every walk
+    for element in elements:
         _check_numbers(element, local(element))
     most, what = MAX_PAINT, "it"
     if _moves(root):
@@ -207,7 +208,7 @@ def _own_cost(element: etree._Element, painting: Painting) -> Cost:
     if local(element) == "filter":
         return Cost(1, 0.0, whole)  # only where it is asked for
     if local(element).endswith("Gradient"):  # paint: its stops are no elements that a browser draws
-        return Cost(0, STOP * len(element), STOP * len(element))
+        return Cost(0, gradient_cost(element), gradient_cost(element))
     return Cost(1, outline + painting.areas.share(element) * whole, outline + whole)
 
 
@@ -230,7 +231,7 @@ def _edges(
     edges = [] if local(node).endswith("Gradient") else [Edge(child) for child in node]
     own: int | None = None
     for key, value in attributes_of(node):
-        if "#" not in value:
+        if key != "href" and "(" not in value:  # nearly all are numbers, colours and words
             continue
         names = [value[1:]] if key == "href" else LOCAL_URL.findall(value)
         for target in (targets[name] for name in names if name in targets):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import cast
 
 from lxml import etree
@@ -48,7 +49,12 @@ def parse(text: str) -> tuple[etree._Element, list[str]]:
 def local(element: etree._Element) -> str:
     """The name without its namespace; empty for comments and processing instructions."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return _local(tag) if isinstance(tag, str) else ""
+
+
+@lru_cache(maxsize=512)
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]
 
 
 def namespace(element: etree._Element) -> str:

@@ -16,9 +16,10 @@ from generation.formats.svg.parsing import local
 
 ELEMENT = 30.0  # whatever it is
 FILL, TEXT = 500.0, 700.0
-PAINTED, STOP = 6_000.0, 50.0  # by a gradient or a pattern; and each stop of a gradient
-FADED, BLENDED, MASKED, CLIPPED = 1_200.0, 3_500.0, 6_000.0, 4_000.0
-CSS_MASK, CSS_FILTER, CSS_BLUR, SHADOW = 18_000.0, 13_000.0, 22_000.0, 5_000.0
+PAINTED, STOP = 6_000.0, 60.0  # by a gradient or a pattern; and each stop of a gradient
+MANY, MANY_STOPS = 8, 800.0  # so many stops are looked up in a table
+FADED, BLENDED, MASKED, CLIPPED = 1_200.0, 3_800.0, 6_000.0, 4_000.0
+CSS_MASK, CSS_FILTER, CSS_BLUR, SHADOW = 20_000.0, 13_000.0, 22_000.0, 5_000.0
 FILTERED = 300.0  # a filter, however small what it is applied to
 PRIMITIVE = {
     "feFlood": 7_000.0,
@@ -37,8 +38,8 @@ PRIMITIVE = {
 TWO_INPUTS = frozenset(["feBlend", "feComposite", "feDisplacementMap"])  # one that is not named is the step before
 MOST = 1e9  # sums stop growing here
 OTHER_PRIMITIVE = 15_000.0
-BLUR_PIXEL, OCTAVE, KERNEL_CELL, RADIUS_PIXEL = 1_200.0, 19_000.0, 6_500.0, 7_000.0
-WIDE, WIDE_BLUR_PIXEL = 60.0, 2_800.0  # pixels, and what each beyond them costs
+BLUR_PIXEL, OCTAVE, KERNEL_CELL, RADIUS_PIXEL = 1_500.0, 19_000.0, 6_500.0, 7_000.0
+WIDE, WIDE_BLUR_PIXEL = 60.0, 3_100.0  # pixels, and what each beyond them costs
 POINT, PIXEL, STROKED_PIXEL = 3.0, 0.08, 0.003  # of an outline; the last for each pixel of its stroke's width
 FEW_POINTS = 50  # their outline costs little beside their area
 DASH, DASHED_PIXEL = 6.0, 0.55
@@ -71,18 +72,20 @@ class Painting:
 
     def whole(self, element: etree._Element) -> float:
         """What the element itself asks for, as if it covered the canvas; its outline and dashes apart."""
-        name, style = local(element), element.get("style", "")
+        name, get = local(element), element.get
         if name in PRIMITIVES:
             return 0.0  # its filter counts it
         if name == "filter":
             return self._chain(element)
-        cost = declared_cost(style, self.areas.scale(element))
-        cost += CSS_BLUR * element.get("filter", "").count("(") * ("url(" not in element.get("filter", ""))
-        cost += MASKED * ("url(" in element.get("mask", "")) + CLIPPED * ("url(" in element.get("clip-path", ""))
+        style, filters = get("style", ""), get("filter", "")
+        cost = declared_cost(style, self.areas.scale(element)) if style else 0.0
+        if filters and "url(" not in filters:
+            cost += CSS_BLUR * filters.count("(")
+        cost += MASKED * ("url(" in get("mask", "")) + CLIPPED * ("url(" in get("clip-path", ""))
         if name in SHAPES:
             cost += TEXT if name == "text" else FILL
-            return cost + PAINTED * sum("url(" in element.get(key, "") for key in ("fill", "stroke"))
-        return cost + FADED * (element.get("opacity", "1") != "1")
+            return cost + PAINTED * (("url(" in get("fill", "")) + ("url(" in get("stroke", "")))
+        return cost + FADED * (get("opacity", "1") != "1")
 
     def outline(self, element: etree._Element, points: int) -> float:
         """What its outline costs, by points and by length, and the dashes that it is cut into."""
@@ -124,6 +127,10 @@ class Painting:
         if name == "feMorphology":
             return cost + RADIUS_PIXEL * min(SIDE, largest(element.get("radius", ""), 0.0) * scale)
         return cost + OTHER_PRIMITIVE / 3 * len(element)
+
+
+def gradient_cost(element: etree._Element) -> float:
+    return STOP * len(element) + MANY_STOPS * (len(element) >= MANY)
 
 
 def blur_cost(pixels: float) -> float:

@@ -28,6 +28,8 @@ class Dashes:
         self.inherited: dict[etree._Element | None, float] = {None: math.inf}
         # Of animations and `use`: which elements they reach is not looked into.
         self.shortest = math.inf
+        if b"dasharray" not in etree.tostring(root):
+            return
         for element in root.iter("*"):  # parents first
             self.inherited[element] = self._inherited(element)
             loose = map(self._dash, _animated(element))
@@ -37,9 +39,9 @@ class Dashes:
 
     def count(self, element: etree._Element) -> int:
         """The dashes of one element's own stroke."""
-        if local(element) not in SHAPES or local(element) == "use":
+        if len(self.inherited) == 1 or local(element) not in SHAPES or local(element) == "use":
             return 0
-        dash = min(self.shortest, self.inherited[element])
+        dash = min(self.shortest, self.inherited.get(element, math.inf))
         if not math.isfinite(dash):
             return 0
         declared = [float(number) for number in NUMBERS.findall(element.get("pathLength", ""))]
