@@ -4,11 +4,13 @@ An attacker votes, looks, and compares: what changed names the models. So a stat
 shows nothing but a rating by entrant, and each rating is moved by a new random error, larger than its own uncertainty.
 Where pairs are or were adaptive there is none: which two came would tell whoever knows the standings that they are close.
 Once a study was opened no new one is taken: by its link one attacker can be any number of judges. An open arena's votes are in
-no state, so its being open changes nothing, unless it is merged.
+no state, so its being open changes nothing, unless it is merged. Judges who came by one invitation link that works more than
+once count as one here, for the same reason.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -22,7 +24,7 @@ from benchsite.lib.database.errors import is_away
 from generation.models import Run
 from generation.protocols import Protocol, load, protocols_of
 from judging.disclosure import NOT_OVER, is_judged_blind
-from judging.models import PublicState, Seat, Study
+from judging.models import Invitation, PublicState, Seat, Study
 from judging.provenance import marks_of
 from ranking.fitting import fit_options
 from ranking.statistics.blurring import blurred, bounded_parts, by_others
@@ -58,11 +60,12 @@ def take_public_state(run: Run, name: str, entry: Protocol) -> PublicState | Non
     """Store a new state if enough was judged since the last one, whichever two judges are one attacker."""
     last = PublicState.objects.filter(run=run, protocol=name).order_by("-number").first()
     needed = max(settings.PUBLIC_STATE_VOTES, settings.PUBLIC_STATE_GROWTH * last.votes if last else 0)
-    if by_others(_judged(run, entry, since=last).values()) < needed:
+    if by_others(_by_person(_judged(run, entry, since=last)).values()) < needed:
         return None
     judged = _judged(run, entry, since=None)
     options = fit_options(run)
-    parts = bounded_parts(judged, share=settings.PUBLIC_STATE_SHARE)
+    people = bounded_parts(_by_person(judged), share=settings.PUBLIC_STATE_SHARE)
+    parts = {seat: people[_person(seat)] for seat in judged if _person(seat) in people}
     options["weights"] |= {seat.pseudonym: seat.weight * part for seat, part in parts.items()}
     options["parts"] = {seat.pseudonym: part for seat, part in parts.items()}  # where votes have no weights
     result = load(entry.analyse)(run, options=options, full=not entry.slow)
@@ -122,12 +125,24 @@ def _rows(entry: Protocol) -> str:
     return entry.judgements.partition("__")[0]
 
 
+def _person(seat: Seat) -> Seat | Invitation:
+    """Who is behind a seat: by a link that works more than once, one attacker can be all who came by it."""
+    return seat.invitation if seat.invitation and seat.invitation.max_uses > 1 else seat
+
+
+def _by_person(judged: Mapping[Seat, int]) -> Counter[Seat | Invitation]:
+    counts: Counter[Seat | Invitation] = Counter()
+    for seat, count in judged.items():
+        counts[_person(seat)] += count
+    return counts
+
+
 def _judged(run: Run, entry: Protocol, *, since: PublicState | None) -> dict[Seat, int]:
     """What each judge who counts has judged and not taken back, after a state or ever."""
     rows = _rows(entry)
     counted = Q(
         **{f"{rows}__withdrawn_at": None, f"{rows}__kept_out": False, f"{rows}__id__gt": since.upto if since else 0}
     )
-    seats = run.seats.filter(weight__gt=0).defer("plan")
+    seats = run.seats.filter(weight__gt=0).select_related("invitation").defer("plan")
     counts = seats.annotate(judged=Count(entry.judgements, filter=counted, distinct=True))
     return {seat: seat.judged for seat in counts if seat.judged}

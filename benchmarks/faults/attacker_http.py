@@ -238,7 +238,9 @@ def attack_row(runs: int, notebook: Notebook, *, as_curator: bool) -> Row:
 
 
 def main() -> None:
-    options = add_resume(make_parser(__doc__, "60 runs instead of 12")).parse_args()
+    parser = add_resume(make_parser(__doc__, "60 runs instead of 12"))
+    parser.add_argument("--runs", type=int)
+    options = parser.parse_args()
     notebook = Notebook(options.resume)
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"VAR_DIR": folder, "DJANGO_SETTINGS_MODULE": "tests.settings", "LOG_LEVEL": "ERROR"}
@@ -250,7 +252,7 @@ def main() -> None:
 
         setup_test_environment()
         call_command("migrate", verbosity=0)
-        runs = 60 if options.full else 12
+        runs = options.runs or (60 if options.full else 12)
         rows = [attack_row(max(3, runs // 6), notebook, as_curator=True), attack_row(runs, notebook, as_curator=False)]
     show("Names that an attacker finds on the site's own pages", rows)
     write_json(options.json, {"attacker_http": rows})

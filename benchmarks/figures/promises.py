@@ -221,6 +221,7 @@ PROMISES = (
     Promise("svg", "The same for one frame of shapes that move", "slowest_frame_s", "≤", 0.5, "s"),
     Promise("attacker_http", "Share of names that an attacker with two accounts finds, by voting and looking", "attacker_http.1.names found"),
     Promise("attacker_http", "The lower end of its 95% interval, beside 0.167 by chance", "attacker_http.1.low", "≤", 0.167),
+    Promise("attacker_http", "The upper end", "attacker_http.1.high", "≤", 0.25),
     Promise("attacker_http", "The same attacker with a curator's eyes (control)", "attacker_http.0.names found", "≥", 0.6),
     Promise("attacker_http", "Places on judges' pages that name models", "attacker_http.1.names on judges' pages", "=", 0),
     Promise("raster", "SVG drawings of the demo drawn per second and core", "formats.svg.per_second", "≥", 300, cause=LOADED),

@@ -99,7 +99,7 @@ PARTS = {
     "attacker_http": (
         "Blindness",
         "Somebody with two judges' accounts recognises every model's style and wants its name: votes for or against each style by a coin, looks at every "
-        "address of the site as a visitor and as a judge, and holds every number and order near a name against the coins.",
+        "address of the site as a visitor, as a judge and with an analyst's token, and holds every number and order near a name against the coins.",
     ),
     "raster": ("Raster", "Drawings as PNG without a browser, 192 pixels a side, as galleries show them; processor time of parent and child. *As models write* are the 44 "
         "drawings of the part on SVG; *crowded* are far from them: some 45 large shapes over each other, half of them translucent, many blurred one by one."),

@@ -91,7 +91,13 @@ class InviteForm(forms.Form):
     label = forms.CharField(
         label="For", max_length=100, required=False, help_text="A name or group, for your own list."
     )
-    max_uses = forms.IntegerField(label="Uses of each link", min_value=1, max_value=1000, initial=1)
+    max_uses = forms.IntegerField(
+        label="Uses of each link",
+        min_value=1,
+        max_value=1000,
+        initial=1,
+        help_text="Standings shown while judging is open treat all judges who used one shared link as one person.",
+    )
     days = forms.IntegerField(label="Valid for (days)", min_value=1, max_value=365, initial=14)
     quota = forms.IntegerField(
         label="Pairs or drawings for each judge",

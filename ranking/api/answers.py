@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import signature
+from itertools import accumulate
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.signing import BadSignature, Signer
 from django.db.models import QuerySet
+from django.db.models.functions import Length
 from django.http import HttpResponse
 from ninja import Query, Router
 
@@ -21,6 +23,7 @@ from ranking.models import AnalystToken
 
 CURSOR = Signer(salt="ranking.api")
 MOST = 1000
+MOST_TEXT = 8 << 20  # characters that the rows of a page hold, beside its first row
 LINES = "application/x-ndjson"
 Limit = Query(100, ge=1, le=MOST, description="Rows per page.")
 Cursor = Query("", description="Where to continue: part of the address in `next`.")
@@ -31,17 +34,27 @@ def json_response(value: Any, status: int = 200) -> HttpResponse:
     return HttpResponse(dumped(value) + "\n", "application/json", status)
 
 
-def rows_page(request: ApiRequest, queryset: QuerySet[Any], rows: Rows, *, limit: int, cursor: str) -> HttpResponse:
-    """One page by primary key, so that a million rows cost no more than the first hundred."""
+def rows_page(
+    request: ApiRequest, queryset: QuerySet[Any], rows: Rows, *, limit: int, cursor: str, text: str = ""
+) -> HttpResponse:
+    """One page by primary key, so that a million rows cost no more than the first hundred.
+
+    `text` names the field that may be long: a page ends before its texts would fill the memory.
+    """
+    asked = limit
     try:
         after = int(CURSOR.unsign(cursor)) if cursor else 0
     except (BadSignature, ValueError):
         raise Problem(400, "cursor", "This cursor is not one of ours; start again without it.") from None
     keys = list(queryset.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[: limit + 1])
+    if text and len(keys) > 1:
+        sizes = dict(queryset.filter(pk__in=keys).values_list("pk", Length(text)))
+        sums = accumulate(sizes.get(key) or 0 for key in keys)
+        limit = min(limit, max(1, sum(size <= MOST_TEXT for size in sums)))
     page = queryset.filter(pk__in=keys[:limit]).order_by("pk")
     following = None
     if len(keys) > limit:
-        query = urlencode({"limit": limit, "cursor": CURSOR.sign(str(keys[limit - 1]))})
+        query = urlencode({"limit": asked, "cursor": CURSOR.sign(str(keys[limit - 1]))})
         following = request.build_absolute_uri(f"{request.path}?{query}")
     return json_response({"data": list(rows(page)), "next": following})
 

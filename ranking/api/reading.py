@@ -148,14 +148,16 @@ def add_lists(router: Router) -> None:
     }
     samples = {"samples": ("Sample", sample_rows, lambda run: run.samples.filter(state=Sample.State.DRAWN))}
     for kind, (name, rows, select) in (samples | judged).items():
-        view = _listing(open_run, select, rows)
+        view = _listing(open_run, select, rows, text="answer" if kind == "samples" else "")
         view.__doc__ = f"The run's {kind}, as in its archive. Once judging is closed."
         reading(router, f"/runs/{{slug:run}}/{kind}", f"api_{kind}", page_of(ref(name)))(view)
 
 
-def _listing(find: Callable[..., Run], select: Callable[..., QuerySet[Any]], rows: Callable[..., Any]) -> Any:
+def _listing(
+    find: Callable[..., Run], select: Callable[..., QuerySet[Any]], rows: Callable[..., Any], *, text: str = ""
+) -> Any:
     def listing(request: ApiRequest, run: str, limit: int = Limit, cursor: str = Cursor) -> HttpResponse:
         shown = find(request, run)
-        return rows_page(request, select(shown), lambda page: rows(shown, page), limit=limit, cursor=cursor)
+        return rows_page(request, select(shown), lambda page: rows(shown, page), limit=limit, cursor=cursor, text=text)
 
     return listing

@@ -16,7 +16,7 @@ from generation.models import Run
 from judging.curating.runs import set_judging
 from judging.files.exports import vote_records
 from judging.grades.sheets import next_item
-from judging.models import Grade, Matchup, PublicState, Seat, Vote
+from judging.models import Grade, Invitation, Matchup, PublicState, Seat, Vote
 from judging.pairs.serving import take_seat
 from judging.pairs.tallies import differences
 from judging.pairs.voting import IN_PUBLIC, Ballot, cast_vote, undo_vote
@@ -142,6 +142,38 @@ def test_a_state_waits_for_votes_by_others_than_any_two_judges():
     assert take_public_states() == 0
     assert by_others([500, 400, 19]) == 19
     assert by_others([500, 400, 15, 5]) == 20
+
+
+def test_judges_who_came_by_one_shared_link_count_as_one():
+    run = make_published(votes=120, judges=8)
+    own, shared = [Invitation.objects.create(run=run, max_uses=uses, expires_at=now()) for uses in (1, 50)]
+    seats = run.seats.order_by("id").values_list("pk", flat=True)
+    run.seats.filter(pk__in=seats[:6]).update(invitation=shared)
+
+    assert take_public_states() == 0, "one attacker could be six of the eight"
+
+    run.seats.filter(pk__in=seats[:6]).update(invitation=own)
+    assert take_public_states() == 1
+
+
+def test_judges_of_one_shared_link_share_what_one_judge_may_count_for():
+    run = make_published(votes=240, judges=12)
+    shared = Invitation.objects.create(run=run, max_uses=50, expires_at=now())
+    seats = list(run.seats.order_by("id"))
+    Seat.objects.filter(pk__in=[seat.pk for seat in seats[:4]]).update(invitation=shared)
+    seen = []
+
+    def analyse(run, *, options, full):
+        seen.append(options["parts"])
+        return fit_run(run).result
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ranking.public_states.load", lambda name: analyse)
+        take_public_states()
+
+    [parts] = seen
+    together = {parts[seat.pseudonym] for seat in seats[:4]}
+    assert len(together) == 1 and together.pop() < min(parts.get(seat.pseudonym, 1.0) for seat in seats[4:])
 
 
 def test_the_next_state_waits_for_three_times_as_many_votes():

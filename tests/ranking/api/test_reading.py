@@ -13,6 +13,7 @@ from django.utils.timezone import now
 
 from generation.models import Run
 from judging.models import Vote
+from ranking.api import answers
 from ranking.archive.importing import import_run
 from ranking.fitting import fit_run
 from ranking.models import AnalystToken, Fit
@@ -258,3 +259,18 @@ def test_a_run_that_may_be_judged_tells_nothing(run, ask, list_name, state):
     status, answer = ask(f"/api/v1/runs/{run.code}/{list_name}")
 
     assert (status, answer["error"]["code"]) == (409, "judging")
+
+
+def test_a_page_of_drawings_ends_before_it_fills_the_memory(ask, run, monkeypatch):
+    monkeypatch.setattr(answers, "MOST_TEXT", 1)
+    address = f"/api/v1/runs/{run.code}/samples?limit=1000"
+
+    pages = 0
+    rows, following = [], address
+    while following:
+        _, page = ask(following)
+        rows, following, pages = [*rows, *page["data"]], page["next"], pages + 1
+
+    drawn = run.samples.filter(state="drawn")
+    assert pages == drawn.count() > 1
+    assert [row["sample"] for row in rows] == list(drawn.order_by("pk").values_list("code", flat=True))
