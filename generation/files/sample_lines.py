@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchsite.lib.file_errors import BadField, BadLine, unreadable
-from benchsite.lib.json_lines import JsonError, read_object
+from benchsite.lib.json_lines import JsonError, json_type, read_object
 from benchsite.lib.text import clean_text
 
 LONGEST_LINE = 8 * 2**20
@@ -58,7 +58,7 @@ class SampleRow:
             raise self.bad(name, "is missing")
         value = self.fields[name]
         if not isinstance(value, str):
-            raise self.bad(name, f"is {type(value).__name__}, not text")
+            raise self.bad(name, f"is {json_type(value)}, not text")
         return value
 
     def optional_text(self, name: str) -> str | None:

@@ -46,7 +46,7 @@ class Facts:
 
 def facts_of(source: Published, about: About) -> Facts:
     run = source.run
-    title, boards = about.title or str(run), leaderboards(source)
+    title, boards = about.title, leaderboards(source)
     labels = dict(run.entrants.values_list("name", "label"))
     entries = protocols_of(run)
     methods, headlines = [], []

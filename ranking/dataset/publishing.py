@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -44,6 +45,7 @@ def publish_dataset(run: Run, path: Path, about: About, *, by: Any = None, progr
     """A new folder, or with a name that ends in .zip one file; whole or not at all."""
     refuse_unclosed(run)
     about = about.checked()
+    about = replace(about, title=about.title or str(run))
     if path.exists():
         raise RunError(f"{path} exists already; choose another name.")
     with TemporaryDirectory(dir=path.parent, prefix=".dataset-") as place:

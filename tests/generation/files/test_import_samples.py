@@ -157,14 +157,14 @@ BAD = [
     (b"[]", "f.jsonl:2: the line is a list, not a JSON object."),
     (b'{"a": NaN}', "f.jsonl:2: the line is not JSON (NaN is not a number)."),
     (b'{"model_id": "a", "model_id": "b"}', "f.jsonl:2: the line names the same field twice."),
-    (line(model_id=7), "f.jsonl:2: model_id is int, not text."),
+    (line(model_id=7), "f.jsonl:2: model_id is a number, not text."),
     (line(model_id="a\x1b[31m"), "f.jsonl:2: model_id is not a model's name of 1 to 200 printable characters."),
     ({"model_id": "a"}, "f.jsonl:2: prompt_text is missing."),
     (line(prompt_text="Draw \x1b[2J"), "f.jsonl:2: prompt_text is not a prompt of this run."),
     (line(category="Animals"), "f.jsonl:2: category is not 'Single Object', as in this run."),
     (line(attempt_number=True), "f.jsonl:2: attempt_number is not a whole number from 1 to 1000."),
     (line(attempt_number=0), "f.jsonl:2: attempt_number is not a whole number from 1 to 1000."),
-    (line(raw_output=None), "f.jsonl:2: raw_output is NoneType, not text."),
+    (line(raw_output=None), "f.jsonl:2: raw_output is null, not text."),
     (line(raw_output="other"), "f.jsonl:2: raw_output differs from the answer that is stored for this attempt."),
 ]
 
@@ -279,7 +279,7 @@ def test_the_command_says_what_it_did(tmp_path, capsys):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"".join(file_of(line(suite="tiny"), line(model_id=1))))
 
-    with pytest.raises(CommandError, match=r"Nothing was imported\. a\.jsonl:2: model_id is int, not text\."):
+    with pytest.raises(CommandError, match=r"Nothing was imported\. a\.jsonl:2: model_id is a number, not text\."):
         call_command("import_samples", path, run=run.code)
     call_command("import_samples", path, skip_bad=True)
 

@@ -244,7 +244,7 @@ def test_analyse_file_as_csv_neutralises_formulas(tmp_path):
         ([line(attempt=True)], "a.jsonl:1: attempt_number is not a whole number from 0 to 1000000."),
         ([line(), line()], "a.jsonl:2: attempt_number repeats this model's attempt at this prompt."),
         ([line(attempt=-1)], "a.jsonl:1: attempt_number is not a whole number from 0 to 1000000."),
-        ([{**line(), "raw_output": 7}], "a.jsonl:1: raw_output is int, not text."),
+        ([{**line(), "raw_output": 7}], "a.jsonl:1: raw_output is a number, not text."),
         ([""], "a.jsonl: there is no answer in it."),
     ],
 )

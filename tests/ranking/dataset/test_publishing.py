@@ -234,7 +234,7 @@ def test_the_button_gives_the_same_zip_as_the_command(run, tmp_path, client):
     response = client.post(f"/runs/{run.code}/dataset/", fields | {"version": "2.0.0", "url": ""})
     downloaded = b"".join(response.streaming_content)
     call_command("publish_dataset", run.code, "--author=Ada", "--author=Bob", "--consent=They agreed.",
-                 "--licence=CC0-1.0", "--release=2.0.0", f"--title={run}", f"--out={tmp_path / 'set.zip'}")  # fmt: skip
+                 "--licence=CC0-1.0", "--release=2.0.0", f"--out={tmp_path / 'set.zip'}")  # fmt: skip
 
     with zipfile.ZipFile(io.BytesIO(downloaded)) as one, zipfile.ZipFile(tmp_path / "set.zip") as two:
         assert one.namelist() == two.namelist() and len(one.namelist()) > 25
