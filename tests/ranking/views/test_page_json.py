@@ -242,7 +242,7 @@ def test_cards_show_drawings_by_leaders_of_open_runs_only(client, run):
 
     fits = [*run.fits.all(), *scored.fits.all()]
     assert shown() == {(fit.run.code, fit.result["overall"][0]["entrant"]) for fit in fits}
-    assert "Drawings are shown when judging closes." in " ".join(client.get("/").text.split())
+    assert "Drawings appear when judging closes." in " ".join(client.get("/").text.split())
 
     Run.objects.filter(pk=judged.pk).update(judging_state="closed")
     assert len(shown()) == 3

@@ -70,7 +70,7 @@ def test_there_is_no_picture_of_a_drawing_that_is_judged_blind(client, run, stat
 
     assert client.get(f"/gallery/{sample.code}/share.png").status_code == 404
     assert sample.code not in client.get(f"/embed/{run.code}/").text
-    assert "Drawings are shown when judging closes." in " ".join(client.get(f"/embed/{run.code}/").text.split())
+    assert "Drawings appear when judging closes." in " ".join(client.get(f"/embed/{run.code}/").text.split())
 
 
 def test_only_the_card_may_be_framed(client, run):
