@@ -122,7 +122,16 @@ def prompt_cells(run: Run, prompt: Prompt, fit: Fit | None) -> tuple[list[dict[s
                 "others": [one for one in drawn if one is not best],
             }
         )
+    if first := winner(cells):
+        first["wins"] = True
     return cells, records
+
+
+def winner(cells: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The cell with the largest share of points, unless another has as large a one."""
+    ranked = sorted((cell["points"] / cell["votes"], place) for place, cell in enumerate(cells) if cell["votes"])
+    alone = len(ranked) == 1 or (len(ranked) > 1 and ranked[-1][0] > ranked[-2][0])
+    return cells[ranked[-1][1]] if alone and ranked[-1][0] > 0 else None
 
 
 def _is_drawn(sample: Sample) -> bool:
