@@ -103,7 +103,7 @@ def test_home_asks_the_database_a_fixed_number_of_times(client, count, django_as
         start_run(make_suite())
     Run.objects.update(visibility="published")
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         client.get("/")
 
 

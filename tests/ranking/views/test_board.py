@@ -137,6 +137,7 @@ def test_a_prompt_shows_all_drawings_and_who_wins(client, run):
 
     assert text.count('class="tile') == 8
     assert "wins here with" in text or "share first place here" in text
+    assert ('class="wins"' in text) == ("wins here with" in text)
     assert 'rel="prev"' in text and 'rel="next"' in text
 
 
