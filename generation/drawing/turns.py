@@ -20,7 +20,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils.timezone import now
 
-from benchsite.lib.database.updates import update_rows
+from benchsite.lib.database.updates import insert_rows, update_rows
 from generation.drawing import settling
 from generation.drawing.active import ActiveRun
 from generation.drawing.pictures import drawings_shown, with_pictures
@@ -228,21 +228,22 @@ def _take(active: ActiveRun, questions: list[Question]) -> list[Question]:
     lost = sum(question.reserved_nano for question in questions) - sum(question.reserved_nano for question in taken)
     if lost:
         Run.objects.filter(pk=active.loaded.run.pk).update(reserved_nano=F("reserved_nano") - lost)
-    ProviderCall.objects.bulk_create(
-        ProviderCall(
-            sample_id=question.sample_id,
-            run_id=active.loaded.run.pk,
-            token=question.token,
-            turn=question.turn,
-            started_at=moment,
-            worker=active.worker,
-            seen_at=moment,
-            lease_until=_lease(question, moment),
-            reserved_nano=question.reserved_nano,
-        )
+    calls = [
+        {
+            "sample_id": question.sample_id,
+            "run_id": active.loaded.run.pk,
+            "token": question.token,
+            "turn": question.turn,
+            "started_at": moment,
+            "worker": active.worker,
+            "seen_at": moment,
+            "lease_until": _lease(question, moment),
+            "reserved_nano": question.reserved_nano,
+        }
         for question in taken
         if question.step is None  # a program's own work is no call
-    )
+    ]
+    insert_rows(ProviderCall, calls)
     return taken
 
 

@@ -29,6 +29,7 @@ BODY_LIMIT = 8 * 2**20
 PIECE = 65536
 CONNECT_SECONDS = 10.0
 SHORT_CALL_SECONDS = 20.0
+HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity", "Connection": "keep-alive", "User-Agent": "benchsite"}
 
 
 class Client:
@@ -38,19 +39,15 @@ class Client:
     """
 
     def __init__(self) -> None:
-        self._http = httpx.AsyncClient(
-            trust_env=False,
-            follow_redirects=False,
-            headers={"Accept-Encoding": "identity", "User-Agent": "benchsite"},
-            transport=OneConnectionPools(),
-        )
+        # Without httpx's own client around it, which looks for cookies, redirects and logins in each answer.
+        self._connections = OneConnectionPools()
         self._windows = ollama.Windows(self._fetch)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
-        await self._http.aclose()
+        await self._connections.aclose()
 
     async def ask(self, profile: Profile, request: Request, *, deadline: float) -> Reply:
         """The model's answer within `deadline` seconds in all, whatever else is asked; raises `ProviderError` and nothing else."""
@@ -159,14 +156,17 @@ class Client:
         request: Request | None = None,
     ) -> Exchange:
         key = key_of(profile)
-        http_request = self._http.build_request(
+        # Each read may take as long as the whole call: it is the total deadline that ends it.
+        timeout = httpx.Timeout(deadline, connect=min(deadline, CONNECT_SECONDS), pool=None)
+        headers = httpx.Headers(HEADERS)
+        headers.update(headers_of(profile, key, has_body=body is not None))
+        http_request = httpx.Request(
             method,
             url_of(profile, path),
             params=params,
             content=None if body is None else json.dumps(body, allow_nan=False).encode(),
-            headers=headers_of(profile, key, has_body=body is not None),
-            # Each read may take as long as the whole call: it is the total deadline that ends it.
-            timeout=httpx.Timeout(deadline, connect=min(deadline, CONNECT_SECONDS), pool=None),
+            headers=headers,
+            extensions={"timeout": timeout.as_dict()},
         )
         seen = _Seen(key=key)
         try:
@@ -188,7 +188,7 @@ class Client:
         )
 
     async def _receive(self, http_request: httpx.Request, seen: _Seen) -> None:
-        response = await self._http.send(http_request, stream=True)
+        response = await self._connections.handle_async_request(http_request)
         try:
             seen.status = response.status_code
             seen.headers = {name: seen.scrub(value) for name, value in response.headers.items()}

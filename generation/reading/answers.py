@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -56,7 +56,7 @@ class Read:
 
     @property
     def fields(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "values"}
+        return {name: value for name, value in vars(self).items() if name != "values"}
 
 
 def read_answer(

@@ -26,14 +26,14 @@ def make_instance(model: type[M], values: dict[str, Any], related: dict[str, Any
 
 def new_instance(model: type[M], values: dict[str, Any], **related: Model | None) -> M:
     """A row that is not stored yet; columns that are not given have their defaults."""
-    fixed, made = _defaults(model)
+    fixed, made = defaults_of(model)
     columns = fixed | {name: default() for name, default in made.items() if name not in values} | values
     columns |= {f"{name}_id": row and row.pk for name, row in related.items()}
     return make_instance(model, columns, related, None)
 
 
 @cache
-def _defaults(model: type[Model]) -> tuple[dict[str, Any], dict[str, Callable[[], Any]]]:
+def defaults_of(model: type[Model]) -> tuple[dict[str, Any], dict[str, Callable[[], Any]]]:
     """Defaults by column: those that are always the same, and those that are made each time."""
     fields = model._meta.concrete_fields
     made = {field.attname: field.get_default for field in fields if callable(field.default)}

@@ -1,18 +1,21 @@
-"""`UPDATE` of rows by fixed columns, for what a worker does all day: its text is made once for each set of columns."""
+"""`UPDATE` and `INSERT` of rows by fixed columns, for what a worker does all day: each text is made once for its set of columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import Any
 
 from django.db import connection
-from django.db.models import Field, Model
+from django.db.models import BooleanField, CharField, Field, IntegerField, Model, TextField
 
+from benchsite.lib.database.instances import defaults_of
 from benchsite.lib.database.prepared import numbered_places, prepared_cursor
 
 AT_MOST = "__lte"
+AT_ONCE = 16  # rows of one INSERT
+PLAIN = {str: (CharField, TextField), int: (IntegerField,), bool: (BooleanField,)}  # what a database takes as it is
 
 
 def update_rows(
@@ -69,6 +72,33 @@ def _statement(
     return numbered if connection.vendor == "postgresql" else sql, names, columns
 
 
+def insert_rows(model: type[Model], rows: Sequence[dict[str, Any]]) -> None:
+    """As `bulk_create`, of rows by their columns (`run_id`); columns that are not given have their defaults."""
+    fixed, made = defaults_of(model)
+    columns = [field for field in model._meta.concrete_fields if not field.primary_key]
+    for start in range(0, len(rows), AT_ONCE):
+        some = [
+            fixed | {name: default() for name, default in made.items()} | row for row in rows[start : start + AT_ONCE]
+        ]
+        values = [_prepared(column, row[column.attname]) for row in some for column in columns]
+        with prepared_cursor() as cursor:
+            cursor.execute(_insertion(model, len(some)), values)
+
+
+@lru_cache(maxsize=64)
+def _insertion(model: type[Model], rows: int) -> str:
+    quote, meta = connection.ops.quote_name, model._meta
+    columns = [quote(str(field.column)) for field in meta.concrete_fields if not field.primary_key]
+    numbers = iter(range(1, rows * len(columns) + 1))
+    place = (lambda: f"${next(numbers)}") if connection.vendor == "postgresql" else (lambda: "%s")
+    lines = ", ".join(f"({', '.join(place() for _ in columns)})" for _ in range(rows))
+    return f"INSERT INTO {quote(meta.db_table)} ({', '.join(columns)}) VALUES {lines}"  # noqa: S608 - names of this project
+
+
 def _prepared(column: Field[Any, Any], value: Any) -> Any:
     """As the database takes it: JSON as text, a time in its own form, a choice as its value."""
-    return column.get_db_prep_save(value.value if isinstance(value, Enum) else value, connection)
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(column, PLAIN.get(type(value), ())):
+        return value
+    return column.get_db_prep_save(value, connection)

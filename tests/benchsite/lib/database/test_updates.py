@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 from django.utils.timezone import now
 
-from benchsite.lib.database.updates import update_rows
-from generation.models import Sample
+from benchsite.lib.database.updates import AT_ONCE, insert_rows, update_rows
+from generation.models import ProviderCall, Sample
 from tests.judging.make import make_run
 
 pytestmark = pytest.mark.django_db
@@ -73,3 +73,19 @@ def test_one_of_several_constants_is_enough(sample):
         return update_rows(Sample, {"claims": 1}, where={"id": sample.pk}, either=("state", states))
 
     assert [changed("pending", "asking"), changed("pending", "drawn")] == [0, 1]
+
+
+def test_many_rows_are_inserted_with_the_defaults_of_the_orm(sample):
+    moment = now()
+    given = {"sample_id": sample.pk, "run_id": sample.run_id, "started_at": moment, "lease_until": moment}
+    rows = [given | {"token": uuid4(), "turn": n, "cost_nano": n or None} for n in range(AT_ONCE + 2)]
+
+    insert_rows(ProviderCall, rows)
+    stored = list(ProviderCall.objects.order_by("turn").values())
+    ProviderCall.objects.all().delete()
+    ProviderCall.objects.bulk_create(ProviderCall(**row) for row in rows)
+
+    def without_key(calls):
+        return [{name: value for name, value in call.items() if name != "id"} for call in calls]
+
+    assert without_key(stored) == without_key(ProviderCall.objects.order_by("turn").values())
