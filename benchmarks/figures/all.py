@@ -43,6 +43,7 @@ BENCHES = (
     "fire",
     "chaos",
     "study_storm",
+    "pushes",
     "study_votes",
     "first_vote",
     "checks",

@@ -41,6 +41,11 @@ PARTS = {
         "A fake platform sends people (150, or 1,000 in the long form) to a study behind gunicorn on PostgreSQL, 24 at once: forged, empty and reused ids, double clicks, other browsers "
         "in mid-study, stale forms, people who leave, returns, time-outs; the whole server is killed with -9 and started again twelve times.",
     ),
+    "pushes": (
+        "Pushes",
+        "10,000 drawings and 10,000 votes (1,000 in the short form) pushed to gunicorn on PostgreSQL and SQLite: in one call, again, in 20 parts, by two programs "
+        "at the same moment in opposite orders, and with the worker killed by -9 half way. Processor seconds are the server's, PostgreSQL's own apart; memory is the most that one worker held.",
+    ),
     "study_votes": (
         "Votes in studies",
         "Participants and invited judges of one run sit down in turn for 20 pairs each, on SQLite in one process: processor time of a vote with its next pair, and what the last quarter takes over the first.",
@@ -125,6 +130,7 @@ TABLES = {
     "parquet": dict.fromkeys(
         ("ten_million", "sample"), "votes judges prompts load_s read_s counts_s rows_s board_s whole_mb"
     ),
+    "pushes": {"pushes": "database what rows one_call_cpu_s one_call_s again_cpu_s parts_cpu_s worker_mb wrong"},
     "first_vote": {"ways": "way visits seconds slowest clicks"},
     "arena": {"arena": "planted studies ranks outside outside_even honest_weight planted_weight"},
     "svg": {"paint": "shapes copies seconds"},
