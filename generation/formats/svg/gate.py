@@ -29,6 +29,7 @@ MAX_POINTS = 20_000
 CAPS = {"numOctaves": 12.0, "stdDeviation": 150.0, "radius": 200.0, "order": 15.0}
 REGION = ("x", "y", "width", "height")
 MAX_REGION = 50.0  # times the box it is applied to
+USUAL_REGION = 2.0  # up to this, what is outside of the canvas is small
 FILTER_FUNCTION = re.compile(r"\b(?:blur|drop-shadow)\(([^)]*)", re.IGNORECASE)
 ENOUGH = 10**9  # sums stop growing here, so that a bomb costs no big integers
 
@@ -167,9 +168,10 @@ def _region(filtered: etree._Element, element: etree._Element, painting: Paintin
     whole = filtered.get("filterUnits") == "userSpaceOnUse"
     sides = [filtered.get(side, "120%") for side in ("width", "height")]
     if whole or any(numbers(side) == [] for side in sides):
-        return 1.0
+        return painting.beyond(filtered)
     width, height = (max(numbers(side)) / (100 if "%" in side else 1) for side in sides)
-    return painting.areas.share(element, times=(width, height))
+    share = painting.areas.share(element, times=(width, height))
+    return share * painting.beyond(filtered) if max(width, height) > USUAL_REGION else share
 
 
 def _expand(root: etree._Element, points: int, painting: Painting) -> tuple[Cost, bool]:

@@ -16,7 +16,7 @@ from generation.formats.svg.parsing import local
 
 ELEMENT = 30.0  # whatever it is
 FILL, TEXT = 500.0, 700.0
-PAINTED, STOP = 6_000.0, 60.0  # by a gradient or a pattern; and each stop of a gradient
+PAINTED, STOP = 6_000.0, 70.0  # by a gradient or a pattern; and each stop of a gradient
 MANY, MANY_STOPS = 8, 800.0  # so many stops are looked up in a table
 FADED, BLENDED, MASKED, CLIPPED = 1_200.0, 3_800.0, 6_000.0, 4_000.0
 CSS_MASK, CSS_FILTER, CSS_BLUR, SHADOW = 20_000.0, 13_000.0, 22_000.0, 5_000.0
@@ -38,8 +38,10 @@ PRIMITIVE = {
 TWO_INPUTS = frozenset(["feBlend", "feComposite", "feDisplacementMap"])  # one that is not named is the step before
 MOST = 1e9  # sums stop growing here
 OTHER_PRIMITIVE = 15_000.0
-BLUR_PIXEL, OCTAVE, KERNEL_CELL, RADIUS_PIXEL = 1_500.0, 19_000.0, 6_500.0, 7_000.0
-WIDE, WIDE_BLUR_PIXEL = 60.0, 3_100.0  # pixels, and what each beyond them costs
+BLUR_PIXEL, OCTAVE, KERNEL_CELL, RADIUS_PIXEL = 1_200.0, 19_000.0, 6_500.0, 7_000.0
+WIDE, WIDE_BLUR_PIXEL = 60.0, 4_100.0  # pixels, and what each beyond them costs
+MOST_BLUR = 480_000.0
+BEYOND = 0.6  # at most: how much more a blur costs whose region goes beyond the canvas
 POINT, PIXEL, STROKED_PIXEL = 3.0, 0.08, 0.003  # of an outline; the last for each pixel of its stroke's width
 FEW_POINTS = 50  # their outline costs little beside their area
 DASH, DASHED_PIXEL = 6.0, 0.55
@@ -98,6 +100,12 @@ class Painting:
         length = min(measure_length(element) * self.areas.scale(element), 2 * SIDE * max(points, 4))
         return POINT * points + length * (PIXEL + STROKED_PIXEL * width) + dashed
 
+    def beyond(self, element: etree._Element) -> float:
+        """How many times the canvas a filter works on where its region is larger: as far outside as its blurs reach."""
+        blurs = (blur.get("stdDeviation", "") for blur in element if local(blur) in ("feGaussianBlur", "feDropShadow"))
+        reach = max((largest(blur, 2.0) for blur in blurs), default=0.0) * self.areas.largest_scale
+        return 1.0 + min(BEYOND, 6 * reach / SIDE)
+
     def _chain(self, element: etree._Element) -> float:
         """A filter's primitives, each as often as a later one asks for its result: browsers do not keep results."""
         results: dict[str, float] = {}
@@ -134,9 +142,9 @@ def gradient_cost(element: etree._Element) -> float:
 
 
 def blur_cost(pixels: float) -> float:
-    """By the standard deviation; a wide one costs more a pixel."""
+    """By the standard deviation; a wide one costs more a pixel, up to where browsers blur a smaller copy."""
     narrow = min(WIDE, pixels)
-    return BLUR_PIXEL * narrow + WIDE_BLUR_PIXEL * (min(SIDE, pixels) - narrow)
+    return min(MOST_BLUR, BLUR_PIXEL * narrow + WIDE_BLUR_PIXEL * (min(SIDE, pixels) - narrow))
 
 
 def declared_cost(style: str, scale: float) -> float:
