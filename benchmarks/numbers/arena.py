@@ -125,8 +125,8 @@ def arena_table(*, studies: int, first_seed: int = 1) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    asked = make_parser(__doc__, "200 studies of each kind instead of 10").parse_args()
-    rows = arena_table(studies=200 if asked.full else 10)
+    asked = make_parser(__doc__, "40 studies of each kind instead of 10").parse_args()
+    rows = arena_table(studies=40 if asked.full else 10)
     print(
         f"{HONEST} honest judges of unequal activity, {EACH} votes each on average, {len(THETA)} entrants from +0.8 to -0.8\n"
     )

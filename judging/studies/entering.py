@@ -152,7 +152,7 @@ def enter_study(*, study: Study, visitor: Visitor, code: str, name: str = "", ad
 
     The studies of the run are locked, so that the last place is given once, and one seat to an id.
     """
-    locked = Study.objects.select_for_update(of=("self",)).select_related("run").defer("run__config")
+    locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("run").defer("run__config")
     study = next(each for each in locked.filter(run=study.run_id).order_by("pk") if each.pk == study.pk)
     mine = present(study, visitor) or study.participations.filter(code=code).first()
     if mine:

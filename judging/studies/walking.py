@@ -65,8 +65,8 @@ def has_judged(participation: Participation) -> bool:
 
 
 def _locked(participation: Participation) -> Participation:
-    """The row as it is now, held till the end of the transaction."""
-    rows = Participation.objects.select_for_update(of=("self",)).select_related("version", "study", "seat")
+    """The row as it is now, held till the end of the transaction; rows that refer to it may come meanwhile, or two would block."""
+    rows = Participation.objects.select_for_update(of=("self",), no_key=True).select_related("version", "study", "seat")
     return rows.defer("seat__plan").get(pk=participation.pk)
 
 

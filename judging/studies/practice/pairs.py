@@ -53,7 +53,7 @@ def own_pair(run: Run, participation: Participation, number: int) -> PracticePai
     if pair := _stored(run, participation, number):
         return pair
     with transaction.atomic():
-        mine = Participation.objects.select_for_update().get(pk=participation.pk)
+        mine = Participation.objects.select_for_update(no_key=True).get(pk=participation.pk)
         participation.practice = mine.practice
         if pair := _stored(run, mine, number):  # another tab was first
             return pair
