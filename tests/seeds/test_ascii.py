@@ -132,6 +132,7 @@ def test_each_entry_of_database_jsonl_contains_the_fields_and_is_flagged_as_inva
     [
         (Answer("```\n/\\\n```", completion_tokens=1000, max_tokens=1000), True),
         (Answer("```\n/\\\n```", completion_tokens=1001, max_tokens=1000), False),
+        (Answer("```\n" + "o o o o\n" * 300 + "```", max_tokens=1000), False),  # also where the provider sends no count
         (Answer("/\\"), False),
     ],
 )
