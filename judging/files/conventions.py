@@ -184,9 +184,9 @@ def moment_of(value: Any) -> Any:
 
 def prompt_of(value: Any) -> Any:
     """The words of a prompt: text, or the first message of a conversation, which some files hold as JSON."""
-    said = _conversation(value) if isinstance(value, str) and value.startswith("[") else value
-    if isinstance(said, list):
-        first = next((turn for turn in said if _is_asked(turn)), None)
+    turns = _conversation(value) if isinstance(value, str) and value.startswith("[") else value
+    if isinstance(turns, list):
+        first = next((turn for turn in turns if _is_asked(turn)), None)
         value = first.get("content") if isinstance(first, dict) else first
         if isinstance(value, list):
             value = "\n".join(str(part.get("text") or "") for part in value if isinstance(part, dict))
@@ -198,10 +198,10 @@ def prompt_of(value: Any) -> Any:
 def _conversation(text: str) -> Any:
     """The messages that a text of JSON holds, or the text, which may be a prompt that begins with a bracket."""
     try:
-        said = read_json(text)
+        turns = read_json(text)
     except JsonError:
         return text
-    return said if isinstance(said, list) and any(map(_is_asked, said)) else text
+    return turns if isinstance(turns, list) and any(map(_is_asked, turns)) else text
 
 
 def _is_asked(turn: Any) -> bool:

@@ -1,8 +1,9 @@
 """The child that reads Parquet. It holds nothing of the site, and the kernel bounds it.
 
-It prints the names of a file's columns, is told which to read, and prints the rows: each line is JSON.
+It is told a file's name, prints the names of its columns, is told which to read, prints the rows and an empty line, and may
+then be told the next file. Each line is JSON.
 
-    parquet_child.py FILE BYTES SECONDS
+    parquet_child.py BYTES SECONDS
 """
 
 from __future__ import annotations
@@ -19,24 +20,33 @@ TOO_MUCH = 3  # the exit code where the memory does not do
 
 
 def main() -> None:
-    path, memory, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    memory, seconds = int(sys.argv[1]), int(sys.argv[2])
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     pa.set_memory_pool(pa.system_memory_pool())
     try:
-        with pq.ParquetFile(path) as file:
-            print(json.dumps(file.schema_arrow.names), flush=True)
-            columns = json.loads(sys.stdin.readline())
-            for batch in file.iter_batches(ROWS, columns=columns or None, use_threads=False):
-                sys.stdout.writelines(json.dumps(plain(row)) + "\n" for row in batch.to_pylist())
+        while path := sys.stdin.readline():
+            allow_seconds(seconds)
+            with pq.ParquetFile(json.loads(path)) as file:
+                print(json.dumps(file.schema_arrow.names), flush=True)
+                columns = json.loads(sys.stdin.readline())
+                for batch in file.iter_batches(ROWS, columns=columns or None, use_threads=False):
+                    sys.stdout.writelines(json.dumps(plain(row)) + "\n" for row in batch.to_pylist())
+            print(flush=True)
     except MemoryError:
         sys.exit(TOO_MUCH)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         sys.exit(str(error).partition("\n")[0] or type(error).__name__)
+
+
+def allow_seconds(seconds: int) -> None:
+    """From now on, whatever earlier files took."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + seconds, hard))
 
 
 def plain(value: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 from benchsite.lib.file_errors import BadLine, FileError, unreadable
 from benchsite.lib.files import BROKEN_ZIP
 from benchsite.lib.json_lines import JsonError, read_object
-from judging.files.parquet import open_parquet
+from judging.files.parquet import ParquetReader
 from ranking.archive.reading import LARGEST_RATIO, LARGEST_SMALL
 from ranking.dataset.files import SUMS, data_file
 from ranking.dataset.publishing import FORMAT, SCHEMA
@@ -34,6 +34,7 @@ class Dataset:
 
     folder: Path
     about: dict[str, Any]
+    reader: ParquetReader
 
     @property
     def run(self) -> dict[str, Any]:
@@ -48,7 +49,7 @@ class Dataset:
         for path in self.files(table):
             name = path.relative_to(self.folder).as_posix()
             try:
-                with open_parquet(path, name=name) as file:
+                with self.reader.open(path, name=name) as file:
                     for number, row in enumerate(file.rows(), start=1):
                         yield name, number, row
             except BadLine:
@@ -77,16 +78,17 @@ def is_dataset(path: Path) -> bool:
 def open_dataset(path: Path) -> Iterator[Dataset]:
     """Raises BadLine, which names the file."""
     if path.is_dir():
-        yield _checked(path)
+        with ParquetReader() as reader:
+            yield _checked(path, reader)
         return
-    with TemporaryDirectory() as place:
+    with TemporaryDirectory() as place, ParquetReader() as reader:
         try:
             folder = _unpacked(path, Path(place))
         except BadLine:
             raise
         except BROKEN_ZIP:
             raise BadLine(path.name, 0, "", "is not a whole zip; it may be cut short or damaged") from None
-        yield _checked(folder)
+        yield _checked(folder, reader)
 
 
 def _unpacked(path: Path, place: Path) -> Path:
@@ -108,7 +110,7 @@ def _unpacked(path: Path, place: Path) -> Path:
     return place
 
 
-def _checked(folder: Path) -> Dataset:
+def _checked(folder: Path, reader: ParquetReader) -> Dataset:
     sums = _sums(folder)
     for name, digest in sums.items():
         try:
@@ -125,7 +127,7 @@ def _checked(folder: Path) -> Dataset:
         for split in splits:
             if data_file(table, split) not in sums:
                 raise BadLine(SUMS, 0, "", f"does not list {data_file(table, split)}")
-    return Dataset(folder, about)
+    return Dataset(folder, about, reader)
 
 
 def _sums(folder: Path) -> dict[str, str]:

@@ -6,8 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchsite.lib.file_errors import BadLine
+from benchsite.lib.file_errors import BadLine, FileError
 from judging.files import vote_files
+from judging.files.parquet import ParquetReader
 from judging.files.vote_files import read_vote_lines
 
 
@@ -53,3 +54,26 @@ def test_a_file_cut_short_is_named(tmp_path, size):
     path.write_bytes(path.read_bytes()[:size])
 
     assert refused(path).startswith("votes.parquet: is not a whole Parquet file")
+
+
+def test_one_child_reads_file_after_file_and_a_file_read_meanwhile_has_its_own(tmp_path):
+    path, broken = write_votes(tmp_path / "votes.parquet", rows=2), tmp_path / "broken.parquet"
+    broken.write_bytes(b"PAR1")
+    children = []
+    with ParquetReader() as reader:
+        for _ in range(2):
+            with reader.open(path) as file:
+                assert len(list(file.rows())) == 2
+            children.append(file.child)
+        with reader.open(path) as file:
+            first = next(file.rows())
+            with reader.open(path) as other:
+                assert next(other.rows()) == first
+            children += [file.child, other.child]
+        with pytest.raises(FileError, match="not a whole Parquet file"), reader.open(broken):
+            pass
+        with reader.open(path) as file:
+            assert len(list(file.rows())) == 2
+
+    assert children[0] is children[1] is children[2] and children[3] is not children[2]
+    assert all(child.returncode is not None for child in [*children, file.child])
