@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import zipfile
 from datetime import date
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -24,7 +26,7 @@ from tests.judging.make import close_judging, make_curator
 from tests.ranking.archive_run import forget_all, leaderboard, make_judged_run
 from tests.ranking.graded_run import make_graded_run
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 ABOUT = About(("Ada Example",), "Judges agreed to publication.", on=date(2026, 5, 1))
 
 
@@ -41,9 +43,20 @@ def run(judged):
     return Run.objects.get(pk=judged)
 
 
+@pytest.fixture(scope="module")
+def published(judged, tmp_path_factory):
+    return publish_dataset(Run.objects.get(pk=judged), tmp_path_factory.mktemp("published") / "set", ABOUT)
+
+
 @pytest.fixture
-def folder(run, tmp_path):
-    return publish_dataset(run, tmp_path / "set", ABOUT)
+def folder(published, tmp_path):
+    """A copy to damage."""
+    return Path(shutil.copytree(published, tmp_path / "set"))
+
+
+@pytest.fixture(scope="module")
+def packed(judged, tmp_path_factory):
+    return publish_dataset(Run.objects.get(pk=judged), tmp_path_factory.mktemp("packed") / "set.zip", ABOUT)
 
 
 def analysed(path, *options):
@@ -60,11 +73,9 @@ def test_the_files_give_the_leaderboard_to_the_last_digit(folder):
     assert board["settings"]["ties"] == "drop" and board["settings"]["weights"] and board["samples"]
 
 
-def test_a_zip_gives_the_same(run, folder, tmp_path):
-    publish_dataset(run, tmp_path / "set.zip", ABOUT)
-
-    assert analysed(tmp_path / "set.zip") == analysed(folder)
-    assert analysed(tmp_path / "set.zip", "--ties", "half")["settings"]["ties"] == "half"
+def test_a_zip_gives_the_same(packed, folder):
+    assert analysed(packed) == analysed(folder)
+    assert analysed(packed, "--ties", "half")["settings"]["ties"] == "half"
 
 
 def files(folder):
@@ -107,11 +118,10 @@ def test_an_import_shows_its_provenance(run, folder, client):
     assert "from a paper of 2026" in page
 
 
-def test_the_site_takes_a_dataset_where_it_takes_an_archive(run, tmp_path, client):
-    publish_dataset(run, tmp_path / "set.zip", ABOUT)
+def test_the_site_takes_a_dataset_where_it_takes_an_archive(packed, client):
     client.force_login(make_curator("carla"))
 
-    with (tmp_path / "set.zip").open("rb") as file:
+    with packed.open("rb") as file:
         refused = client.post("/runs/import/archive/", {"file": file, "reason": "a test"})
         file.seek(0)
         taken = client.post("/runs/import/archive/", {"file": file, "reason": "a test", "copy": "on"})
@@ -157,8 +167,8 @@ def test_a_changed_file_differs_from_its_checksum(folder):
         analysed(folder)
 
 
-def test_a_zip_with_other_files_is_refused(run, tmp_path):
-    publish_dataset(run, tmp_path / "set.zip", ABOUT)
+def test_a_zip_with_other_files_is_refused(packed, tmp_path):
+    shutil.copy(packed, tmp_path / "set.zip")
     with zipfile.ZipFile(tmp_path / "set.zip", "a") as archive:
         archive.writestr("set/../../etc/passwd", "x")
 

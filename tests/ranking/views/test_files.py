@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from generation.models import Event, Run
-from judging.models import Grade, Seat
+from judging.models import Seat
 from ranking.archive.writing import archive_chunks
 from tests.judging.make import close_judging
 from tests.ranking.archive_run import leaderboard, make_judged_run, rewrite
@@ -21,15 +21,21 @@ pytestmark = pytest.mark.django_db
 ARCHIVE = "/runs/import/archive/"
 
 
-@pytest.fixture
-def run():
-    return make_judged_run(votes=40, prompts=3, attempts=1)
+@pytest.fixture(scope="module")
+def judged(module_rows):
+    run = make_judged_run(votes=40, prompts=3, attempts=1)
+    return run.pk, b"".join(archive_chunks(run))
 
 
 @pytest.fixture
-def file(run, tmp_path):
+def run(judged):
+    return Run.objects.get(pk=judged[0])
+
+
+@pytest.fixture
+def file(judged, tmp_path):
     path = tmp_path / "run.zip"
-    path.write_bytes(b"".join(archive_chunks(run)))
+    path.write_bytes(judged[1])
     return path
 
 
@@ -43,7 +49,7 @@ def test_a_curator_uploads_a_whole_run(client, curator, run, file):
 
     page = upload(client, ARCHIVE, file.read_bytes(), "run.zip")
 
-    run = Run.objects.get()
+    run = Run.objects.get(code=code)
     assert page.redirect_chain == [(reverse("generation:run", args=[code]), 302)]
     assert f"{run.samples.count()} samples, {run.votes.count()} votes" in page.text
     assert leaderboard(run) == before
@@ -56,14 +62,16 @@ def test_the_list_of_runs_leads_to_the_upload(client, curator):
 
 
 def test_a_run_that_is_here_already_comes_in_as_a_copy_only(client, curator, run, file):
+    before = Run.objects.count()
+
     page = upload(client, ARCHIVE, file.read_bytes(), "run.zip")
 
     assert f"is run {run.code}, which is here already" in page.text
-    assert Run.objects.count() == 1
+    assert Run.objects.count() == before
 
     upload(client, ARCHIVE, file.read_bytes(), "run.zip", copy="on")
 
-    assert Run.objects.count() == 2
+    assert Run.objects.count() == before + 1
 
 
 def cut(path):
@@ -90,14 +98,20 @@ def test_what_is_wrong_with_an_archive_is_said_and_nothing_is_imported(client, c
     assert (Run.objects.count(), Event.objects.count(), Seat.objects.count()) == before
 
 
-@pytest.fixture
-def graded(tmp_path):
-    """A run whose grades are in a file and no longer in the database."""
-    run, path = make_graded_run(subjects=1), tmp_path / "grades.jsonl"
+@pytest.fixture(scope="module")
+def emptied(module_rows, tmp_path_factory):
+    run, path = make_graded_run(subjects=1), tmp_path_factory.mktemp("grades") / "grades.jsonl"
     call_command("export", "grades", run.code, out=path, stdout=io.StringIO())
-    Grade.objects.all().delete()
-    Seat.objects.all().delete()
-    return close_judging(run), path.read_text()
+    run.grades.all().delete()
+    run.seats.all().delete()
+    return close_judging(run).pk, path.read_text()
+
+
+@pytest.fixture
+def graded(emptied):
+    """A run whose grades are in a file and no longer in the database."""
+    pk, text = emptied
+    return Run.objects.get(pk=pk), text
 
 
 def send(client, run, text):
@@ -112,7 +126,7 @@ def test_a_curator_uploads_grades_and_twice_is_as_once(client, curator, graded):
 
     assert first.redirect_chain[-1][0] == reverse("judging:grade_overview", args=[run.code])
     assert f"{count} new grades imported." in first.text and "0 new grades imported." in second.text
-    assert Grade.objects.count() == count
+    assert run.grades.count() == count
     assert {event.actor for event in run.events.filter(verb="import grades")} == {curator}
 
 
@@ -133,7 +147,7 @@ def test_a_bad_grade_is_named_and_nothing_is_imported(client, curator, graded):
     page = send(client, run, "\n".join([first, bad, *rest]))
 
     assert "Nothing was imported. grades.jsonl, line 2, value: 11 is not a number from 0 to 10." in page.text
-    assert (Grade.objects.count(), Seat.objects.count()) == (0, 0)
+    assert (run.grades.count(), run.seats.count()) == (0, 0)
 
 
 def test_a_grade_given_twice_is_named_and_nothing_is_imported(client, curator, graded):
@@ -142,4 +156,4 @@ def test_a_grade_given_twice_is_named_and_nothing_is_imported(client, curator, g
     page = send(client, run, text + text)
 
     assert f"line {len(text.splitlines()) + 1}, dimension: this judge graded it already in line 1." in page.text
-    assert not Grade.objects.exists()
+    assert not run.grades.exists()
