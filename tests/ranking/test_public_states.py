@@ -29,7 +29,7 @@ from tests.judging.make import make_curator, make_run, make_seat
 from tests.ranking.answered_run import make_answered_run
 from tests.ranking.voted_run import make_voted_run
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
+pytestmark = [pytest.mark.django_db, pytest.mark.long, pytest.mark.usefixtures("no_waiting")]
 PLACES = (("a", 2000.0), ("b", 1990.0), ("c", 1000.0))
 FORMS = ({}, {"format": "json"})
 EFFORT = {"seconds": 4321.5, "tokens": 4321, "cost_nano": 4321, "answers": 1}

@@ -28,7 +28,7 @@ from tests.ranking.archive_run import add_votes
 from tests.ranking.graded_run import make_graded_run
 from tests.ranking.voted_run import make_voted_run
 
-pytestmark = [pytest.mark.django_db, pytest.mark.once, pytest.mark.usefixtures("no_waiting")]
+pytestmark = [pytest.mark.django_db, pytest.mark.long, pytest.mark.once, pytest.mark.usefixtures("no_waiting")]
 # What differs between two answers to the same question.
 CHANCE = re.compile(rb'name="csrfmiddlewaretoken" value="\w+"|name="csrf-token" content="\w+"')
 UNTOLD = {"Set-Cookie", "X-Request-ID", "Content-Security-Policy"}

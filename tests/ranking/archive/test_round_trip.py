@@ -28,7 +28,7 @@ from tests.ranking.answered_run import make_answered_run
 from tests.ranking.archive_run import add_votes, forget_all, leaderboard, lines, make_judged_run, members
 from tests.ranking.graded_run import make_graded_run
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 
 @pytest.fixture(scope="module", autouse=True)
