@@ -104,13 +104,13 @@ def vote(request: UserRequest) -> HttpResponse:
     undo = "" if names or feedback else cast.matchup.code
     if wants_json(request):
         body = pages.screen_json(cast.screen, have=request.POST.get("have", ""), undo=undo)
-        said = {"said": feedback, "stacked": ""} if feedback else LastAnswer(outcome=cast.vote.outcome).said()
-        return JsonResponse(body | said | {"revealed": names})
+        words = {"said": feedback, "stacked": ""} if feedback else LastAnswer(outcome=cast.vote.outcome).said()
+        return JsonResponse(body | words | {"revealed": names})
     if feedback:
         messages.info(request, feedback)
     if names:
-        told = _("Left was %(left)s, right was %(right)s.") % names
-        messages.info(request, f"{LastAnswer(outcome=cast.vote.outcome).sentence} {told}")
+        makers = _("Left was %(left)s, right was %(right)s.") % names
+        messages.info(request, f"{LastAnswer(outcome=cast.vote.outcome).sentence} {makers}")
     return _go_on(request, cast.screen, cast.matchup.run.code)
 
 

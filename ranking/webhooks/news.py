@@ -58,8 +58,8 @@ def _news(webhook: Webhook) -> Iterator[News]:
     if "fits" in webhook.kinds and drawings_are_open(run):
         fits = Fit.objects.filter(run=run, kind=Fit.Kind.FULL, until=None, created_at__gte=since)
         for fit in fits.order_by("id").defer("result"):
-            told = {"fit": fit.code, "protocol": fit.protocol, "votes": fit.votes, "read_at": fit.read_at.isoformat()}
-            yield f"fit-{fit.code}", "fit.made", told
+            facts = {"fit": fit.code, "protocol": fit.protocol, "votes": fit.votes, "read_at": fit.read_at.isoformat()}
+            yield f"fit-{fit.code}", "fit.made", facts
 
 
 def _milestones(webhook: Webhook) -> Iterator[News]:

@@ -158,15 +158,15 @@ class Study:
         arm = next((arm for arm in self.arms if arm.name == name), None)
         if arm is None:
             return self
-        told: dict[str, Any] = {}
+        texts_of_arm: dict[str, Any] = {}
         if arm.instructions:
             others = {
                 code: {name: text for name, text in texts.items() if name != "instructions"}
                 for code, texts in self.translations.items()
             }
             translations = {code: others.get(code, {}) | arm.translations.get(code, {}) for code in self.languages[1:]}
-            told = {"instructions": arm.instructions, "translations": translations}
-        return replace(self, pairs=arm.pairs or self.pairs, **told)
+            texts_of_arm = {"instructions": arm.instructions, "translations": translations}
+        return replace(self, pairs=arm.pairs or self.pairs, **texts_of_arm)
 
     def in_language(self, code: str) -> Study:
         return in_language(self, code)

@@ -103,9 +103,9 @@ def measure_agreement(votes: Votes) -> Agreement:
     low, high = wilson(hits.sum(), trials.sum())
     sizes = count_rows(len(answers), units, lambda here: answers[here] // side)
     edges = np.concatenate([[0], np.cumsum(sizes)])
-    said = _in_portions(answers, lambda some: (some % side).astype(np.int32))
-    panel = _panel(said, edges, judges)
-    kappa, shared = cohen_matrix(said, edges, judges=judges, classes=4, mirror=MIRROR)
+    answer_codes = _in_portions(answers, lambda some: (some % side).astype(np.int32))
+    panel = _panel(answer_codes, edges, judges)
+    kappa, shared = cohen_matrix(answer_codes, edges, judges=judges, classes=4, mirror=MIRROR)
     return Agreement(
         units=int(panel.times[panel.table.sum(1) >= 2].sum()),
         alpha_nominal=krippendorff(panel, nominal_delta(4), mirror=MIRROR),

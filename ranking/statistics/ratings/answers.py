@@ -96,8 +96,8 @@ def _prompt_moments(rate: Array, given: Array, chance: Array, score: Array, shar
         v, here = rate[:, prompt], given[:, prompt]
         both = np.outer(v, v)
         own = np.broadcast_to(v[:, None], both.shape)
-        found = both * chance + (own - both) + 0.5 * (1 - own - own.T + both)
-        sums.append(np.where(met & np.outer(here, here), (found - score) / shared, 0.0).sum(1))
+        expected = both * chance + (own - both) + 0.5 * (1 - own - own.T + both)
+        sums.append(np.where(met & np.outer(here, here), (expected - score) / shared, 0.0).sum(1))
     table = np.array(sums).reshape(-1, len(rate))
     return table.T @ table * len(table) / max(len(table) - 1, 1)
 
