@@ -44,17 +44,17 @@ def come(diary: Diary, *, study: str, run: str, person: str, random: Random, bro
         if status != 400:
             diary.wrong.append(f"a forged id was answered {status}")
     leaves_after = random.randrange(2, 12) if random.random() < 0.25 else PATIENCE
-    _enter(mine, door, random, diary)
+    inside = _enter(mine, door, random, diary)
     for click in range(PATIENCE):
         if click >= leaves_after:
             diary.met["left"] += 1
             return
         if random.random() < 0.08:
             mine = browser()  # another browser, or the same after its cookies were deleted
-            _enter(mine, door, random, diary)
+            inside = _enter(mine, door, random, diary)
             diary.met["another browser"] += 1
         status, page = mine.get(f"/study/{study}/step/")
-        if status == 403:
+        if status == 403 and inside:  # not of who was turned away at the door
             diary.met["unknown browser"] += 1
         if status >= 500:
             diary.wrong.append(f"a step was answered {status}")
@@ -72,11 +72,15 @@ def come(diary: Diary, *, study: str, run: str, person: str, random: Random, bro
             return
 
 
-def _enter(mine: Browser, door: str, random: Random, diary: Diary) -> None:
+def _enter(mine: Browser, door: str, random: Random, diary: Diary) -> bool:
+    """Whether the form was there and was not refused, as it is where the last place went meanwhile."""
     _, page = mine.get(door)
-    if entry := ENTRY.search(page):
-        mine.post(door, {"entry": entry[1]}, twice=random.random() < 0.2)
-        diary.met["entered"] += 1
+    entry = ENTRY.search(page)
+    if entry is None:
+        return False
+    status, _ = mine.post(door, {"entry": entry[1]}, twice=random.random() < 0.2)
+    diary.met["entered"] += 1
+    return status == 200
 
 
 def _answer(mine: Browser, study: str, step: str, random: Random, diary: Diary) -> None:
