@@ -25,7 +25,7 @@ from ranking.public_states import newest_state, public_sentence, standings_of
 from ranking.views import page_json
 from ranking.words import labels_of, named, numbers_of, rank_words
 
-PROMPTS = 12  # on the page of a run that people still judge
+PROMPTS = 6  # on the page of a run that people still judge
 FORMS = {"json": "application/json", "md": "text/markdown", "csv": "text/csv", "svg": "image/svg+xml"}
 
 
