@@ -126,7 +126,7 @@ def reset_link(request: UserRequest, code: str, pk: int) -> HttpResponse:
     if not settings.LOCAL_PASSWORDS:
         messages.error(request, f"This site does not use passwords: {judge} logs in with {settings.OIDC_NAME}.")
         return redirect("judging:overview", code)
-    if judge.seats.exclude(within_teams(request.user, "run")).exists():
+    if judge.seats.count() != judge.seats.filter(within_teams(request.user, "run")).count():
         messages.error(request, f"{judge} also judges for another team. Ask an administrator for a new password.")
         return redirect("judging:overview", code)
     link = request.build_absolute_uri(make_reset_link(judge=judge, run=run, by=request.user))

@@ -75,7 +75,7 @@ def test_a_run_is_published_frozen_thawed_and_archived(page, live_server, log_in
     events = Event.objects.filter(run=run, actor=curator).order_by("pk").values_list("reason", flat=True)
     assert list(events) == [reason for *_, reason in steps]
     page.goto(f"{live_server.url}/runs/{run.code}/")
-    expect(page.get_by_text("by carol — superseded")).to_be_visible()
+    expect(page.get_by_text("by carol: superseded")).to_be_visible()
 
 
 def test_a_report_is_resolved_on_the_judging_page(page, live_server, log_in, curator, axe):

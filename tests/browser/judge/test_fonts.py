@@ -18,6 +18,7 @@ PLAIN = ["courier-prime-latin", "dejavu-sans-mono-latin", "fira-code-latin"]
 
 def test_plain_drawings_and_the_key_caps_need_the_small_files_only(page, judge_url):
     page.goto(judge_url.rpartition("/judge/")[0] + "/judge/")
+    page.get_by_text("How it works").click()
     expect(page.locator("kbd", has_text="←").first).to_be_visible()
     page.evaluate("document.fonts.ready.then(() => null)")
     assert set(page.evaluate(LOADED)) <= set(PLAIN)

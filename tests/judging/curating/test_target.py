@@ -99,8 +99,8 @@ def queries_of_votes(client, run, count):
         with CaptureQueriesContext(connection) as context:
             assert client.post(reverse("judging:vote"), data, headers={"accept": "application/json"}).status_code == 200
         counts.append(sum("SAVEPOINT" not in query["sql"] for query in context.captured_queries))
-    # A judge whose number of votes reaches a power of two moves to another class of activity: two or three queries more.
-    moves, more = {2**power for power in range(1, 10)}, 3 if connection.vendor == "postgresql" else 2
+    # A judge whose number of votes reaches a power of two moves to another class of activity: one or two queries more.
+    moves, more = {2**power for power in range(1, 10)}, 2 if connection.vendor == "postgresql" else 1
     return [n - more * (vote in moves) for vote, n in enumerate(counts, start=1)]
 
 

@@ -200,7 +200,7 @@ def test_names_do_not_stand_beside_drawings_while_they_are_judged(client, run, s
 
     pictures = [page.count("<img") - page.count('<img src="/static/') for page in (whose, both)]
     assert "Rated" not in whose and "Best by votes" not in whose
-    assert "is shown once judging is closed" in both and pictures == [0, 0]
+    assert "appear when judging closes" in both and pictures == [0, 0]
     assert client.get(f"/runs/{run.code}/drawings/{run.samples.first().code}/").status_code == 404
 
 

@@ -39,7 +39,7 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     """A run with drawings, a judge who voted once and reported once, and a row in each other table."""
     run = make_run(entrants=2 + number, prompts=2 + number, attempts=1)
     sample = run.samples.first()
-    Team.objects.create(name=f"Team {run.pk}").members.add(user)
+    Team.objects.create(name=f"Team {run.pk}")
     event = Event.objects.create(run=run, actor=user, verb="look")
     Notice.objects.create(event=event, channel="email")
     Measurement.objects.create(sample=sample, backend="builtin", values={"robustness": 1})

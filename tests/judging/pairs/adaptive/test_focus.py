@@ -165,7 +165,7 @@ def test_standings_are_hidden_from_everybody_but_curators_while_pairs_are_adapti
         votes=40,
         upto=0,
     )
-    names = [name.encode() for name in ("1,234", "1234", "acme/alpha-1", "is ahead")]
+    numbers = [text.encode() for text in ("1,234", "1234", "900", "is ahead")]
     pages = [reverse("ranking:leaderboard", args=[run.code]), reverse("ranking:leaderboards"), reverse("home")]
     pages += [f"{pages[0]}?format=json", reverse("ranking:embed", args=[run.code])]
 
@@ -173,7 +173,9 @@ def test_standings_are_hidden_from_everybody_but_curators_while_pairs_are_adapti
     shown = [client.get(page).content for page in pages]
 
     assert taken == 0
-    assert not [name for name in names for content in shown if name in content]
+    assert not [text for text in numbers for content in shown if text in content]
+    listed = [shown[0].index(f"/entrants/{code}/".encode()) for code in run.entrants.values_list("code", flat=True)]
+    assert listed == sorted(listed), "who takes part is listed in the order of entry, whoever leads"
     assert b"Standings are shown once it is closed." in shown[0]
     Run.objects.filter(pk=run.pk).update(adaptive_pairs=False, was_adaptive=False)
     assert b"1,234" in client.get(pages[0]).content, "there is something that could leak"
