@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
@@ -17,7 +17,7 @@ from accounts.teams import add_member, create_team, move_run, remove_member
 from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.reasons import LONGEST_REASON
 from benchsite.lib.text import visible
-from generation.models import Run, Team
+from generation.models import Run, Team, teams_of
 from generation.runs.errors import RunError
 from judging.curating.invitations import ANALYSTS
 
@@ -45,14 +45,9 @@ class MoveForm(forms.Form):
     team = forms.ModelChoiceField(Team.objects.none(), to_field_name="code", required=False, empty_label="no team")
     reason = forms.CharField(max_length=LONGEST_REASON, label="Why", help_text="Kept in the log.")
 
-    def __init__(self, user: User, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         cast(forms.ModelChoiceField, self.fields["team"]).queryset = teams_of(user)
-
-
-def teams_of(user: User) -> QuerySet[Team]:
-    """Superusers see every team, others their own."""
-    return Team.objects.all() if user.is_superuser else Team.objects.filter(pk__in=user.teams.values("pk"))
 
 
 def _of_superuser(request: UserRequest) -> None:

@@ -18,4 +18,4 @@ from generation.models.samples import (
     Sample,
     SampleQuerySet,
 )
-from generation.models.teams import Team, default_team
+from generation.models.teams import Team, default_team, teams_of

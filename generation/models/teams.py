@@ -12,6 +12,11 @@ from django.utils.timezone import now
 from generation.models.fields import CodeField
 
 
+def teams_of(user: Any) -> models.QuerySet[Team]:
+    """Superusers see every team, others their own."""
+    return Team.objects.all() if user.is_superuser else Team.objects.filter(pk__in=user.teams.values("pk"))
+
+
 def default_team(user: Any) -> Team | None:
     """Where a curator's new run goes unless another team is chosen: nowhere that others would see it by mistake."""
     return user.teams.order_by("name").first() if user is not None else None

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 
 from benchsite.lib.reasons import LONGEST_REASON
 from generation.formats import get_format
-from generation.models import Run, Sample, Team
+from generation.models import Run, Sample, Team, teams_of
 from generation.suites.costs import sample_count
 from generation.suites.loading import SLUG
 from generation.suites.suite import ModelEntry, Suite
@@ -65,7 +65,7 @@ class StartForm(forms.Form):
 
     def _offer_teams(self, by: User) -> None:
         """Of those who have a choice; nobody else is asked."""
-        teams = Team.objects.all() if by.is_superuser else by.teams.order_by("name")
+        teams = teams_of(by)
         if len(teams) > 1 or (teams and by.is_superuser):
             field = cast(forms.ModelChoiceField, self.fields["team"])
             field.queryset = teams
