@@ -19,7 +19,16 @@ class Command(migrate.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with one_at_a_time(options["database"]):
+            lift_idle_limit(options["database"])
             super().handle(*args, **options)
+
+
+def lift_idle_limit(database: str) -> None:
+    """Between two statements of a migration Python may work for longer than a transaction may otherwise be idle."""
+    connection = connections[database]
+    if "idle_in_transaction" in connection.settings_dict["OPTIONS"].get("options", ""):
+        with connection.cursor() as cursor:
+            cursor.execute("SET idle_in_transaction_session_timeout = 0")
 
 
 @contextmanager

@@ -264,7 +264,7 @@ def test_database_restarted_while_settling(queue, provider, settings):
     try:
         connections["default"] = connect_to(database)
         with floor(redis_url=queue.url, demo_url=provider.url, database=database.url) as site:
-            site.start("migrate", "-v0").wait()
+            assert site.start("migrate", "-v0").wait() == 0, site.told()
             run = new_run(24)
             site.keep("work", "draw")
             site.keep("sweep", "--forever")
