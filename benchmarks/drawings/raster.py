@@ -19,6 +19,7 @@ from generation.formats.raster.vector import RASTERISER, SECONDS, CannotDraw
 
 SIDE = 192  # as galleries show them
 DRAWINGS = 200
+SLOWEST = 10
 SUBJECTS = ("Pikachu", "Charizard", "Ditto", "Arceus", "Snorlax", "Gyarados", "Voltorb", "Scizor")
 PROMPTS = {
     "ascii_art": "Draw a cat in ASCII art",
@@ -60,6 +61,7 @@ def measure(form: Format, drawings: Sequence[str], kind: str) -> dict[str, Any]:
         "format": form.name,
         "drawings": kind,
         "number": len(times),
+        "median_ms": 1e3 * statistics.median(times),
         "mean_ms": 1e3 * statistics.mean(times),
         "per_second": len(times) / max(sum(times), 1e-9),
     }
@@ -104,16 +106,21 @@ def main() -> None:
     count = DRAWINGS * (5 if options.full else 1)
     rows = [measure(get_format(name), demo_drawings(get_format(name), count), "demo") for name in PROMPTS]
     svg = get_format("svg")
-    written = measure(
-        svg, [copy for text in corpus().values() if (copy := judged(text))] * (count // 40), "as models write"
-    )
+    copies = {name: copy for name, text in corpus().items() if (copy := judged(text))}
+    written = measure(svg, [*copies.values()] * (count // 40), "as models write")
+    by_drawing = [measure(svg, [copy] * (count // 40), name) for name, copy in copies.items()]
+    slowest = sorted(by_drawing, key=lambda row: -row["mean_ms"])[:SLOWEST]
     crowded = measure(svg, crowded_drawings(count // 4), "crowded")
     show(f"Drawings as {SIDE} × {SIDE} pixels, a core", [*rows, written, crowded])
+    show("The slowest of those that models write", slowest)
     bombs = bomb_costs()
     show("Bombs", bombs)
     by_format = {row["format"]: row for row in rows}
     tables = {"rows": [*rows, written, crowded], "bombs": bombs}
-    write_json(options.json, {"side": SIDE, "formats": by_format, "written": written, "crowded": crowded, **tables})
+    write_json(
+        options.json,
+        {"side": SIDE, "formats": by_format, "written": written, "crowded": crowded, "slowest": slowest, **tables},
+    )
     RASTERISER.stop()
 
 

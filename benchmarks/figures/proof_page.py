@@ -138,7 +138,8 @@ TABLES = {
     "robustness": {"kinds": "kind drawings robustness least most marked"},
     "glyphs": {"unseen.letters": "letter levels error taken_for"},
     "raster": {
-        "rows": "format drawings number mean_ms per_second",
+        "rows": "format drawings number median_ms mean_ms per_second",
+        "slowest": "drawings mean_ms",
         "bombs": "bomb outcome seconds limit_s next_is_drawn",
     },
     "face": {

@@ -1,3 +1,3 @@
 """Drawings as pixels, without a browser: the same on every machine, because fonts and renderers are the project's own."""
 
-VERSION = 2  # raised when the same drawing gives other pixels
+VERSION = 3  # raised when the same drawing gives other pixels

@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import resvg
@@ -25,7 +26,7 @@ ONE_FONT = f'<style>*{{font-family:"{FAMILY}"!important}}</style></svg>'
 def main() -> None:
     font, seconds, memory = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     options = usvg.Options.default()
-    options.load_font_file(font)
+    options.load_font_data(Path(font).read_bytes())  # from a file it would be opened again for each letter
     options.font_family = FAMILY
     socket = Connection(0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, and so the child
