@@ -74,7 +74,7 @@ PARTS = {
         "The same light judges, who never pause, vote over HTTP in Label Studio, Potato and Pearmut, each started by its own command from PyPI, and here. "
         "Processor time is of the server and everything below it, PostgreSQL included, at 8 judges, early and once the votes named are stored.",
     ),
-    "generation": ("Drawing", "A crew of 64 calls at once, and one of 1,000, against the local demo provider."),
+    "generation": ("Drawing", "A crew of 64 calls at once, and one of 1,000, against a light provider on the same cores."),
     "ranking": (
         "Rankings",
         "Speed and growth, compared with evalica, its plain bootstrap and choix on raw pairs, all measured in the same run.",

@@ -1,6 +1,6 @@
-"""script/bench generation [--full] [--json FILE]: drawing against the local demo provider, on DATABASE_URL or SQLite.
+"""script/bench generation [--full] [--json FILE]: drawing against a light provider on this machine, on DATABASE_URL or SQLite.
 
-Each figure is measured in a process of its own (the provider's work is not counted):
+Each figure is measured in a process of its own (the provider's work is not counted, but it shares the cores):
 
 - rate: samples a second against the ideal, concurrency ÷ latency, at 64 and at 1,000 calls in flight; the start and the last
   calls are included, and the last round is full: samples are a multiple of the calls
@@ -23,6 +23,7 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 from benchmarks.figures.table import make_parser, write_json
 from benchmarks.speed.judging import processor_seconds
@@ -43,15 +44,15 @@ def prepare(folder: str, demo_url: str) -> dict[str, str]:
 
 
 class Provider:
-    """The demo provider in a process of its own, every call taking the same time."""
+    """A provider in a process of its own, every call taking the same time."""
 
     def __init__(self, latency: float) -> None:
-        command = [sys.executable, "-m", "generation.demo", "--latency", str(latency), "--faults", "0"]
+        command = [sys.executable, "-m", "benchmarks.speed.light_provider", str(latency)]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
 
-    def bill(self) -> dict[str, int]:
-        with urllib.request.urlopen(f"{self.url.removesuffix('/v1')}/bill?log=0") as answer:
+    def bill(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self.url.removesuffix('/v1')}/bill") as answer:
             return json.load(answer)
 
     def __enter__(self) -> Provider:
@@ -75,7 +76,7 @@ def measure(samples: int, latency: float, *, workers: int = 1, calls: int = CONC
         ]
         results = [json.loads(process.communicate()[0]) for process in processes]
         seconds = time.monotonic() - start
-        drawn = sum(result["drawn"] for result in results)
+        drawn, bill = sum(result["drawn"] for result in results), provider.bill()
         ideal = samples * latency / calls / workers
         return {
             "samples": samples,
@@ -86,9 +87,10 @@ def measure(samples: int, latency: float, *, workers: int = 1, calls: int = CONC
             "queries": round(sum(result["queries"] for result in results) / max(drawn, 1), 2),
             "memory_growth": round(max(result["memory_growth"] for result in results), 3),
             "drawn": drawn,
-            "requests": provider.bill()["requests"],
-            "asked_twice": provider.bill()["requests"] - samples,
-            "most_at_once": provider.bill()["most_in_flight"],
+            "requests": bill["requests"],
+            "asked_twice": bill["requests"] - samples,
+            "most_at_once": bill["most_in_flight"],
+            "provider_cpu_ms": round(1000 * bill["cpu_seconds"] / bill["requests"], 2),
         }
 
 
@@ -185,7 +187,7 @@ def main() -> None:
 
 
 def tell(full: bool, path: Path | None) -> None:
-    print("Drawing against the local provider, one crew of 64 calls at once unless said otherwise.")
+    print("Drawing against a light local provider, one crew of 64 calls at once unless said otherwise.")
     crew = measure(30 * CONCURRENCY, 1.0)
     many = measure((6 if full else 3) * MANY, 10.0, calls=MANY)
     small = measure(500, 0.1)

@@ -54,6 +54,8 @@ class Settled:
 
 def read_all(loaded: LoadedRun, ended: Sequence[Ended]) -> dict[Any, Read]:
     """Reads each answer that ends its sample, by call; before the transaction, because reading takes processor time."""
+    if not ended:
+        return {}
     inline = measured_inline(loaded)
     return {
         item.question.token: read_answer(

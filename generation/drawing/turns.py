@@ -20,7 +20,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils.timezone import now
 
-from benchsite.lib.database.updates import insert_rows, update_rows
+from benchsite.lib.database.updates import change_rows, insert_rows, update_rows
 from generation.drawing import settling
 from generation.drawing.active import ActiveRun
 from generation.drawing.pictures import drawings_shown, with_pictures
@@ -172,17 +172,21 @@ def _book(active: ActiveRun, money: Money, picks: list[Question]) -> list[Questi
     return fitting if fitting and _reserve(active, fitting, Money()) else []
 
 
+RESERVE = """
+UPDATE generation_run SET spent_nano = spent_nano + %(spent)s, reserved_nano = reserved_nano + %(reserved)s
+WHERE id = %(run)s AND drawing_state = 'open'
+  AND (budget_nano IS NULL OR (%(priced)s AND budget_nano >= spent_nano + reserved_nano + %(spent)s + %(reserved)s))
+"""
+
+
 def _reserve(active: ActiveRun, picks: list[Question], money: Money) -> bool:
-    reserved = sum(question.reserved_nano for question in picks) - money.released
-    within = Q(budget_nano=None)
-    if all(question.priced for question in picks):  # else nobody knows what would have to fit
-        within |= Q(budget_nano__gte=F("spent_nano") + F("reserved_nano") + money.spent + reserved)
-    return (
-        Run.objects.filter(within, pk=active.loaded.run.pk, drawing_state=Run.Drawing.OPEN).update(
-            spent_nano=F("spent_nano") + money.spent, reserved_nano=F("reserved_nano") + reserved
-        )
-        == 1
-    )
+    values = {
+        "run": active.loaded.run.pk,
+        "spent": money.spent,
+        "reserved": sum(question.reserved_nano for question in picks) - money.released,
+        "priced": all(question.priced for question in picks),  # else nobody knows what would have to fit
+    }
+    return change_rows(RESERVE, values) == 1
 
 
 def _fitting(active: ActiveRun, picks: list[Question]) -> list[Question]:

@@ -10,13 +10,12 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
-
-import httpx
+from urllib.parse import urlencode
 
 from generation.money import nano
 from generation.providers import ollama
 from generation.providers.catalogue import KeyInfo, ModelInfo, listed_model
-from generation.providers.connections import OneConnectionPools
+from generation.providers.connections import BrokenConnection, Connections, NoConnection
 from generation.providers.errors import Kind, ProviderError, classify, printable
 from generation.providers.replies import Exchange, Reply, own_key_nano, parse_json, read_reply, total_nano
 from generation.providers.requests import Request, headers_of, key_of, payload_of, url_of
@@ -27,9 +26,8 @@ if TYPE_CHECKING:
 CHAT = "/chat/completions"
 BODY_LIMIT = 8 * 2**20
 PIECE = 65536
-CONNECT_SECONDS = 10.0
 SHORT_CALL_SECONDS = 20.0
-HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity", "Connection": "keep-alive", "User-Agent": "benchsite"}
+HEADERS = {"accept": "*/*", "accept-encoding": "identity", "connection": "keep-alive", "user-agent": "benchsite"}
 
 
 class Client:
@@ -39,8 +37,7 @@ class Client:
     """
 
     def __init__(self) -> None:
-        # Without httpx's own client around it, which looks for cookies, redirects and logins in each answer.
-        self._connections = OneConnectionPools()
+        self._connections = Connections()
         self._windows = ollama.Windows(self._fetch)
 
     async def __aenter__(self) -> Self:
@@ -156,23 +153,15 @@ class Client:
         request: Request | None = None,
     ) -> Exchange:
         key = key_of(profile)
-        # Each read may take as long as the whole call: it is the total deadline that ends it.
-        timeout = httpx.Timeout(deadline, connect=min(deadline, CONNECT_SECONDS), pool=None)
-        headers = httpx.Headers(HEADERS)
-        headers.update(headers_of(profile, key, has_body=body is not None))
-        http_request = httpx.Request(
-            method,
-            url_of(profile, path),
-            params=params,
-            content=None if body is None else json.dumps(body, allow_nan=False).encode(),
-            headers=headers,
-            extensions={"timeout": timeout.as_dict()},
-        )
+        address = url_of(profile, path) + (f"?{urlencode(params)}" if params else "")
+        own = headers_of(profile, key, has_body=body is not None)
+        headers = HEADERS | {name.lower(): value for name, value in own.items()}
+        content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
         seen = _Seen(key=key)
         try:
             async with asyncio.timeout(deadline):
-                await self._receive(http_request, seen)
-        except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+                await self._connections.exchange(method, address, headers, content, begin=seen.begin, take=seen.take)
+        except (TimeoutError, NoConnection, BrokenConnection) as error:
             failure = _failure(error, seen, deadline)
             if profile.kind == "ollama":
                 failure.cost_nano = 0
@@ -187,20 +176,6 @@ class Client:
             latency_ms=round((time.monotonic() - seen.started) * 1000),
         )
 
-    async def _receive(self, http_request: httpx.Request, seen: _Seen) -> None:
-        response = await self._connections.handle_async_request(http_request)
-        try:
-            seen.status = response.status_code
-            seen.headers = {name: seen.scrub(value) for name, value in response.headers.items()}
-            inflate = _inflater(response.headers.get("content-encoding", "identity"))
-            async for chunk in response.aiter_raw():
-                for piece in inflate(chunk):
-                    seen.raw += piece
-                    if len(seen.raw) > BODY_LIMIT:
-                        raise _too_large(seen)
-        finally:
-            await response.aclose()
-
 
 @dataclass
 class _Seen:
@@ -211,6 +186,18 @@ class _Seen:
     headers: dict[str, str] = field(default_factory=dict)
     raw: bytearray = field(default_factory=bytearray)
     started: float = field(default_factory=time.monotonic)
+    inflate: Callable[[bytes], Iterable[bytes]] = field(init=False, repr=False)
+
+    def begin(self, status: int, headers: Mapping[str, str]) -> None:
+        self.status = status
+        self.headers = {name: self.scrub(value) for name, value in headers.items()}
+        self.inflate = _inflater(self.headers.get("content-encoding", "identity"))
+
+    def take(self, chunk: bytes) -> None:
+        for piece in self.inflate(chunk):
+            self.raw += piece
+            if len(self.raw) > BODY_LIMIT:
+                raise _too_large(self)
 
     def scrub(self, text: str) -> str:
         return text.replace(self.key, "[key]") if self.key else text
@@ -240,9 +227,9 @@ def _spelt(key: str) -> re.Pattern[bytes]:
 
 def _failure(error: Exception, seen: _Seen, deadline: float) -> ProviderError:
     """A broken exchange as one of ours. A cost of None says: it may have been paid."""
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.UnsupportedProtocol | httpx.InvalidURL):
+    if isinstance(error, NoConnection):
         return seen.error("retry", "connection_error", f"No connection: {error}", cost_nano=0)
-    if isinstance(error, TimeoutError | httpx.TimeoutException):
+    if isinstance(error, TimeoutError):
         if seen.status:
             return seen.error("retry", "deadline", f"The answer was not complete after {deadline:g} s.", cost_nano=None)
         return seen.error("retry", "timeout", f"No answer within {deadline:g} s.", cost_nano=None)

@@ -8,6 +8,7 @@ from typing import Any
 import structlog
 from django.db.models import F
 
+from benchsite.lib.database.updates import insert_rows
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from generation.formats import get_format
@@ -143,18 +144,6 @@ def measured_inline(loaded: LoadedRun) -> bool:
 
 def save_measurements(loaded: LoadedRun, rows: Iterable[tuple[int, dict[str, Any]]], *, backend: str = "") -> None:
     """Measurements by sample; measuring again replaces what the same backend said before."""
-    Measurement.objects.bulk_create(
-        [
-            Measurement(
-                sample_id=sample_id,
-                backend=backend or loaded.run.measure_backend,
-                values=values,
-                format_version=loaded.format.version,
-            )
-            for sample_id, values in rows
-            if values
-        ],
-        update_conflicts=True,
-        unique_fields=["sample", "backend"],
-        update_fields=["values", "format_version", "measured_at"],
-    )
+    measured = {"backend": backend or loaded.run.measure_backend, "format_version": loaded.format.version}
+    lines = [{"sample_id": sample_id, "values": values, **measured} for sample_id, values in rows if values]
+    insert_rows(Measurement, lines, once=("sample_id", "backend"))

@@ -7,7 +7,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BooleanField, CharField, Field, IntegerField, Model, TextField
 
 from benchsite.lib.database.instances import defaults_of
@@ -30,13 +31,25 @@ def update_rows(
     A condition is equality, or `__lte`; None stands for NULL. `either` is a column and constants of which it has one.
     """
     missing = tuple(name for name, value in where.items() if value is None)
-    sql, names, columns = _statement(model, tuple(fields), tuple(where), missing, either)
+    sql, columns = _statement(model, tuple(fields), tuple(where), missing, either)
     values = {f"to_{name}": value for name, value in fields.items()}
     values |= {f"if_{name}": value for name, value in where.items() if value is not None}
-    ready = {name: _prepared(columns[name], values[name]) for name in names}
+    database = connections[DEFAULT_DB_ALIAS]
+    return change_rows(sql, {name: _prepared(columns[name], value, database) for name, value in values.items()})
+
+
+def change_rows(sql: str, values: Mapping[str, Any]) -> int:
+    """How many rows a fixed statement with places such as %(run)s changed; the values as the database takes them."""
     with prepared_cursor() as cursor:
-        cursor.execute(sql, list(ready.values()) if connection.vendor == "postgresql" else ready)
+        if connection.vendor == "postgresql":
+            sql, names = _numbered(sql)
+            cursor.execute(sql, [values[name] for name in names])
+        else:
+            cursor.execute(sql, values)
         return int(cursor.rowcount)
+
+
+_numbered = lru_cache(maxsize=64)(numbered_places)
 
 
 @lru_cache(maxsize=64)
@@ -46,8 +59,8 @@ def _statement(
     conditions: tuple[str, ...],
     missing: tuple[str, ...],
     either: tuple[str, tuple[str, ...]],
-) -> tuple[str, list[str], dict[str, Field[Any, Any]]]:
-    """The statement, the names of its values in their order, and the column of each."""
+) -> tuple[str, dict[str, Field[Any, Any]]]:
+    """The statement, and the column of each of its places."""
     quote, meta = connection.ops.quote_name, model._meta
     known = {field.name: field for field in meta.concrete_fields}
     columns = {f"to_{name}": known[name] for name in fields}
@@ -68,37 +81,48 @@ def _statement(
         listed = ", ".join(f"'{constant}'" for constant in either[1])
         wheres.append(f"{named(known[either[0]])} IN ({listed})")
     sql = f"UPDATE {quote(meta.db_table)} SET {changes} WHERE {' AND '.join(wheres)}"  # noqa: S608 - names of this project
-    numbered, names = numbered_places(sql)
-    return numbered if connection.vendor == "postgresql" else sql, names, columns
+    return sql, columns
 
 
-def insert_rows(model: type[Model], rows: Sequence[dict[str, Any]]) -> None:
-    """As `bulk_create`, of rows by their columns (`run_id`); columns that are not given have their defaults."""
+def insert_rows(model: type[Model], rows: Sequence[dict[str, Any]], *, once: tuple[str, ...] = ()) -> None:
+    """As `bulk_create`, of rows by their columns (`run_id`); columns that are not given have their defaults.
+
+    `once` are columns that are unique together: a row that is there already is replaced.
+    """
     fixed, made = defaults_of(model)
-    columns = [field for field in model._meta.concrete_fields if not field.primary_key]
+    columns, database = _written(model), connections[DEFAULT_DB_ALIAS]
     for start in range(0, len(rows), AT_ONCE):
         some = [
             fixed | {name: default() for name, default in made.items()} | row for row in rows[start : start + AT_ONCE]
         ]
-        values = [_prepared(column, row[column.attname]) for row in some for column in columns]
+        values = [_prepared(column, row[column.attname], database) for row in some for column in columns]
         with prepared_cursor() as cursor:
-            cursor.execute(_insertion(model, len(some)), values)
+            cursor.execute(_insertion(model, len(some), once), values)
+
+
+def _written(model: type[Model]) -> list[Field[Any, Any]]:
+    return [field for field in model._meta.concrete_fields if not field.primary_key]
 
 
 @lru_cache(maxsize=64)
-def _insertion(model: type[Model], rows: int) -> str:
+def _insertion(model: type[Model], rows: int, once: tuple[str, ...]) -> str:
     quote, meta = connection.ops.quote_name, model._meta
-    columns = [quote(str(field.column)) for field in meta.concrete_fields if not field.primary_key]
+    columns = [quote(str(field.column)) for field in _written(model)]
     numbers = iter(range(1, rows * len(columns) + 1))
     place = (lambda: f"${next(numbers)}") if connection.vendor == "postgresql" else (lambda: "%s")
     lines = ", ".join(f"({', '.join(place() for _ in columns)})" for _ in range(rows))
-    return f"INSERT INTO {quote(meta.db_table)} ({', '.join(columns)}) VALUES {lines}"  # noqa: S608 - names of this project
+    sql = f"INSERT INTO {quote(meta.db_table)} ({', '.join(columns)}) VALUES {lines}"  # noqa: S608 - names of this project
+    if once:
+        unique = [quote(name) for name in once]
+        changes = ", ".join(f"{name} = excluded.{name}" for name in columns if name not in unique)
+        sql += f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {changes}"
+    return sql
 
 
-def _prepared(column: Field[Any, Any], value: Any) -> Any:
+def _prepared(column: Field[Any, Any], value: Any, database: BaseDatabaseWrapper) -> Any:
     """As the database takes it: JSON as text, a time in its own form, a choice as its value."""
     if isinstance(value, Enum):
         value = value.value
-    if isinstance(column, PLAIN.get(type(value), ())):
+    if value is None or isinstance(column, PLAIN.get(type(value), ())):
         return value
-    return column.get_db_prep_save(value, connection)
+    return column.get_db_prep_save(value, database)

@@ -35,7 +35,7 @@ def similarity(drawing: str) -> dict[str, float]:
     places = list(_places(drawing))
     if not places:
         return dict.fromkeys(names, 1.0)
-    pictures = [_picture(places, face) for face in names]
+    pictures = _pictures(places)
     products = np.array([[float(np.vdot(one, other)) for other in pictures] for one in pictures])
     norms = np.sqrt(np.maximum(np.diag(products), 1e-12))
     cosines = products / np.outer(norms, norms)
@@ -59,18 +59,25 @@ def _places(drawing: str) -> Iterator[tuple[int, int, str]]:
                 return
 
 
-def _picture(places: list[tuple[int, int, str]], face: str) -> Pixels:
+def _pictures(places: list[tuple[int, int, str]]) -> Pixels:
+    """The drawing in each face."""
     rows, columns = 1 + max(row for row, _, _ in places), 1 + max(column for _, column, _ in places)
-    picture = np.zeros((rows * HEIGHT + 2 * MARGIN, columns * WIDTH + 2 * MARGIN), np.float32)
+    shape = (len(fonts()), rows * HEIGHT + 2 * MARGIN, columns * WIDTH + 2 * MARGIN)
+    pictures = np.zeros(shape, np.float32)
     for row, column, character in places:
         y, x = row * HEIGHT, column * WIDTH
-        picture[y : y + HEIGHT + 2 * MARGIN, x : x + WIDTH + 2 * MARGIN] += _glyph(face, character)
-    return picture
+        pictures[:, y : y + HEIGHT + 2 * MARGIN, x : x + WIDTH + 2 * MARGIN] += _glyphs(character)
+    return pictures
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1400)
+def _glyphs(character: str) -> Pixels:
+    """A character in each face, as blurred ink in the middle of its cell and the margin."""
+    return np.stack([_glyph(face, character) for face in fonts()])
+
+
 def _glyph(face: str, character: str) -> Pixels:
-    """A character as blurred ink in the middle of its cell and the margin; nothing where the face lacks it."""
+    """Nothing where the face lacks it."""
     shape = (HEIGHT + 2 * MARGIN, WIDTH + 2 * MARGIN)
     if character not in covered(face):
         return np.zeros(shape, np.float32)
