@@ -1,7 +1,8 @@
 """What a leaderboard says of judgements that were not simply cast here by their judge: imported, kept out, unconfirmed.
 
 - Imported: from a file of votes or grades, or in an archive. A seat without an account can hold no others, whatever a file says.
-- Kept out: the judge could know the names. These count in no rating.
+- Kept out: the judge could know the names. These count in no rating. (Votes on picked pairs count in none either, and have a
+  place of their own.)
 - Unconfirmed: cast after a curator's link set a new password, until the judge confirms it: see `judging.curating.reset_links`.
 """
 
@@ -18,6 +19,7 @@ from generation.models import Run
 from generation.protocols import Protocol
 from generation.runs.errors import RunError, refuse_frozen
 from judging.disclosure import IMPORTS, NOT_OVER
+from judging.models import Kind, Vote
 
 REASON = "where the votes or grades come from; shown on the leaderboard"
 SHOWN_REASONS = 20
@@ -47,7 +49,10 @@ def marks_of(run: Run, entry: Protocol) -> dict[str, Any]:
     if not rows:
         return {}
     standing = getattr(run, rows).filter(withdrawn_at=None).order_by()
-    marks: dict[str, Any] = {"kept_out": standing.filter(kept_out=True).count()}
+    kept_out = standing.filter(kept_out=True)
+    if standing.model is Vote:
+        kept_out = kept_out.exclude(matchup__kind=Kind.PICKED)
+    marks: dict[str, Any] = {"kept_out": kept_out.count()}
     if moment := getattr(standing.model, "MOMENT", ""):
         marks["imported"] = count_imported(run, standing)
         marks["unconfirmed"] = sum(

@@ -41,6 +41,7 @@ ON_SQLITE = (
     "tests/judging/pairs/test_taken_out.py",
     "tests/judging/pairs/test_query_plans.py",
     "tests/judging/pairs/adaptive/test_focus.py",  # counted statements
+    "tests/judging/pairs/picked",  # the schedule's statements, and constraints
     "tests/judging/gold",  # statements of our own, and constraints
     "tests/judging/curating",  # tallies again
     "tests/judging/grades/test_grading.py",

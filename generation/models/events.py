@@ -67,6 +67,8 @@ class Event(models.Model):
         CLOSE_JUDGING = "close judging"
         ADAPTIVE_PAIRS = "adaptive pairs"
         BALANCED_PAIRS = "balanced pairs"
+        PICK_PAIRS = "pick pairs"
+        END_PICKED_PAIRS = "end picked pairs"
         SET_GOLD = "set checks"
         MAKE_GOLD = "make checks"
         RETIRE_GOLD = "retire check"

@@ -81,6 +81,10 @@ class Run(models.Model):
         help_text="Judges were shown such pairs at some time. What they saw tells who is close to whom, so that no "
         "standings are shown before judging is closed, even if pairs are balanced again.",
     )
+    picked_share = models.FloatField(
+        default=0.0,
+        help_text="How much of a judge's schedule goes to pairs that a curator picked; they feed no rating.",
+    )
     visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE)
     concurrency = models.PositiveIntegerField(default=8)
     measure_backend = models.CharField(max_length=40, default="builtin")
@@ -136,6 +140,9 @@ class Run(models.Model):
                     Q(format="ballot", judging_state="not_open", budget_nano__isnull=False) & ~Q(visibility="published")
                 ),
                 name="generation_run_model_judge_has_no_board",
+            ),
+            models.CheckConstraint(
+                condition=Q(picked_share__gte=0, picked_share__lte=0.5), name="generation_run_picked_share_up_to_half"
             ),
             models.CheckConstraint(
                 condition=Q(adaptive_pairs=False) | Q(was_adaptive=True), name="generation_run_adaptive_is_remembered"

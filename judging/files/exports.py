@@ -97,8 +97,8 @@ class _Marked:
 def vote_rows(run: Run, votes: QuerySet[Vote] | None = None, *, names: bool = False) -> Rows:
     """Every vote in order of time, withdrawn ones too; judges by pseudonym, or with `names` by account where they have one.
 
-    `withdrawn` marks what no ranking counts: votes taken back, votes kept out because the judge could know the names, votes
-    on drawings that a curator excluded, and those of an open arena that was not merged. The few names that votes share are looked up here, not joined a million times.
+    `withdrawn` marks what no ranking counts: votes taken back, votes kept out because the judge could know the names or a
+    curator picked the pair, votes on drawings that a curator excluded, and those of an open arena that was not merged. The few names that votes share are looked up here, not joined a million times.
     """
     known = run.seats.filter(is_unknown=False)
     seats = list(known.values_list("id", "pseudonym", "judge__username", "panel", "weight"))

@@ -21,7 +21,7 @@ from generation.runs.staleness import mark_stale
 from generation.suites.suite import Category, Generation, ModelEntry, PromptEntry, Suite
 from judging.files.vote_files import Mapped, read_vote_lines
 from judging.files.vote_lines import VoteLine
-from judging.models import Matchup, Seat, Vote
+from judging.models import Kind, Matchup, Seat, Vote
 from judging.pairs import NAME
 from judging.pairs.tallies import rebuild_tallies
 from judging.provenance import import_reason, refuse_judged
@@ -197,5 +197,6 @@ def _vote(run: Run, line: VoteLine, matchup: Matchup) -> Vote:
         voted_at=moment,
         response_ms=line.response_ms,
         imported=True,
+        kept_out=line.kind == Kind.PICKED,
         withdrawn_at=moment if line.withdrawn is True else line.withdrawn or None,
     )

@@ -20,7 +20,7 @@ OPTIONAL = (
     *("voted_at", "response_ms", "kind", "withdrawn"),
 )
 OUTCOMES = ("left", "right", "tie", "fail")
-KINDS = ("regular", "shared", "repeat")
+KINDS = ("regular", "shared", "repeat", "picked")
 WITHDRAWN = {"true": True, "True": True, "false": False, "False": False, "": False}
 MAX_NAME = 10_000
 # Characters that the database has room for.

@@ -13,12 +13,13 @@ from judging.models.seats import Epoch, Seat
 
 
 class Kind(models.TextChoices):
-    """Why an item was shown; a repeat never enters a rating, and a check with a known answer is no vote at all."""
+    """Why an item was shown; repeats and picked pairs never enter a rating, and a check with a known answer is no vote at all."""
 
     REGULAR = "regular", "regular"
     SHARED = "shared", "shared"
     REPEAT = "repeat", "repeat"
     GOLD = "gold", "check"
+    PICKED = "picked", "picked"
 
 
 class Matchup(models.Model):
@@ -84,6 +85,8 @@ class Matchup(models.Model):
             models.Index(fields=["seat", "state", "order"], name="judging_matchup_in_line"),
             # For the question whether two drawings have met before this judge.
             models.Index(fields=["seat", "key"], name="judging_matchup_met"),
+            # For how many people a picked pair was shown to.
+            models.Index(fields=["run", "key"], condition=Q(kind="picked"), name="judging_matchup_picked"),
         ]
 
     def __str__(self) -> str:

@@ -53,7 +53,8 @@ class Vote(models.Model):
         default=False, help_text="Names were shown after each vote of this run, or could be known before this one."
     )
     kept_out = models.BooleanField(
-        default=False, help_text="The judge could know the names of this run's drawings: it counts in no rating."
+        default=False,
+        help_text="It counts in no rating: the judge could know the names of this run's drawings, or a curator picked the pair.",
     )
     imported = models.BooleanField(default=False)
     # Bit n - 1 is set where the judge marked "breaks in font n".

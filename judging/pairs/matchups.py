@@ -31,7 +31,15 @@ PARTS = {
 }
 SEATS = {
     "seat": tuple(field.name for field in Seat._meta.concrete_fields if field.name != "plan"),
-    "seat__run": ("code", "format", "judging_state", "adaptive_pairs", "names_shown_at", "scores_changed_at"),
+    "seat__run": (
+        "code",
+        "format",
+        "judging_state",
+        "adaptive_pairs",
+        "picked_share",
+        "names_shown_at",
+        "scores_changed_at",
+    ),
     "seat__epoch": ("number", "seed", "checked_at"),
 }
 

@@ -21,6 +21,7 @@ from judging.pairs.adaptive.focus import focused_plan
 from judging.pairs.changes import Changes
 from judging.pairs.epochs import coverage, current_epoch, has_enough, load_table, refresh_epoch
 from judging.pairs.matchups import showable, with_parts
+from judging.pairs.picked.placing import next_picked
 from judging.pairs.rounds import Pair
 from judging.pairs.schedule import Place, Plan
 from judging.pairs.table import Item, Table, digest_of, item_key, unordered
@@ -112,7 +113,7 @@ def _make_in_epoch(changes: Changes, rules: Rules, table: Table, plan: Plan, sha
     met = set(changes.keys)
     choices: list[schedule.Unseen] = [*[partial(_first_but, met)] * GUESSES, _unseen_by(seat, changes.keys)]
     for unseen in choices:
-        planned = _plan_next(seat, rules, table, plan, shared, unseen)
+        planned = _plan_next(seat, rules, table, plan, shared, unseen, met)
         if planned is None:
             return None
         matchup, place = planned
@@ -193,10 +194,14 @@ def _unseen_by(seat: Seat, made: set[str]) -> schedule.Unseen:
 
 
 def _plan_next(
-    seat: Seat, rules: Rules, table: Table, plan: Plan, shared: Plan, unseen: schedule.Unseen
+    seat: Seat, rules: Rules, table: Table, plan: Plan, shared: Plan, unseen: schedule.Unseen, met: set[str]
 ) -> tuple[Matchup, Place] | None:
     last = unordered(*seat.last_pair) if seat.last_pair else None
     place = Place(seat.served, seat.regular, seat.shared, seat.repeats, last, dict(seat.owed))
+    if schedule.is_picked_turn(plan, place.served, share=seat.run.picked_share):
+        picked = next_picked(seat, table, apart_from=schedule.neighbours(plan, place), met=met)
+        if picked is not None:
+            return picked[0], replace(place, served=place.served + 1, last=picked[1])
     overlap, repeats = (0.0, 0.0) if plan.is_bare else (rules.judging.overlap, rules.repeats)
     item, place = schedule.next_shared(plan, shared, table, place, unseen, overlap=overlap)
     if item is not None:
@@ -209,7 +214,7 @@ def _plan_next(
     return None if item is None else (_matchup(seat, table, item, Kind.REGULAR), place)
 
 
-# Own pairs of an epoch that were voted on, may be shown, and are no repeats, checks, or repeated already.
+# Own pairs of an epoch that were voted on, may be shown, and are no repeats, checks, picked, or repeated already.
 _REPEATABLE = CompiledQuery(
     lambda seat, epoch, first, last: (
         Matchup.objects.filter(
@@ -223,6 +228,7 @@ _REPEATABLE = CompiledQuery(
             repeat=None,
             gold=None,
         )
+        .exclude(kind=Kind.PICKED)
         .order_by("order")
         .values_list("pk", "left_id", "right_id")
     ),

@@ -275,6 +275,14 @@ def is_due(done: int, *, share: float, served: int, seed: int, kind: str) -> boo
     return served * share > done + _chance(seed, kind, done)
 
 
+def is_picked_turn(plan: Plan, served: int, *, share: float) -> bool:
+    """Whether the item after `served` items is for a picked pair: one random place in each stretch of 1/share items."""
+    if plan.is_bare or not share:
+        return False
+    stretch, place = divmod(served, round(1 / share))
+    return place == int(_chance(plan.seed, "picked", stretch) * round(1 / share))
+
+
 def neighbours(plan: Plan, place: Place) -> set[Pair | None]:
     """Pairs an inserted item must not show: the one just shown and the regular one that follows."""
     if len(plan.pairs) < 3:

@@ -162,13 +162,13 @@ def _taken(matchup: Matchup, ballot: Ballot, moment: datetime) -> dict[str, Any]
 
 def _make_vote(matchup: Matchup, judge: User, ballot: Ballot, moment: datetime) -> Vote:
     revealed = rules_of(matchup.run.code).judging.reveal == "after_vote"
-    kept_out = not revealed and could_know_names(matchup.run, judge, samples_of(matchup))
+    known = not revealed and could_know_names(matchup.run, judge, samples_of(matchup))
     taken = _taken(matchup, ballot, moment)
     values = {
         "outcome": ballot.outcome,
         "voted_at": taken.pop("at"),
-        "unblind": revealed or kept_out,
-        "kept_out": kept_out,
+        "unblind": revealed or known,
+        "kept_out": known or matchup.kind == Kind.PICKED,
     }
     return new_instance(Vote, values | taken, matchup=matchup, run=matchup.run, seat=matchup.seat)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from judging.rules import rules_of
 from ranking.models import Fit
-from ranking.pairwise.model_judges.document import ModelJudgesResult
+from ranking.pairwise.model_judges.document import ModelJudgesResult, PickedResult
 from ranking.pairwise.panels.document import ArenaResult, GroupingResult
 from ranking.results import (
     AnswersResult,
@@ -337,6 +337,7 @@ class PairwiseFacts(RunFacts):
     aside: NotRequired[int]  # judges set aside or counted in part, an open arena's apart
     arena: NotRequired[ArenaResult]
     groups: NotRequired[list[GroupingResult]]  # a full fit's
+    picked: NotRequired[list[PickedResult]]  # a full fit's: answers about pairs that a curator picked
     font_marks: NotRequired[dict[str, list[int]]]
     font_check: NotRequired[FontCheckResult | None]
     history: NotRequired[list[HistoryPoint]]

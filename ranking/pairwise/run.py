@@ -19,6 +19,7 @@ from ranking.pairwise.columns.fonts import font_check, font_marks
 from ranking.pairwise.columns.tallies import tallies_of
 from ranking.pairwise.columns.votes import votes_of
 from ranking.pairwise.model_judges.ballots import ballots_of
+from ranking.pairwise.model_judges.picking import picked_figures
 from ranking.pairwise.panels.crowd import arena_facts, crowd_apart, crowd_merged
 from ranking.pairwise.panels.groups import group_boards
 from ranking.pairwise.result import (
@@ -60,6 +61,8 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> PairwiseRes
     result = analysed(run, board, votes)
     if not until:
         result["run"]["groups"] = rounded(group_boards(run, everybody, settings))
+        if picked := picked_figures(run):
+            result["run"]["picked"] = rounded(picked)
     return result
 
 

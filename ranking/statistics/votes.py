@@ -14,16 +14,16 @@ from ranking.statistics.grouping import count_cells_at, count_rows, portions
 
 OUTCOMES = ("left", "right", "tie", "fail")
 OUTCOME_NUMBERS = {name: number for number, name in enumerate(OUTCOMES)}
-KINDS = ("regular", "shared", "repeat")
+KINDS = ("regular", "shared", "repeat", "picked")
 LEFT, RIGHT, TIE, FAIL = range(4)
-REPEAT = 2
+REPEAT, PICKED = 2, 3
 
 
 @dataclass(frozen=True)
 class Votes:
     """One row a vote: numbers into the name tables, -1 (or NaN) where a fact is unknown.
 
-    - `left`, `right`: entrants; `outcome`: 0 left, 1 right, 2 tie, 3 fail; `kind`: 0 regular, 1 shared, 2 repeat.
+    - `left`, `right`: entrants; `outcome`: 0 left, 1 right, 2 tie, 3 fail; `kind`: 0 regular, 1 shared, 2 repeat, 3 picked.
     - `time` and `withdrawn` are seconds since 1970; a vote that stands is withdrawn at +infinity.
     """
 
@@ -99,11 +99,15 @@ def make_votes(
 
 
 def standing_votes(votes: Votes, *, until: float | None = None) -> Votes:
-    """The votes that stood at a time (seconds since 1970), or stand now; a vote with no time has no past."""
+    """The votes that stood at a time (seconds since 1970), or stand now; a vote with no time has no past.
+
+    Votes on pairs that a curator picked stand nowhere: what was voted before chose them, so they would bend every figure.
+    """
     if until is None:
         stands = votes.withdrawn == np.inf
     else:
         stands = (votes.time <= until) & (votes.withdrawn > until)
+    stands &= votes.kind != PICKED
     return votes if bool(stands.all()) else votes.take(stands)
 
 

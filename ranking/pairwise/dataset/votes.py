@@ -13,6 +13,7 @@ WINNERS = {"left": "model_a", "right": "model_b", "tie": "tie", "fail": "both_ba
 SESSION = timedelta(minutes=30)  # without a vote: then a new session begins
 # Why a vote counts in no rating.
 WITHDRAWN, NAMES_KNOWN, EXCLUDED, SET_ASIDE = "withdrawn", "names_known", "drawing_excluded", "judge_set_aside"
+PICKED = "pair_picked"
 PATHS = {
     "seat": "seat_id",
     "id": "matchup__code",
@@ -74,6 +75,8 @@ def vote_table(source: Published) -> Rows:
 def _uncounted(row: dict[str, Any], *, weight: float, excluded: set[str]) -> str:
     if row["withdrawn_at"] is not None:
         return WITHDRAWN
+    if row["kind"] == Kind.PICKED:
+        return PICKED
     if row["kept_out"]:
         return NAMES_KNOWN
     if row["sample_a"] in excluded or row["sample_b"] in excluded:
@@ -101,16 +104,22 @@ VOTES = Table(
         attempt_a=("whole", "which attempt the left drawing is"),
         attempt_b=("whole", "which attempt the right drawing is"),
         response_ms=("whole", "how long the judge looked"),
-        kind=("text", "regular, shared (all judges get this pair) or repeat (shown to this judge before)"),
+        kind=(
+            "text",
+            "regular, shared (all judges get it), repeat (shown to this judge before) or picked (by a curator)",
+        ),
         judge_order=("whole", "the pair's number in the judge's whole sequence, from 0"),
         weight=("number", "how much the judge's votes count in the ratings, 0 to 1"),
         unblind=("flag", "names were shown after each vote of this run, or could be known before this one"),
-        kept_out=("flag", "in no rating, because the judge could know the names"),
+        kept_out=("flag", "in no rating, because the judge could know the names or a curator picked the pair"),
         imported=("flag", "came from a file of votes"),
         breaks_a=("whole", "fonts in which the left one breaks, as bits 1, 2, 4"),
         breaks_b=("whole", "the same for the right one"),
         withdrawn_at=("time", "when it was taken back"),
-        uncounted_reason=("text", f"{WITHDRAWN}, {NAMES_KNOWN}, {EXCLUDED} or {SET_ASIDE}; empty where it counts"),
+        uncounted_reason=(
+            "text",
+            f"{WITHDRAWN}, {PICKED}, {NAMES_KNOWN}, {EXCLUDED} or {SET_ASIDE}; empty where it counts",
+        ),
     ),
     vote_table,
     splits=(

@@ -107,6 +107,21 @@ class ModelJudgeResult(TypedDict):
     worst: list[WorstResult]
 
 
+class PickedResult(TypedDict):
+    """What people said about pairs that were picked for them (`differs` or `hard`): apart from every other figure.
+
+    `with_judge` is the share of decided answers for the drawing that the judge prefers, `undecided` that of the others.
+    """
+
+    why: str
+    judge: str
+    pairs: int
+    answers: int
+    people: int
+    with_judge: EstimateResult
+    undecided: EstimateResult
+
+
 class ModelJudgesResult(TypedDict):
     judges: list[ModelJudgeResult]
     corrected: CorrectedResult

@@ -15,6 +15,7 @@ from ranking.pairwise.model_judges.sentences import (
     decided_sentence,
     family_sentence,
     few_sentence,
+    picked_sentence,
     position_sentence,
     share,
 )
@@ -35,6 +36,7 @@ def model_judges_context(fit: Fit, *, drawings_open: bool) -> dict[str, Any]:
         "lede": HUMAN,
         "judges": [_judge(judge, fit.run, labels, drawings_open=drawings_open) for judge in models["judges"]],
         "corrected": corrected_sentence(models["corrected"]),
+        "picked": [picked_sentence(each) for each in result_of(full)["run"].get("picked", [])],
         **_table(models["corrected"], result_of(full), labels),
     }
 
@@ -126,6 +128,7 @@ def model_judges_document(context: dict[str, Any]) -> dict[str, Any]:
     run = context["run"]
     head = {"run": run.code, "suite": run.suite, "title": str(run), "demo": run.is_demo}
     if models is None:
-        return {**head, "judges": [], "corrected": None}
+        return {**head, "judges": [], "corrected": None, "picked": []}
     judges = [judge if context["drawings_open"] else {**judge, "worst": []} for judge in models["judges"]]
-    return {**head, "judges": judges, "corrected": models["corrected"]}
+    picked = context["full"].result.get("run", {}).get("picked", [])
+    return {**head, "judges": judges, "corrected": models["corrected"], "picked": picked}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from benchsite.lib.text import markdown_cell
 from benchsite.templatetags.wording import percent, percent_to, thousands
-from ranking.pairwise.model_judges.document import CorrectedResult, ModelJudgeResult, ModelJudgesResult
+from ranking.pairwise.model_judges.document import CorrectedResult, ModelJudgeResult, ModelJudgesResult, PickedResult
 from ranking.results import EstimateResult
 from ranking.words import counted
 
 SIMULATED = "simulated"
 FEWEST = 30  # votes or pairs under which a figure about agreement is not shown: it would be off by a fifth or more
 TOO_FEW = "too few yet"
+PICKED_BECAUSE = {"differs": "Where people and {} differed", "hard": "Where {} found it hardest"}
 HUMAN = "Ratings on this board come from people alone. Model judges are compared with them here, and never counted as people."
 
 
@@ -88,6 +89,26 @@ def family_sentence(judge: ModelJudgeResult) -> str:
     return (
         f"It scores its own family's drawings {counted(points, 'point')} (of 100) {way} than people do{limits}, "
         f"from {counted(habits['own_votes'], 'vote')} on pairs with one of them."
+    )
+
+
+def _people(n: int) -> str:
+    return "one person" if n == 1 else f"{thousands(n)} people"
+
+
+def picked_sentence(picked: PickedResult) -> str:
+    """What people answered to pairs that were picked for them; no figure of agreement, since these pairs were chosen."""
+    basis = (
+        f"{counted(picked['answers'], 'answer')} of {_people(picked['people'])} on {counted(picked['pairs'], 'pair')}"
+    )
+    if picked["answers"] < FEWEST:
+        return f"{PICKED_BECAUSE[picked['why']].format(picked['judge'])}: {basis} so far; figures are shown from {FEWEST} on."
+    sided = share(picked["with_judge"], picked["answers"])
+    neither = share(picked["undecided"], picked["answers"])
+    return (
+        f"{PICKED_BECAUSE[picked['why']].format(picked['judge'])}: asked about them, people who preferred one drawing sided with "
+        f"the judge in {sided}, and {neither} of answers were both good or both bad ({basis}). These pairs were chosen, so this "
+        "says nothing about other pairs."
     )
 
 
