@@ -7,7 +7,7 @@ from django.urls import path, re_path
 from generation.protocols import judging_modules
 from judging.gold import urls as gold
 from judging.studies import urls as studies
-from judging.views import curators, downloads, judges, model_judges
+from judging.views import curators, downloads, imports, judges, model_judges
 
 app_name = "judging"
 
@@ -24,6 +24,7 @@ urlpatterns = [
     ),
     path("runs/<slug:code>/judging/<slug:verb>/", curators.set_state, name="set_state"),
     path("runs/<slug:code>/model-judges/", model_judges.model_judges, name="model_judges"),
+    path("runs/<slug:code>/import/model-votes/", imports.import_model_vote_file, name="import_model_votes"),
     path("runs/<slug:code>/model-judges/<slug:judge>/more/", model_judges.ask_more, name="ask_more"),
     path("runs/<slug:code>/invitations/", curators.invitations, name="invitations"),
     path("runs/<slug:code>/invitations.csv", curators.invitations_csv, name="invitations_csv"),

@@ -21,6 +21,7 @@ from judging.files.vote_lines import OUTCOMES, STORED, name_fault
 
 MAX_REASON = 2_000
 LONGEST = {**STORED, "model": 200, "reason": MAX_REASON, "unreadable": MAX_REASON}
+ATTEMPTS = ("left_attempt", "right_attempt")
 REQUIRED = ("judge", "model", "left_model", "right_model", "prompt_text")
 
 
@@ -37,8 +38,8 @@ class ModelVoteLine:
     version: int = 1
     simulated: bool = False
     category: str = ""
-    left_attempt: int = 1
-    right_attempt: int = 1
+    left_attempt: int | None = 1  # None where votes without drawings were imported
+    right_attempt: int | None = 1
     reason: str = ""
     unreadable: str = ""
     cost_nano: int | None = None
@@ -49,8 +50,8 @@ class ModelVoteLine:
     @property
     def key(self) -> tuple[Any, ...]:
         """What a judge may be asked once: these two drawings in this order."""
-        shown = (self.left_model, self.left_attempt, self.right_model, self.right_attempt)
-        return (self.judge, self.prompt_text, *shown)
+        left, right = (-1 if each is None else each for each in (self.left_attempt, self.right_attempt))
+        return (self.judge, self.prompt_text, self.left_model, left, self.right_model, right)
 
     def bad(self, problem: str) -> BadLine:
         return BadLine(self.file, self.number, "", problem)
@@ -110,7 +111,8 @@ def _values(row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         yield name, _text(row.get(name) or "", name)
     for name, (holds, expected, default) in CHECKS.items():
         value = row.get(name)
-        value = default if value is None else value
+        unknown = name in ATTEMPTS and name in row
+        value = default if value is None and not unknown else value
         if not holds(value):
             raise BadField(name, f"{expected}, not {str(value)[:40]!r}")
         yield name, value
@@ -136,8 +138,14 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str, Any]] = {
     "answer": (lambda value: value in (None, *OUTCOMES), f"must be null or one of {', '.join(OUTCOMES)}", None),
     "version": (_whole(1, 2**31 - 1), "must be a whole number from 1", 1),
     "simulated": (lambda value: isinstance(value, bool), "must be true or false", False),
-    "left_attempt": (_whole(0, 2**31 - 1), "must be a whole number, 0 or more", 1),
-    "right_attempt": (_whole(0, 2**31 - 1), "must be a whole number, 0 or more", 1),
+    **{
+        name: (
+            lambda value: value is None or _whole(0, 2**31 - 1)(value),
+            "must be null or a whole number, 0 or more",
+            1,
+        )
+        for name in ATTEMPTS
+    },
     "cost_nano": (
         lambda value: value is None or _whole(0, 2**62)(value),
         "must be whole nano-dollars, 0 or more",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from django.db.models import Sum
@@ -35,6 +35,8 @@ def model_vote_lines(run: Run) -> Iterator[ModelVoteLine]:
         return
     fields = ("pk", "entrant__name", "attempt", "prompt__text", "prompt__category")
     drawings = {pk: rest for pk, *rest in run.samples.filter(excluded_reason="").values_list(*fields)}
+    entrants = dict(run.entrants.values_list("pk", "name"))  # for votes of a file, about which there are no drawings
+    prompts = {pk: rest for pk, *rest in run.prompts.values_list("pk", "text", "category")}
     for judge in judges:
         model = judge.models.get()
         costs = dict(
@@ -49,7 +51,12 @@ def model_vote_lines(run: Run) -> Iterator[ModelVoteLine]:
         columns = ("pk", "prompt__facts", "verdict", "facts", "reason", "detail", "drawn_at")
         answered = judge.samples.filter(state=Sample.State.DRAWN).order_by("pk").values_list(*columns)
         for pk, shown, verdict, facts, reason, detail, drawn_at in answered.iterator(chunk_size=2000):
-            left, right = drawings.get(shown["left"]), drawings.get(shown["right"])
+            left, right = (
+                (entrants.get(shown["entrants"][place]), None, *prompts[shown["prompt"]])
+                if "entrants" in shown
+                else drawings.get(shown[side])
+                for place, side in enumerate(("left", "right"))
+            )
             if left and right:
                 yield ModelVoteLine(
                     **head,
@@ -60,7 +67,7 @@ def model_vote_lines(run: Run) -> Iterator[ModelVoteLine]:
                 )
 
 
-def _shown(left: list[Any], right: list[Any]) -> dict[str, Any]:
+def _shown(left: Sequence[Any], right: Sequence[Any]) -> dict[str, Any]:
     return {
         "left_model": left[0],
         "left_attempt": left[1],

@@ -24,7 +24,44 @@ from judging.provenance import import_reason
 
 PROVIDER = "import"
 AT_ONCE = 500
-Drawings = dict[tuple[str, str, int], Sample]
+
+
+class Drawings:
+    """A run's drawings as files name them; of a run that has none, its entrants and prompts."""
+
+    def __init__(self, run: Run) -> None:
+        drawn = run.samples.filter(state=Sample.State.DRAWN).select_related("prompt", "entrant")
+        self.samples = {
+            (sample.prompt.text, sample.entrant.name, sample.attempt): sample
+            for sample in drawn.defer("raw", "answer", "drawing")
+        }
+        self.has_none = not self.samples and not run.samples.exists()
+        self.entrants = dict(run.entrants.values_list("name", "pk"))
+        self.prompts = {prompt.text: prompt for prompt in run.prompts.all()}
+
+    def shown(self, line: ModelVoteLine) -> tuple[Prompt, dict[str, Any]]:
+        """The prompt that a line is about, and what its question stores; BadLine where it is not of this run."""
+        sides = (
+            ("left_model", line.left_model, line.left_attempt),
+            ("right_model", line.right_model, line.right_attempt),
+        )
+        if not self.has_none:
+            pair = []
+            for side, entrant, attempt in sides:
+                drawing = self.samples.get((line.prompt_text, entrant, -1 if attempt is None else attempt))
+                if drawing is None:
+                    number = "" if attempt is None else f", attempt {attempt}"
+                    raise line.bad(f"{side}: this run has no drawing of {entrant!r} for this prompt{number}")
+                pair.append(drawing)
+            prompt = pair[0].prompt
+            return prompt, {"left": pair[0].pk, "right": pair[1].pk, "prompt": prompt.pk}
+        if line.prompt_text not in self.prompts:
+            raise line.bad("prompt_text: this run has no such prompt")
+        for side, entrant, _ in sides:
+            if entrant not in self.entrants:
+                raise line.bad(f"{side}: {entrant!r} is no entrant of this run")
+        prompt = self.prompts[line.prompt_text]
+        return prompt, {"entrants": [self.entrants[entrant] for _, entrant, _ in sides], "prompt": prompt.pk}
 
 
 def import_model_votes(
@@ -50,11 +87,9 @@ def store_model_votes(run: Run, lines: Sequence[ModelVoteLine], *, by: User | No
     by_judge: dict[str, list[ModelVoteLine]] = defaultdict(list)
     for line in lines:
         by_judge[line.judge].append(line)
-    drawn = run.samples.filter(state=Sample.State.DRAWN).select_related("prompt", "entrant")
-    drawings = {
-        (sample.prompt.text, sample.entrant.name, sample.attempt): sample
-        for sample in (drawn.defer("raw", "answer", "drawing") if by_judge else ())
-    }
+    if not by_judge:
+        return
+    drawings = Drawings(run)
     for name, own in by_judge.items():
         _store(run, name, own, drawings, by=by)
 
@@ -93,24 +128,16 @@ def _store(run: Run, name: str, lines: list[ModelVoteLine], drawings: Drawings, 
 
 
 def _prompt(judge: Run, line: ModelVoteLine, drawings: Drawings, position: int) -> Prompt:
-    shown = []
-    for side, entrant, attempt in (
-        ("left_model", line.left_model, line.left_attempt),
-        ("right_model", line.right_model, line.right_attempt),
-    ):
-        drawing = drawings.get((line.prompt_text, entrant, attempt))
-        if drawing is None:
-            raise line.bad(f"{side}: this run has no drawing of {entrant!r} for this prompt, attempt {attempt}")
-        shown.append(drawing)
-    left, right = shown
+    """The question; in a run of imported votes, which has no drawings, about two entrants instead."""
+    prompt, facts = drawings.shown(line)
     return Prompt(
         run=judge,
         position=position,
-        key=f"{left.pk}-{right.pk}",
-        text=question(left.prompt),
-        subject=left.prompt.subject,
-        category=left.prompt.category,
-        facts={"left": left.pk, "right": right.pk, "prompt": left.prompt_id},
+        key=f"q{position}" if "entrants" in facts else f"{facts['left']}-{facts['right']}",
+        text=question(prompt),
+        subject=prompt.subject,
+        category=prompt.category,
+        facts=facts,
     )
 
 

@@ -138,6 +138,16 @@ class VotesRunForm(VotesForm):
     )
 
 
+class ModelVotesForm(forms.Form):
+    """Answers of model judges that were asked elsewhere."""
+
+    file = forms.FileField(
+        help_text="JSON Lines with judge, model, prompt_text, left_model, right_model and answer on each line.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl"}),
+    )
+    reason = import_reason_field()
+
+
 class WeighForm(forms.Form):
     """How much a judge counts: a share, and why unless it is the whole."""
 

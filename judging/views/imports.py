@@ -1,9 +1,9 @@
-"""Curators' uploads of votes: into a run, or as a run of their own."""
+"""Curators' uploads: votes into a run, or as a run of their own; and answers of model judges."""
 
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -14,7 +14,9 @@ from generation.models import Run
 from generation.runs.errors import RunError
 from judging.files.import_votes import import_votes
 from judging.files.vote_files import Mapped
-from judging.views.forms import VotesForm, VotesRunForm
+from judging.model_judges.asking import is_judged_in_pairs
+from judging.model_judges.importing import import_model_votes
+from judging.views.forms import ModelVotesForm, VotesForm, VotesRunForm
 
 
 @curator_required
@@ -51,3 +53,23 @@ def _import(request: UserRequest, form: VotesForm, run: Run | None) -> HttpRespo
             messages.success(request, f"{votes} imported. The leaderboard will update in a few seconds.")
             return redirect("judging:overview", into.code)
     return render(request, "judging/import_votes.html", {"run": run, "form": form})
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def import_model_vote_file(request: UserRequest, code: str) -> HttpResponse:
+    run = get_object_or_404(Run.objects.of_drawings().curated_by(request.user), code=code)
+    if not is_judged_in_pairs(run):
+        raise Http404
+    form = ModelVotesForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            with kept(form.cleaned_data["file"]) as path:
+                count = import_model_votes(run, path, reason=form.cleaned_data["reason"], by=request.user)
+        except (ValueError, RunError) as refused:
+            form.add_error("file", visible(f"Nothing was imported. {refused}"))
+        else:
+            answers = f"{count} answer{'' if count == 1 else 's'}"
+            messages.success(request, f"{answers} of model judges imported. Their figures will come in a few seconds.")
+            return redirect("judging:model_judges", run.code)
+    return render(request, "judging/import_model_votes.html", {"run": run, "form": form})

@@ -32,8 +32,8 @@ def ballots_of(lines: Iterable[ModelVoteLine]) -> Ballots:
         judge=[number["judges"][line.judge] for line in readable],
         prompt=[number["prompts"][line.prompt_text] for line in readable],
         category=[number["categories"].get(line.category, -1) for line in readable],
-        left_attempt=[line.left_attempt for line in readable],
-        right_attempt=[line.right_attempt for line in readable],
+        left_attempt=[-1 if line.left_attempt is None else line.left_attempt for line in readable],
+        right_attempt=[-1 if line.right_attempt is None else line.right_attempt for line in readable],
     )
     return Ballots(votes, tuple(line.reason for line in readable), _judges(ordered, tables["judges"]))
 

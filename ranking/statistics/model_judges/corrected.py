@@ -26,6 +26,7 @@ FEWEST_PAIRS = 5  # of two entrants, judged by a model, for its mean to be used
 FARTHEST = 2.0  # log-odds: a rating moved further by a correction has run away
 TOO_FEW = "People's votes alone do not give every rating a limit yet."
 NOT_SHARED = "No model judge judged enough of the pairs that people judged."
+NO_MORE = "The model judges judged no pairs but people's own, so they have nothing to add."
 NO_USE = "The model judges do not narrow the intervals."
 
 
@@ -83,6 +84,8 @@ def correct_votes(paired: Paired, fit: ScopeFit, settings: Settings) -> Correcte
         return replace(people_alone, reason=TOO_FEW)
     if not shared:
         return replace(people_alone, reason=NOT_SHARED)
+    if not rows.rest.any():
+        return replace(people_alone, reason=NO_MORE)
     trust, explained = _trust(rows, fit.theta)
     moved = _refit(paired, rows, fit, trust) if trust.any() else None
     if moved is None:
