@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -37,8 +37,7 @@ Node = etree._Element | tuple[str, str]
 Buckets = dict[tuple[str, str], tuple[list[etree._Element], float]]  # selector -> what it refers to, its own cost
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """What a node costs with all that it leads to: in elements, and in microseconds where it stands or on a whole canvas."""
 
     elements: int = 0
@@ -46,8 +45,7 @@ class Cost:
     whole: float = 0.0
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(NamedTuple):
     """What a node leads to, how many times; `share` where it works on so much of the canvas, whatever its own size."""
 
     to: Node
@@ -207,9 +205,10 @@ def _expand(root: etree._Element, points: int, painting: Painting) -> tuple[Cost
 
 def _own_cost(element: etree._Element, painting: Painting) -> Cost:
     whole, outline = painting.whole(element), ELEMENT + painting.outline(element, _points(element))
-    if local(element) == "filter":
+    name = local(element)
+    if name == "filter":
         return Cost(1, 0.0, whole)  # only where it is asked for
-    if local(element).endswith("Gradient"):  # paint: its stops are no elements that a browser draws
+    if name.endswith("Gradient"):  # paint: its stops are no elements that a browser draws
         return Cost(0, gradient_cost(element), gradient_cost(element))
     return Cost(1, outline + painting.areas.share(element) * whole, outline + whole)
 

@@ -42,6 +42,8 @@ class _Cursor:
 
 def read_lines(root: etree._Element) -> list[str]:
     """All shown letters by place: lines from top to bottom, each from left to right, however they were written down."""
+    if root.find(".//{*}text") is None:
+        return []
     pieces = sorted(_place(root, PLAIN, FONT_SIZE, None), key=lambda piece: piece.y)
     lines: list[list[Piece]] = []
     for piece in pieces:

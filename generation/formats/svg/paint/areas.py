@@ -203,8 +203,8 @@ def _scaling(element: etree._Element) -> list[str]:
     """Where an element may say that something is shown in another size."""
     if local(element) == "style":
         return [element.text or ""]
-    inner = "scale" if element.get("viewBox") and element.getparent() is not None else ""
-    return [element.get("transform", ""), element.get("style", ""), element.get("type", ""), inner]
+    inner = "scale" if element.get("viewBox") and element.getparent() is not None else None
+    return [text for text in (element.get("transform"), element.get("style"), element.get("type"), inner) if text]
 
 
 def _motion(css: str) -> tuple[float, bool]:
