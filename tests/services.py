@@ -98,6 +98,13 @@ class Postgres:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
         return self.url.removesuffix("postgres") + name
 
+    def copy_of(self, source: str) -> str:
+        """All tables and rows of another database, in much less time than migrations take; the answer is the address."""
+        dumped = subprocess.run([self.binaries / "pg_dump", "--no-owner", source], check=True, stdout=subprocess.PIPE)
+        load = [self.binaries / "psql", "--quiet", "--set=ON_ERROR_STOP=1", f"--dbname={self.url}"]
+        subprocess.run(load, input=dumped.stdout, check=True, stdout=subprocess.DEVNULL)
+        return self.url
+
     def stop(self, mode: str = "fast") -> None:
         self._run("pg_ctl", "-D", self.data, "-w", "-m", mode, "stop")
 
