@@ -63,14 +63,3 @@ def edges_of(group: Array, groups: int) -> Array:
     """Where each group begins in values in order of it, and the last one's end [groups + 1]."""
     sizes = count_rows(len(group), groups, lambda here: group[here])
     return np.concatenate([[0], np.cumsum(sizes)])
-
-
-def rows_among(key: Array, wanted: Array, *, shift: int = 0) -> Array:
-    """Rows of all `key`, less its last `shift` bits, that are `wanted`, and of a few others."""
-    last = np.int64(2 ** min(max(len(wanted).bit_length() + 4, 10), 24) - 1)
-    marked = np.zeros(int(last) + 1, bool)
-    marked[wanted.astype(np.int64) & last] = True
-    rows = [
-        np.flatnonzero(marked[(key[here] >> shift).astype(np.int64) & last]) + here.start for here in portions(len(key))
-    ]
-    return np.concatenate(rows) if rows else np.zeros(0, np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,7 @@ from ranking.statistics.agreement.coefficients import (
     raw_agreement,
 )
 from ranking.statistics.agreement.cohen import cohen_matrix
-from ranking.statistics.grouping import count_rows, portions, rows_among
+from ranking.statistics.grouping import count_rows, edges_of, grouped, portions
 from ranking.statistics.ratings.intervals import wilson
 from ranking.statistics.votes import LEFT, REPEAT, RIGHT, Votes, in_order_of_time
 
@@ -95,17 +94,15 @@ def measure_agreement(votes: Votes) -> Agreement:
     votes = in_order_of_time(votes)
     usable = (votes.judge >= 0) & (votes.prompt >= 0)
     votes = votes if usable.all() else votes.take(usable)
-    judges, side = len(votes.judges), 4 * len(votes.judges)
-    code, units = _codes(votes)
+    judges = len(votes.judges)
+    unit, units, label = _units(votes)
     again = votes.kind == REPEAT
-    answers = _first_answers(code[~again] if again.any() else code)
-    hits, trials = _repeats(code[again], answers, judges)
+    shown = ~again if again.any() else slice(None)
+    answers, edges = _first_answers(unit[shown], units, votes.judge[shown], judges, label[shown])
+    hits, trials = _repeats(unit[again], votes.judge[again], label[again], answers, edges, judges)
     low, high = wilson(hits.sum(), trials.sum())
-    sizes = count_rows(len(answers), units, lambda here: answers[here] // side)
-    edges = np.concatenate([[0], np.cumsum(sizes)])
-    answer_codes = _in_portions(answers, lambda some: (some % side).astype(np.int32))
-    panel = _panel(answer_codes, edges, judges)
-    kappa, shared = cohen_matrix(answer_codes, edges, judges=judges, classes=4, mirror=MIRROR)
+    panel = _panel(answers, edges, judges)
+    kappa, shared = cohen_matrix(answers, edges, judges=judges, classes=4, mirror=MIRROR)
     return Agreement(
         units=int(panel.times[panel.table.sum(1) >= 2].sum()),
         alpha_nominal=krippendorff(panel, nominal_delta(4), mirror=MIRROR),
@@ -121,9 +118,9 @@ def measure_agreement(votes: Votes) -> Agreement:
     )
 
 
-def _codes(votes: Votes) -> tuple[Array, int]:
-    """(unit x judges + judge) x 4 + class for each vote, and the number of units; the class is that of the unit's first drawing."""
-    rows, judges, attempts = len(votes), len(votes.judges), attempt_range(votes)
+def _units(votes: Votes) -> tuple[Array, int, Array]:
+    """The unit of each vote, the number of units, and each vote's class, which is that of the unit's first drawing."""
+    rows, attempts = len(votes), attempt_range(votes)
     key = np.zeros(rows, np.int64 if _pairs(votes, attempts) * len(votes.prompts) >= 2**31 else np.int32)
     label = np.zeros(rows, np.int8)
     for here in portions(rows):
@@ -133,44 +130,30 @@ def _codes(votes: Votes) -> tuple[Array, int]:
     if units > 4 * rows + 1000:  # far more pairs of drawings than were shown
         shown, number = np.unique(key, return_inverse=True)
         key, units = number.ravel(), len(shown)
-    code = np.zeros(rows, np.uint32 if units * judges * 4 < 2**32 else np.uint64)  # short ones sort many times quicker
-    for here in portions(rows):
-        code[here] = (key[here].astype(np.int64) * judges + votes.judge[here]) * 4 + label[here]
-    return code, units
+    return key, units, label
 
 
-def _first_answers(code: Array) -> Array:
-    """In order, one code for each judge and unit: that of the first answer."""
-    ordered = np.sort(code)
-    again = np.zeros(len(code), bool)  # whether it is of the same judge and unit as the one before
-    changed = [ordered[:0]]
-    for here in portions(max(len(code) - 1, 0)):
-        before, after = ordered[here], ordered[here.start + 1 : here.stop + 1]
-        same = before >> 2 == after >> 2
-        again[here.start + 1 : here.stop + 1] = same
-        changed.append(after[same & (before != after)] >> 2)
-    first = ordered[~again] if again.any() else ordered
-    minds = np.concatenate(changed)  # judges with units on which they gave several answers
-    if len(minds):
-        minds = minds[np.append(True, minds[1:] != minds[:-1])]
-        some = _in_turn(code[rows_among(code, minds, shift=2)])
-        first[np.searchsorted(first, minds << 2)] = some[np.searchsorted(some >> 2, minds)]
-    return first
+def _first_answers(unit: Array, units: int, judge: Array, judges: int, label: Array) -> tuple[Array, Array]:
+    """Unit by unit, judge x 4 + class of each judge's first answer, in order of judges; unit u's begin at edges[u].
 
-
-def _in_turn(code: Array) -> Array:
-    """In order of judge and unit, those of one in the order in which they came."""
-    bits = len(code).bit_length()
-    if int(code.max()).bit_length() + bits > 64:
-        return code[np.argsort(code >> 2, kind="stable")]
-    # As one number: sorting whole numbers is many times quicker than sorting their places.
-    packed = code.astype(np.uint64) >> 2 << bits + 2 | np.arange(len(code), dtype=np.uint64) << 2 | code & 3
-    packed.sort()
-    return (packed >> bits + 2 << 2 | packed & 3).astype(code.dtype)
-
-
-def _in_portions(values: Array, work: Callable[[Array], Array]) -> Array:
-    return np.concatenate([work(values[here]) for here in portions(len(values))] or [work(values)])
+    Put in order by counting: first by judge, then by unit, which leaves answers of one judge and unit as they came.
+    """
+    packed = unit.astype(np.int64 if units >= 2**29 else np.int32)
+    packed *= 4
+    packed += label
+    packed = grouped(packed, judge, judges)
+    said = np.repeat(np.arange(judges, dtype=np.int32) * 4, np.diff(edges_of(judge, judges)))
+    said += (packed & 3).astype(np.int32)
+    packed >>= 2
+    edges = edges_of(packed, units)
+    said = grouped(said, packed, units)
+    whose = said >> 2
+    later = np.zeros(len(said) + 1, bool)  # than an answer of the same judge and unit
+    later[1:-1] = whose[1:] == whose[:-1]
+    later[edges] = False
+    if not later.any():
+        return said, edges
+    return said[~later[:-1]], edges - np.concatenate([[0], np.cumsum(later)])[edges]
 
 
 def _panel(said: Array, edges: Array, judges: int) -> Panel:
@@ -200,14 +183,20 @@ def _alike(table: Array) -> tuple[Array, Array]:
     return np.stack(np.unravel_index(present, tuple(spans)), 1), number[code]
 
 
-def _repeats(repeated: Array, answers: Array, judges: int) -> tuple[Array, Array]:
+def _repeats(
+    unit: Array, judge: Array, label: Array, answers: Array, edges: Array, judges: int
+) -> tuple[Array, Array]:
     """Per judge: hidden repeats that matched the judge's first answer, and hidden repeats that had one."""
-    at = np.searchsorted(answers, repeated >> 2 << 2)
-    known = at < len(answers)
-    known[known] = answers[at[known]] >> 2 == repeated[known] >> 2
-    judge = ((repeated[known] >> 2) % max(judges, 1)).astype(np.int64)
-    same = answers[at[known]] == repeated[known]
-    return np.bincount(judge[same], minlength=judges), np.bincount(judge, minlength=judges)
+    hits = trials = np.zeros(judges, np.int64)
+    if not len(unit):
+        return hits, trials
+    answered = np.repeat(np.arange(len(edges) - 1) * judges, np.diff(edges)) + (answers >> 2)  # in order
+    wanted = unit.astype(np.int64) * judges + judge
+    at = np.searchsorted(answered, wanted)
+    known = at < len(answered)
+    known[known] = answered[at[known]] == wanted[known]
+    same = answers[at[known]] & 3 == label[known]
+    return np.bincount(judge[known][same], minlength=judges), np.bincount(judge[known], minlength=judges)
 
 
 def _named_pairs(names: tuple[str, ...], kappa: Array, shared: Array) -> tuple[Any, ...]:
