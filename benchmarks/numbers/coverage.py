@@ -45,8 +45,8 @@ def main() -> None:
         "plan": ("Widths as planned and as found", lambda: plan_table(figures["coverage"])),
         "limits": ("What votes cannot show", lambda: limit_table(runs=runs)),
         "gaps": ("Gaps where votes are few or maximum likelihood does not exist", lambda: gap_table(runs=runs)),
-        "looks": ("Leads among equals that were ever called settled", lambda: look_table(runs=runs // 4)),
-        "categories": ("Ratings of categories", lambda: category_table(runs=runs // 2)),
+        "looks": ("Leads among equals that were ever called settled", lambda: look_table(runs=runs)),
+        "categories": ("Ratings of categories", lambda: category_table(runs=runs)),
         "own": ("Judges' own rankings", lambda: own_table(runs=runs // 3)),
         "fails": ("Fail rates", lambda: fail_table(runs=2 * runs)),
         "answers": ("Ratings of answers", lambda: answer_table(runs=runs)),
@@ -61,7 +61,7 @@ def main() -> None:
         "peers": ("Coverage of ratings, ours and others', on the same votes", lambda: peers.result() if peers else []),
         "adaptive": (
             "What adaptive pairs save, and whether ratings stay true",
-            lambda: adaptive_table(runs=runs // 10),
+            lambda: adaptive_table(runs=runs // 4),
         ),
     }
     wanted = options.tables or list(tables)

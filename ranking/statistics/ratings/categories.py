@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import fdtrc
 
 from ranking.statistics.ratings.bradley_terry import (
     RIDGE,
@@ -30,6 +31,8 @@ LEAST_ERRORS, LEAST_SPREAD = 0.1, 1 / 64
 # So much of the estimate's standard error is taken off it, or chance would pass for differences: of all categories, of one.
 SPARED, OWN_SPARED = 1.0, 0.5
 FEWEST_DF, MOST_DF = 3.0, 100.0
+HELD = 0.01  # how hard ratings without unlike categories are held to the overall ones, where no votes say otherwise
+UNLIKE = 0.01  # the chance at which some category of all that are alike is taken for one that is not
 OWN_SHARE = 0.5  # of a rating that must come from the category's own votes for a statement about ranks
 
 
@@ -83,47 +86,92 @@ def fit_categories(tallies: Tallies, overall: ScopeFit, settings: Settings) -> l
     noise = laplacian((sums.squared * residual_table(overall.theta, **settings.halves) ** 2).sum(-1))
     spread = noise + taste * sums.judges + within * sums.prompts
     share = totals.sum((1, 2)) / max(float(totals.sum()), 1e-12)
-    apart = _how_far_apart(information, scores, spread, share)
+    apart = _how_far_apart(information, scores, spread, share, wins, overall.theta)
     return [
-        _fit_category(overall, settings, sums, c, wins[c], _Apart(*(float(x) for x in each)), taste, within)
-        for c, each in enumerate(zip(apart.variance, apart.df, strict=True))
+        _fit_category(overall, settings, sums, c, wins[c], _Apart(*each), taste, within)
+        for c, each in enumerate(zip(apart.variance, apart.df, apart.centre, apart.thinner, strict=True))
     ]
 
 
 @dataclass(frozen=True)
 class _Apart:
-    """How far a category's ratings lie from the overall ones (variance, log-odds²), and how well that is known."""
+    """By category: the ratings it is drawn to, how far it lies from them (variance, log-odds²), how well that is known, and
+    how many times fewer votes these ratings rest on than the overall ones, where unlike categories are left out of them."""
 
     variance: Any
     df: Any
+    centre: Any
+    thinner: Any
 
 
-def _how_far_apart(information: Array, scores: Array, spread: Array, share: Array) -> _Apart:
+def _how_far_apart(information: Array, scores: Array, spread: Array, share: Array, wins: Array, theta: Array) -> _Apart:
     """For each category [C]: what all have in common, or its own where that is larger, from scores at the overall ratings.
 
-    No category is drawn harder than its own votes allow. The least variance is what the votes could have missed, and is taken
-    for known where it is assumed.
+    No category is drawn harder than its own votes allow, and one unlike all others neither loosens nor moves theirs: they are
+    drawn to ratings without it. The least variance is what the votes could have missed, and is taken for known where it is assumed.
     """
     size, trace = information.shape[-1], np.trace(information, axis1=1, axis2=2)
+    centre, thinner = np.tile(theta, (len(trace), 1)), np.ones(len(trace))
     if trace.sum() <= 0:
-        return _Apart(np.full(len(trace), LEAST_SPREAD), np.full(len(trace), np.inf))
+        return _Apart(np.full(len(trace), LEAST_SPREAD), np.full(len(trace), np.inf), centre, thinner)
     loose = np.linalg.pinv(information, hermitian=True)
     noise = loose @ spread
-    squares = np.einsum("ci,cij,cj->c", scores, loose, scores) / np.maximum(1 - share, 1e-6)
-    excess = squares - np.trace(noise, axis1=1, axis2=2)
-    missed = np.sqrt(2 * np.einsum("cij,cji->", noise, noise)) / trace.sum()
-    least = min(LEAST_ERRORS * float(missed), LEAST_SPREAD) or LEAST_SPREAD  # ties alone show no noise
+
+    def squares(scores: Array, share: Array) -> Array:
+        return np.einsum("ci,cij,cj->c", scores, loose, scores) / np.maximum(1 - share, 1e-6)
+
+    shown = squares(scores, share)
+    alike = _alike(shown, noise, information)
+    if not alike[trace > 0].all():
+        centre[alike] = map_ratings(wins[alike].sum(0), prior=theta, ridge=HELD)
+        thinner[alike] = trace.sum() / trace[alike].sum()
+        moved = scores - np.einsum("cij,cj->ci", information, centre - theta)
+        shown = np.where(alike, squares(moved, share * thinner), shown)
+    excess = shown - np.trace(noise, axis1=1, axis2=2)
+    common, least = _in_common(excess, noise, trace, alike)
     errors = np.sqrt(2 * np.einsum("cij,cji->c", noise, noise))  # of each excess
-    common = max(float(excess.sum() / trace.sum() - SPARED * missed), least)
     excess = excess - OWN_SPARED * errors
     safe = np.maximum(trace, 1e-12)
     own = np.where(trace > 0, (common + (size - 1) * excess / safe) / size, common)
     variance = np.maximum(common, own)
     matrix = noise + variance[:, None, None] * information
     error = 2 * np.einsum("cij,cji->c", matrix, matrix)
-    error = np.where(own > common, ((size - 1) / size / safe) ** 2 * error, error.sum() / trace.sum() ** 2)
-    known = variance <= least
-    return _Apart(variance, np.where(known, np.inf, 2 * variance**2 / np.where(error > 0, error, 1)))
+    together = error[alike].sum() / trace[alike].sum() ** 2
+    error = np.where(own > common, ((size - 1) / size / safe) ** 2 * error, together)
+    df = np.where(variance <= least, np.inf, 2 * variance**2 / np.where(error > 0, error, 1))
+    return _Apart(variance, df, centre, thinner)
+
+
+def _in_common(excess: Array, noise: Array, trace: Array, alike: Array) -> tuple[float, float]:
+    """The variance of these categories' ratings around the overall ones, and the least it is taken to be."""
+    total = max(float(trace[alike].sum()), 1e-12)
+    missed = float(np.sqrt(2 * np.einsum("cij,cji->", noise[alike], noise[alike]))) / total
+    least = min(LEAST_ERRORS * missed, LEAST_SPREAD) or LEAST_SPREAD  # ties alone show no noise
+    return max(float(excess[alike].sum()) / total - SPARED * missed, least), least
+
+
+def _alike(squares: Array, noise: Array, information: Array) -> Array:
+    """Which categories [C] differ by no more than the others do: those that do are left out one by one, the clearest first,
+    and never more than half. Each is held against all that remain, as F."""
+    expected, trace = (np.trace(each, axis1=1, axis2=2) for each in (noise, information))
+    pairs = ((noise, noise), (noise, information), (information, information))
+    products = np.array([np.einsum("cij,cji->c", one, other) for one, other in pairs])
+    alike = trace > 0
+    fewest = (int(alike.sum()) + 1) // 2
+    while alike.sum() > max(fewest, 2):
+        here = np.flatnonzero(alike)
+        rest = ~np.eye(len(here), dtype=bool)
+        excess = rest @ (squares - expected)[here]
+        common = np.maximum(excess / (rest @ trace[here]), 0.0)[:, None]
+        mean = expected[here] + common * trace[here]  # [each left out, category]
+        spread = 2 * common * products[1, here] + common**2 * products[2, here] + products[0, here]
+        own, others = np.diag(mean), (mean * rest).sum(1)
+        ratio = squares[here] / own / ((rest @ squares[here]) / others)
+        chance = fdtrc(own**2 / np.diag(spread), others**2 / (spread * rest).sum(1), ratio)
+        if not chance.min() * len(here) < UNLIKE:
+            break
+        alike[here[chance.argmin()]] = False
+    return alike
 
 
 def _fit_category(
@@ -136,9 +184,10 @@ def _fit_category(
     taste: float,
     within: float,
 ) -> CategoryFit:
-    size, strength = len(overall.theta), 1 / apart.variance
-    theta = map_ratings(wins, prior=overall.theta, ridge=strength)
-    covariance, iid, own_share, lean_share = _covariance(overall, settings, sums, c, strength, taste, within)
+    size, strength = len(overall.theta), float(1 / apart.variance)
+    theta = map_ratings(wins, prior=apart.centre, ridge=strength)
+    thinner = float(apart.thinner)
+    covariance, iid, own_share, lean_share = _covariance(overall, settings, sums, c, strength, taste, within, thinner)
     usual = float(np.clip(overall.spread.usual_df, FEWEST_DF, MOST_DF))
     own_theta = map_ratings(wins, ridge=RIDGE, start=theta)
     information, noise = _information(sums, settings, c, own_theta)
@@ -150,7 +199,7 @@ def _fit_category(
         theta=theta,
         covariance=covariance,
         iid_covariance=iid,
-        df=1 / (lean_share**2 / max(apart.df, 1.0) + (1 - lean_share) ** 2 / usual),
+        df=1 / (lean_share**2 / max(float(apart.df), 1.0) + (1 - lean_share) ** 2 / usual),
         raw=fit_ratings(wins),
         own_share=own_share,
         own_theta=own_theta,
@@ -175,6 +224,7 @@ def _covariance(
     strength: float,
     taste: float,
     within: float,
+    thinner: float,
 ) -> tuple[Array, Array, float, float]:
     """Covariance of the shrunk ratings around the category's truth, that of independent votes, the share of own votes, and
     the share of the variance that comes from being drawn to the overall ratings.
@@ -190,7 +240,8 @@ def _covariance(
     pull = overall.pull
     assert pull is not None  # no category is fitted without a decided vote
     seen = np.ix_(pull.seen, pull.seen)
-    tastes[seen], common[seen] = pull.ways[0].taste_matrix, pull.inverse
+    tastes[seen], common[seen] = pull.ways[0].taste_matrix, thinner * pull.inverse
+    pooled = thinner * pooled - (thinner - 1) * taste * tastes  # fewer votes, by the same judges
     cross = lean @ (taste * tastes @ gain.T + common @ by_votes @ inverse)
     covariance = inverse @ (by_votes + taste * sums.judges[c]) @ inverse
     covariance = covariance + lean @ (pooled + eye / strength) @ lean.T + cross + cross.T
