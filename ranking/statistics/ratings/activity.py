@@ -44,8 +44,7 @@ def class_information(tables: Tables, theta: Array, activity: Array) -> dict[int
     p = expected_scores(theta)
     spread = p * (1 - p)
     size = max(len(theta) - 1, 1)
-    flat = (len(tables.labels), spread.size)
-    informed = 2 * (tables.wins.reshape(flat) + tables.draws.reshape(flat)) @ spread.ravel() / size
+    informed = sum(2 / size * np.einsum("gij,ij->g", table, spread) for table in (tables.wins, tables.draws))
     classes = np.asarray(activity)[tables.labels]
     means = {int(c): float(informed[classes == c].mean()) for c in np.unique(classes)}
     if tables.loners is not None:

@@ -20,6 +20,7 @@ from ranking.statistics.votes import FAIL, LEFT, RIGHT, TIE
 ELO = 400 / np.log(10)
 MEAN_RATING = 1000.0
 LARGEST = 300.0  # log-odds up to which odds can be multiplied
+NEXT_TO_NONE = 1e-9  # of a ridge: where maximum likelihood exists, but Newton's matrix must be definite
 RIDGE = 0.5  # strength of the pull to the mean where votes alone give no answer
 Array = NDArray[Any]
 
@@ -158,26 +159,29 @@ def _by_size(labels: Array) -> Array:
     return renumbered[labels]
 
 
-def fit_ratings(wins: Array, connected: Connectivity | None = None) -> Array:
-    """theta [K] with mean 0: maximum likelihood by choix where it exists, else MAP with ridge 0.5."""
+def fit_ratings(wins: Array, connected: Connectivity | None = None, *, start: Array | None = None) -> Array:
+    """theta [K] with mean 0: maximum likelihood by choix (by Newton from a near `start`) where it exists, else MAP with ridge 0.5."""
     size = len(wins)
     if size < 2:
         return np.zeros(size)
     seen = (wins + wins.T).any(1)
     if seen.any() and not seen.all():  # an entrant without votes stays at the mean and pulls nobody
         theta = np.zeros(size)
-        theta[seen] = fit_ratings(wins[np.ix_(seen, seen)])
+        theta[seen] = fit_ratings(wins[np.ix_(seen, seen)], start=None if start is None else start[seen])
         return theta
     connected = connected or connectivity(wins)
     if connected.components > 1:
         return map_ratings(wins)
+    if start is not None:
+        theta = map_ratings(wins, ridge=NEXT_TO_NONE, start=start)
+        return theta - theta.mean()
     # Imported here: choix brings all of scipy.stats, which most processes never need and all would wait for.
     import choix
 
     try:
         return choix.ilsr_pairwise_dense(wins, alpha=0.0)
     except RuntimeError:  # choix stops after 100 rounds; a near-disconnected table can need more than that
-        return map_ratings(wins, ridge=1e-9)
+        return map_ratings(wins, ridge=NEXT_TO_NONE)
 
 
 def map_ratings(wins: Array, *, prior: Array | None = None, ridge: float = RIDGE, start: Array | None = None) -> Array:

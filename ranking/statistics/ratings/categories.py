@@ -200,7 +200,7 @@ def _fit_category(
         covariance=covariance,
         iid_covariance=iid,
         df=1 / (lean_share**2 / max(float(apart.df), 1.0) + (1 - lean_share) ** 2 / usual),
-        raw=fit_ratings(wins),
+        raw=fit_ratings(wins, start=own_theta),
         own_share=own_share,
         own_theta=own_theta,
         own_covariance=inverse @ (spread + RIDGE * np.eye(size)) @ inverse,
