@@ -79,6 +79,8 @@ JOINT = {
     "fails 13 %, judges and prompts alike": replace(BASE, fails=0.1, fail_by_rating=1.0, judge_sd=0.0, prompt_sd=0.0),
     "fails 16 %, judges' own thresholds": replace(BASE, fails=0.1, fail_by_rating=1.0, fail_sd=1.0),
     "fails 13 %, not about ratings": replace(BASE, fails=0.13),
+    "fails 13 %, 2 judges": replace(BASE, fails=0.1, fail_by_rating=1.0, judges=2),
+    "fails 13 %, one judge of 12 casts 60 %": replace(BASE, fails=0.1, fail_by_rating=1.0, judges=12, busiest=0.6),
 }
 
 

@@ -28,6 +28,7 @@ ANSWERS_WORDS = (
     "The ratings above are of drawings that could be judged. Here an invalid answer loses to a valid one, and two invalid "
     "ones are a tie."
 )
+ONE_CATEGORY = "There is one category, so its ratings are the overall ones."
 CONSISTENCY_WORDS = (
     "Variance across the attempts at the same prompt, in squared win probability, with the noise of single votes taken "
     "out. Lower is steadier."
@@ -41,7 +42,7 @@ def leaderboard_markdown(board: PairwiseDocument, *, title: str = "Leaderboard")
     parts = [f"# {markdown_cell(title)}", _opening(board), *(f"> {markdown_cell(note)}" for note in board["notes"])]
     parts += ["## Overall Elo", _overall(board), _places(board), *_joint(board)]
     if board["categories"]:
-        parts += ["## Category-specific Elo", CATEGORY_WORDS]
+        parts += ["## Category-specific Elo", CATEGORY_WORDS if len(board["categories"]) > 1 else ONE_CATEGORY]
         for name, rows in board["categories"].items():
             parts += [f"### {markdown_cell(name)}", _category(rows)]
     parts += ["## Consistency score", CONSISTENCY_WORDS, _consistency(board)]
@@ -182,7 +183,9 @@ def _trust(board: PairwiseDocument) -> str:
             robustness_sentence(board["robustness"], _labels(board)),
             scale_sentence(board["model_fit"]) if "model_fit" in board else "",
             camps_sentence(board["judges"]),
-            f"{flagged} of {counted(len(board['judges']), 'judge')} show an unusual pattern." if flagged else "",
+            f"{flagged} of {counted(len(board['judges']), 'judge')} {'shows' if flagged == 1 else 'show'} an unusual pattern."
+            if flagged
+            else "",
         ]
     )
 
@@ -197,7 +200,7 @@ def method_paragraph(board: PairwiseDocument) -> str:
         f"fails (both bad) as {HANDLING[settings['fails']]}.",
         f"Intervals are {CLUSTERED[intervals['method']]}{student}.",
         f"The design effect is {effect:.1f}." if board["votes"] and effect else "",
-        ties_sentence(board["ties"]),
+        ties_sentence(board),
         "Rank ranges hold for all at once.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)

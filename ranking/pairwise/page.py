@@ -102,7 +102,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "notes": [with_labels(note, labels) for note in result["notes"]],
         "side": side_sentence(result["side_bias"]),
         "best": best_sentence(standings, labels) if not scope else "",
-        "even": ties_sentence(result["ties"]),
+        "even": ties_sentence(result),
         "fonts": font_table(rows, full) if not scope else {},
         "steadiness": steadiness((row.consistency["variance"], row.label) for row in rows if row.consistency),
         "robust": robustness_sentence(result["robustness"], labels),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from scipy.special import bdtrc
+
 from benchsite.templatetags.wording import chance, percent, thousands
 from ranking.pairwise.result import (
     AgreementResult,
@@ -14,7 +16,6 @@ from ranking.pairwise.result import (
     RobustnessResult,
     SideBiasResult,
     StandingRow,
-    TiesResult,
     scope_rows,
 )
 from ranking.results import EstimateResult
@@ -28,6 +29,7 @@ CLUSTERED = {
     "iid": "as if votes were independent",
 }
 MANY_TIMES = 20  # beyond this many times the votes so far a forecast is a figure of speech
+BY_CHANCE = 0.02  # judges who are taken for having another taste though they press keys at random
 MOST_PANEL = 200  # judges or prompts: a forecast of more says nothing but that it is far away
 
 
@@ -204,12 +206,20 @@ def best_sentence(rows: Sequence[StandingRow], labels: Mapping[str, str]) -> str
     return f"Chance of being the best of all: {listed}{more if rest else ''}."
 
 
-def ties_sentence(ties: TiesResult) -> str:
-    """Davidson's nu in words: equals i and j are in proportion 1, 1 and nu for a win of each and a tie."""
-    nu = ties["nu"]
+def ties_sentence(result: PairwiseDocument) -> str:
+    """Davidson's nu in words: equals i and j are in proportion 1, 1 and nu for a win of each and a tie, or a fail that counts as one."""
+    nu = result["ties"]["nu"]
     if not nu:
         return ""
-    return f"Two equally good models would tie in {percent(nu / (2 + nu))} of votes (Davidson's ν = {nu:.2f})."
+    counts = [
+        what for what in ("tie", "fail") if result["settings"][f"{what}s"] == "half" and _any_of(result, f"{what}s")
+    ]
+    words = {("tie",): "tie", ("fail",): "both be called bad"}.get(tuple(counts), "tie or both be called bad")
+    return f"Two equally good models would {words} in {percent(nu / (2 + nu))} of votes (Davidson's ν = {nu:.2f})."
+
+
+def _any_of(result: PairwiseDocument, what: str) -> bool:
+    return any(row[what] for row in result["overall"])
 
 
 def side_sentence(bias: SideBiasResult) -> str:
@@ -242,9 +252,11 @@ def two_digits(value: float) -> str:
 
 
 def camps_sentence(judges: Mapping[str, JudgeResult]) -> str:
-    """How many judges share a taste that is the reverse of the others'; a camp, not a fault."""
+    """How many judges share a taste that is the reverse of the others', where it is clear: a camp, not a fault."""
     camp = [judge for judge in judges.values() if judge.get("opposite_taste")]
-    if not camp:
+    # Of each 50 judges without any taste one would look so: few, of whom none is clear, are no camp.
+    clear = any(judge["reliability_high"] < 0 for judge in camp)
+    if not camp or (not clear and bdtrc(len(camp) - 1, len(judges), BY_CHANCE) >= BY_CHANCE):
         return ""
     votes, whole = sum(j["votes"] for j in camp), sum(j["votes"] for j in judges.values())
     who = (

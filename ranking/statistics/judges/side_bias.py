@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, stdtrit
 
 from ranking.statistics.ratings.bradley_terry import RIDGE, laplacian, residual_table
-from ranking.statistics.ratings.intervals import Z95
+from ranking.statistics.ratings.intervals import Z95, squared_sums
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, judge_weights, prompt_weights, times
-from ranking.statistics.votes import Cells, Tallies
+from ranking.statistics.votes import Tallies
 
 Array = NDArray[Any]
 LARGEST = 12.0  # log-odds: beyond it one side won every vote
@@ -40,8 +40,8 @@ def side_bias(tallies: Tallies, overall: ScopeFit, settings: Settings) -> SideBi
     iid = float((overall.squared * table**2).sum())
     by_judge, by_prompt = tallies.by_judge, tallies.by_prompt
     ways = [
-        _summed(by_judge, table, times(by_judge.n, judge_weights(overall, by_judge)), len(tallies.judges)),
-        _summed(by_prompt, table, times(by_prompt.n, prompt_weights(overall, by_prompt)), len(tallies.prompts)),
+        squared_sums(by_judge, table, times(by_judge.n, judge_weights(overall, by_judge)), len(tallies.judges)),
+        squared_sums(by_prompt, table, times(by_prompt.n, prompt_weights(overall, by_prompt)), len(tallies.prompts)),
     ]
     ways = [(g / (g - 1) * total, g) for total, g in ways if g > 1]
     one_way = [total for total, _ in ways]
@@ -76,17 +76,3 @@ def _fit_bias(overall: ScopeFit, settings: Settings) -> tuple[Array, float, Arra
         if max(abs(step_bias), float(np.abs(step).max())) < 1e-9:
             break
     return theta, bias, leverage, weight
-
-
-def _summed(cells: Cells, table: Array, n: Array | None, clusters: int) -> tuple[float, float]:
-    """Sum over clusters of squared summed influences, and how many clusters; loners each stand alone."""
-    value = table.ravel()[cells.codes(len(table))]
-    pulled = value if n is None else value * n
-    alone = cells.cluster < 0
-    if not alone.any():
-        sums, seen = np.bincount(cells.cluster, pulled, clusters), np.bincount(cells.cluster, minlength=clusters)
-        return float((sums**2).sum()), float((seen > 0).sum())
-    known, ones = ~alone, np.ones(len(value)) if n is None else n
-    sums = np.bincount(cells.cluster[known], pulled[known], clusters)
-    groups = (np.bincount(cells.cluster[known], minlength=clusters) > 0).sum()
-    return float((sums**2).sum() + (pulled * value)[alone].sum()), float(groups + ones[alone].sum())

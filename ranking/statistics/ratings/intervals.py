@@ -1,4 +1,4 @@
-"""Intervals of shares and of mean scores, also where nearly all are alike, and the well-known arena's rank."""
+"""Intervals of shares and of mean scores, also where nearly all are alike, sums by cluster, and the well-known arena's rank."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, stdtrit
 
 from benchsite.lib.shares import Z95, wilson
+from ranking.statistics.votes import Cells
 
-__all__ = ["LEVEL", "Z95", "alike_interval", "arena_rank", "clustered_mean", "unseen_share", "wilson"]
+__all__ = ["LEVEL", "Z95", "alike_interval", "arena_rank", "clustered_mean", "squared_sums", "unseen_share", "wilson"]
 
 Array = NDArray[Any]
 LEVEL = 0.95
@@ -67,3 +68,17 @@ def clustered_mean(values: Array, clusters: Array) -> tuple[float, float, float]
     if alike := alike_interval(np.bincount(codes, weights=values) / np.bincount(codes)):
         low, high = min(low, alike[0]), max(high, alike[1])
     return mean, float(low), float(high)
+
+
+def squared_sums(cells: Cells, table: Array, n: Array | None, clusters: int) -> tuple[float, float]:
+    """Sum over clusters of squared summed influences (by left, right and outcome: `table`), and how many clusters; loners each stand alone."""
+    value = table.ravel()[cells.codes(len(table))]
+    pulled = value if n is None else value * n
+    alone = cells.cluster < 0
+    if not alone.any():
+        sums, seen = np.bincount(cells.cluster, pulled, clusters), np.bincount(cells.cluster, minlength=clusters)
+        return float((sums**2).sum()), float((seen > 0).sum())
+    known, ones = ~alone, np.ones(len(value)) if n is None else n
+    sums = np.bincount(cells.cluster[known], pulled[known], clusters)
+    groups = (np.bincount(cells.cluster[known], minlength=clusters) > 0).sum()
+    return float((sums**2).sum() + (pulled * value)[alone].sum()), float(groups + ones[alone].sum())

@@ -1,6 +1,7 @@
 """Ratings that use "both bad" as well: Davidson's model of wins and ties, and logit P(fail) = a - b (theta_i + theta_j).
 
-A fail says that both drawings are weak, which half a win for each cannot hold. Intervals are clustered by judge and by prompt.
+A fail says that both drawings are weak, which half a win for each cannot hold. What judges and prompts differ in is taken from the
+half-win fit, whose intervals know of busy judges and small panels.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from ranking.statistics.ratings.bradley_terry import connectivity
+from ranking.statistics.ratings.intervals import squared_sums
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.ratings.scopes import ScopeFit, judge_weights, prompt_weights, times
-from ranking.statistics.votes import FAIL, LEFT, RIGHT, TIE, Cells, Tallies
+from ranking.statistics.votes import FAIL, LEFT, RIGHT, TIE, Tallies
 
 Array = NDArray[Any]
 FEWEST_FAILS = 0.03  # share of votes under which half wins lose next to nothing
@@ -149,39 +151,32 @@ def _information(counts: Array, at: Parameters) -> Array:
 
 
 def _with_errors(tallies: Tallies, overall: ScopeFit, at: Parameters, inverse: Array, fails: float) -> JointFit:
+    """What judges and prompts add to a half-win rating they add here as well, on a scale that ties and fails do not press together."""
     by_vote = _scores(at)
-    cells = (tallies.by_judge, tallies.by_prompt)
-    weights = judge_weights(overall, cells[0]), prompt_weights(overall, cells[1])
-    known = []
-    for part, weight, groups in zip(cells, weights, (len(tallies.judges), len(tallies.prompts)), strict=True):
-        sums = _by_group(part, times(part.n, weight), groups, by_vote, at) @ inverse
-        present = float((np.abs(sums) > 0).any(1).sum())
-        if present > 1:
-            known.append((present / (present - 1) * (sums**2).sum(0), present))
     single = _single_votes(overall.squared, by_vote, at, inverse)
-    variances = [variance for variance, _ in known]
-    total = np.maximum.reduce([single, *variances, sum(variances) - single if len(known) == 2 else single])
-    df = min((groups for _, groups in known), default=np.inf) - 1
-    return JointFit(at.theta, total[:-3], df, at, float(np.sqrt(total[-1])), fails)
+    spread, decided = overall.spread, overall.decided / max(float(overall.counts.sum()), 1.0)
+    own = float(overall.theta @ overall.theta)
+    stretch = max(1 / decided, float(at.theta @ overall.theta) / own if own else 0.0)
+    beyond = stretch**2 * np.maximum(spread.variance - np.diag(spread.iid_covariance), 0.0)
+    slope_error = np.sqrt(_slope_variance(tallies, overall, by_vote, at, inverse[-1], float(single[-1])))
+    return JointFit(at.theta, single[:-3] + beyond, spread.usual_df, at, float(slope_error), fails)
 
 
-def _by_group(cells: Cells, n: Array | None, groups: int, by_vote: tuple[Array, Array, Array], at: Parameters) -> Array:
-    """Each group's gradient [groups, K + 3]; votes of an unknown group are left out here."""
-    rows = slice(None) if cells.cluster.min(initial=0) >= 0 else np.flatnonzero(cells.cluster >= 0)
-    size = len(at.theta)
-    code, cluster = cells.codes(size)[rows], cells.cluster[rows].astype(np.int64)
+def _slope_variance(
+    tallies: Tallies, overall: ScopeFit, by_vote: tuple[Array, Array, Array], at: Parameters, row: Array, single: float
+) -> float:
+    """Clustered by judge and by prompt, from what each vote pulls the slope by; `row` is that of the inverse information."""
     gap, tie, fail = by_vote
-    total = np.add.outer(at.theta, at.theta)[..., None]
-
-    def gather(table: Array) -> Array:
-        values = table.ravel()[code]
-        return values if n is None else values * n[rows]
-
-    first = cluster * size
-    theta = np.bincount(first + cells.left[rows], gather(gap - at.slope * fail), groups * size)
-    theta -= np.bincount(first + cells.right[rows], gather(gap + at.slope * fail), groups * size)
-    rest = [np.bincount(cluster, gather(table), groups) for table in (tie, fail, -total * fail)]
-    return np.column_stack([theta.reshape(groups, size), *rest])
+    own, total = row[:-3], np.add.outer(at.theta, at.theta)[..., None]
+    table = own[:, None, None] * (gap - at.slope * fail) - own[None, :, None] * (gap + at.slope * fail)
+    table = table + row[-3] * tie + (row[-2] - row[-1] * total) * fail
+    judges, prompts = tallies.by_judge, tallies.by_prompt
+    ways = (
+        squared_sums(judges, table, times(judges.n, judge_weights(overall, judges)), len(tallies.judges)),
+        squared_sums(prompts, table, times(prompts.n, prompt_weights(overall, prompts)), len(tallies.prompts)),
+    )
+    known = [groups / (groups - 1) * squares for squares, groups in ways if groups > 1]
+    return max([single, *known, sum(known) - single if len(known) == 2 else single])
 
 
 def _single_votes(squared: Array, by_vote: tuple[Array, Array, Array], at: Parameters, inverse: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,10 @@ CHALLENGERS = 4  # entrants behind the first that are tried
 
 @dataclass(frozen=True)
 class FewestVotes:
-    """The fewest votes found whose removal puts another entrant first (confirmed by a refit)."""
+    """The fewest votes found whose removal puts another entrant first (confirmed by a refit).
+
+    Where votes weigh unlike, those of one pair and outcome are taken out in proportion, heavy and light ones alike.
+    """
 
     votes: int
     share: float
@@ -48,7 +52,6 @@ def _overturn(fit: ScopeFit, settings: Settings, first: int, rival: int) -> Fewe
     cells = np.argsort(-influence, axis=None, kind="stable")
     cells = cells[(influence.ravel()[cells] > 0) & (fit.weighted.ravel()[cells] > 0)]
     held = np.cumsum(fit.weighted.ravel()[cells])
-    total = fit.weighted.sum()
 
     def lead(removed: int) -> float:
         left = _without(fit.weighted, cells, held, removed)
@@ -61,7 +64,9 @@ def _overturn(fit: ScopeFit, settings: Settings, first: int, rival: int) -> Fewe
     if flip is None:
         return None
     fewest = _fewest(lead, (0, gap), flip)
-    return FewestVotes(fewest, float(fewest / total), int(first), int(rival))
+    gone = (fit.weighted - _without(fit.weighted, cells, held, fewest)) / np.where(fit.weighted > 0, fit.weighted, 1)
+    votes = ceil(float((gone * fit.counts).sum()) - 1e-6)
+    return FewestVotes(votes, votes / float(fit.counts.sum()), int(first), int(rival))
 
 
 def _fewest(lead: Callable[[int], float], low: tuple[int, float], high: tuple[int, float]) -> int:

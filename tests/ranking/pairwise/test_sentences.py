@@ -5,6 +5,7 @@ from __future__ import annotations
 from ranking.pairwise.sentences import (
     agreement_sentence,
     best_sentence,
+    camps_sentence,
     leading_sentence,
     robustness_sentence,
     side_sentence,
@@ -187,8 +188,26 @@ def test_chances_of_being_best_name_the_likely_and_count_the_rest():
 
 
 def test_ties_between_equals_follow_from_nu():
-    assert ties_sentence({"nu": 0.5}).startswith("Two equally good models would tie in 20% of votes")
-    assert ties_sentence({"nu": None}) == ties_sentence({"nu": 0}) == ""
+    def said(nu, ties=3, fails=0, counted="half"):
+        settings = {"ties": "half", "fails": counted}
+        rows = [row("a", 1000, 1, 2) | {"ties": ties, "fails": fails}]
+        return ties_sentence({"ties": {"nu": nu}, "settings": settings, "overall": rows})
+
+    assert said(0.5).startswith("Two equally good models would tie in 20% of votes")
+    assert said(None) == said(0) == ""
+    assert "would tie or both be called bad in 50% of votes" in said(2, fails=9)
+    assert "would both be called bad in 50% of votes" in said(2, ties=0, fails=9)
+    assert "would tie in 50% of votes" in said(2, fails=9, counted="drop")
+
+
+def test_a_camp_is_named_where_chance_would_not_make_it():
+    def judges(camp, everybody, high=0.4):
+        row = {"votes": 10, "reliability_high": high}
+        return {f"judge-{n}": row | {"opposite_taste": n < camp} for n in range(everybody)}
+
+    assert camps_sentence(judges(4, 20)).startswith("4 of 20 judges consistently prefer what the others do not (20% of")
+    assert camps_sentence(judges(1, 12, high=-0.2)).startswith("1 judge consistently prefers what the others do not")
+    assert camps_sentence(judges(4, 60)) == camps_sentence(judges(1, 12)) == camps_sentence(judges(0, 3)) == ""
 
 
 def test_robustness_leaves_a_name_as_it_is_written():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -149,6 +151,17 @@ def test_fewest_votes_really_change_first_place():
     found = fewest_votes(fit, Settings())
     assert found.first == fit.theta.argmax() != found.instead
     assert 0 < found.votes < 400
+    assert found.share == pytest.approx(found.votes / 1500)
+
+
+def test_fewest_votes_are_counted_whole_where_they_weigh_less():
+    votes = simulate(1500, spread=0.4, seed=11, judge_sd=1.0)
+    busy = replace(votes, judge=np.where(np.arange(1500) % 10 < 7, 0, votes.judge))
+    fit = fit_overall(tally_votes(busy), Settings())
+
+    found = fewest_votes(fit, Settings())
+
+    assert fit.weighted.sum() < 1200
     assert found.share == pytest.approx(found.votes / 1500)
 
 

@@ -55,6 +55,13 @@ def test_two_entrants_have_no_joint_rating():
     assert joint(replace(WORLD, theta=(0.3, -0.3)))[0] is None
 
 
+def test_intervals_know_of_small_panels_as_those_of_half_wins_do():
+    for judges in (2, 3, 20):
+        fit, overall = joint(replace(WORLD, judges=judges))
+        stretch = np.std(fit.theta) / np.std(overall.theta)
+        assert np.median(fit.reach()) == pytest.approx(stretch * np.median(overall.spread.reach()), rel=0.25)
+
+
 def test_both_bad_speaks_against_both_drawings():
     fit, _ = joint(WORLD)
     left, right = fit.drawing_scores
