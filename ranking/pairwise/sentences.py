@@ -211,15 +211,11 @@ def ties_sentence(result: PairwiseDocument) -> str:
     nu = result["ties"]["nu"]
     if not nu:
         return ""
-    counts = [
-        what for what in ("tie", "fail") if result["settings"][f"{what}s"] == "half" and _any_of(result, f"{what}s")
-    ]
-    words = {("tie",): "tie", ("fail",): "both be called bad"}.get(tuple(counts), "tie or both be called bad")
+    settings, rows = result["settings"], result["overall"]
+    ties = settings["ties"] == "half" and any(row["ties"] for row in rows)
+    fails = settings["fails"] == "half" and any(row["fails"] for row in rows)
+    words = " or ".join(word for word, known in (("tie", ties or not fails), ("both be called bad", fails)) if known)
     return f"Two equally good models would {words} in {percent(nu / (2 + nu))} of votes (Davidson's ν = {nu:.2f})."
-
-
-def _any_of(result: PairwiseDocument, what: str) -> bool:
-    return any(row[what] for row in result["overall"])
 
 
 def side_sentence(bias: SideBiasResult) -> str:
