@@ -31,6 +31,8 @@ BENCHES = (
     "pixel",
     "birds",
     "fuzz",
+    "properties",
+    "api",
     "coverage",
     "models",
     "ranking",

@@ -246,6 +246,10 @@ PROMISES = (
     Promise("fuzz", "Fewest examples for any reader", "readers.*.examples"),
     Promise("fuzz", "Every reader: no exception, stable output, linear time", "readers.*.held", "=", True),
     Promise("fuzz", "Eight times the input takes, worst reader", "readers.*.growth", "≤", 20, "×"),
+    Promise("properties", "Properties of the tests tried with new examples", "properties.held"),
+    Promise("properties", "Properties that failed", "properties.failed", "=", 0),
+    Promise("api", "Requests to the API that fit its document, or nearly", "requests"),
+    Promise("api", "Answers with a status of 500 or above", "5xx", "=", 0),
 )  # fmt: skip
 
 

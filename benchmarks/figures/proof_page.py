@@ -97,6 +97,14 @@ PARTS = {
         "Hypothesis generates and damages answers, suites, sample files and vote files for every reader, from arbitrary text, "
         "typical fragments, and cut and patched pieces of the hostile corpus.",
     ),
+    "properties": (
+        "Properties",
+        "Every property of the tests with new examples: as many as the tests try, which is a quarter of those that a property asks for; ten times all of them in the long form.",
+    ),
+    "api": (
+        "The API against its document",
+        "Requests that fit the OpenAPI document, or nearly: 100 of each operation, 1,000 in the long form. Every answer is as the document says.",
+    ),
     "svg": (
         "SVG",
         "Drawings as models write them, and families of adversarial shapes, each as large as the gate lets in; painting is processor time of Chromium.",

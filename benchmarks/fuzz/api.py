@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from collections import Counter
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from benchmarks.figures.table import make_parser, write_json
 
 CHECKS = ("not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance")
 
@@ -108,10 +108,7 @@ def world() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="1,000 requests of each operation instead of 100")
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
+    options = make_parser(__doc__, "1,000 requests of each operation instead of 100").parse_args()
     with TemporaryDirectory() as folder:
         os.environ |= {"VAR_DIR": folder, "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3", "LOG_LEVEL": "CRITICAL"}
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
@@ -137,8 +134,7 @@ def main() -> None:
         "statuses": dict(sorted(statuses.items())),
     }
     print(json.dumps(row))
-    if options.json:
-        options.json.write_text(json.dumps(row) + "\n")
+    write_json(options.json, row)
 
 
 if __name__ == "__main__":

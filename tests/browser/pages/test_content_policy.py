@@ -1,7 +1,7 @@
 """Every page of the site in Chromium, the admin included: none breaks the content policy or a rule of accessibility.
 
 Each is looked at on a desk in the light and on a phone in the dark; in the admin, whose lists and forms have the same colours
-whatever they show, the contrast at night is measured on one page of each kind.
+whatever they show, the contrast is measured on one page of each kind.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ def watched(page):
 def wrongs(page, live_server, look):
     """What the browser refused on a page and which rules it breaks; on the page at a path, or on the one that is open."""
 
-    def found(path: str = "", status: int = 200, *, at_night: bool = True) -> list:
+    def found(path: str = "", status: int = 200, *, contrast: bool = True) -> list:
         if path:
             assert page.goto(live_server.url + path).status == status, path
-        return [(page.url, fault) for fault in [*page.evaluate("window.broken"), *look(at_night=at_night)]]
+        return [(page.url, fault) for fault in [*page.evaluate("window.broken"), *look(contrast=contrast)]]
 
     return found
 
@@ -99,10 +99,10 @@ def test_no_page_breaks_a_rule(log_in, world, wrongs, role, number, parts, part)
     if world["users"][role]:
         log_in(world["users"][role])
     pages = pages_of(number, world)
-    nights = {*{kind_of(name): name for name in pages}.values(), *DRAWN}
+    measured = {*{kind_of(name): name for name in pages}.values(), *DRAWN}
 
     chosen = list(pages.items())[part::parts]
-    refused = [faults for name, path in chosen for faults in wrongs(path, at_night=name in nights)]
+    refused = [faults for name, path in chosen for faults in wrongs(path, contrast=name in measured)]
 
     assert len(chosen) > 15
     assert refused == []
