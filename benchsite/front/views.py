@@ -82,9 +82,10 @@ def suites(request: HttpRequest) -> HttpResponse:
     about = "What models are asked to draw, and how their drawings are scored."
     listed = good_suites()
     drawn = _first_drawings(request, shown_runs(request.user)[:BROWSED])
+    pictured_first = sorted(listed, key=lambda suite: suite.slug not in drawn)
     context = {
         "suites": listed,
-        "scored": [(suite, _scored_by(suite), drawn.get(suite.slug, []), _last_prompts(suite)) for suite in listed],
+        "scored": [(s, _scored_by(s), drawn.get(s.slug, []), _last_prompts(s)) for s in pictured_first],
         "share": {"title": "Suites of drawing prompts", "description": about, "picture": _picture()},
     }
     return page_or_json(request, "site/suites.html", context, _suites_document)

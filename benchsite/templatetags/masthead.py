@@ -26,7 +26,7 @@ PARTS = {
 CURATORS = {
     f"ranking:{page}"
     for page in ("dataset", "import_run", "import_grades", "tokens", "plan", "study_dry_run", "webhooks")
-}
+} | {"teams", "team", "run_team"}
 NO_PART = {"ranking:api_docs"}
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from django import template
 from django.conf import settings
+from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime, now
@@ -68,6 +69,13 @@ def score(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) > 1 else f"{value:.2f}"
+
+
+@register.filter
+def released(moment: str) -> str:
+    """June 2026 for the month 2026-06, 12 August 2026 for a day."""
+    day = date.fromisoformat(moment if len(moment) > 7 else f"{moment}-01")
+    return date_format(day, "j F Y" if len(moment) > 7 else "F Y")
 
 
 @register.filter

@@ -84,7 +84,9 @@ def first_drawings(run: Run) -> dict[int, Sample]:
     first = Subquery(own.order_by("model_id", "prompt_id", "attempt").values("pk")[:1])
     firsts = [pk for pk in run.entrants.annotate(first=first).values_list("first", flat=True) if pk is not None]
     samples = Sample.objects.filter(pk__in=firsts).defer("raw", "answer", "earlier_answers")
-    return {sample.entrant_id: sample for sample in samples.select_related("prompt", "run").defer("run__config")}
+    return {
+        sample.entrant_id: sample for sample in samples.select_related("prompt", "run", "entrant").defer("run__config")
+    }
 
 
 def first_of_prompts(run: Run, prompts: Iterable[int], *, most: int = 4) -> dict[int, list[Sample]]:

@@ -119,7 +119,9 @@ def interval_row(row: Interval, scale: Scale) -> Svg:
 
 
 def scale_ticks(scale: Scale) -> list[float]:
-    return ticks(scale.low, scale.high, wanted=4)
+    """About four, and never one alone, by which no distance can be read."""
+    coarse = ticks(scale.low, scale.high, wanted=4)
+    return coarse if len(coarse) > 2 else ticks(scale.low, scale.high, wanted=8)
 
 
 def interval_axis(scale: Scale) -> Svg:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -94,6 +94,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "stability": stability_sentence(result, before=sentence) if not scope else "",
         **basis_context(result, scope),
         "rows": rows,
+        "signs": signs_of(rows),
         "axis": interval_axis(scale_of(standings)),
         **answers_context(result, entrants),
         "unvoted": [entrant for name, entrant in entrants.items() if name not in {s["entrant"] for s in standings}],
@@ -154,6 +155,14 @@ def make_rows(fit: Fit, scope: str, entrants: dict[str, Entrant]) -> list[BoardR
             )
         )
     return rows
+
+
+def signs_of(rows: Sequence[BoardRow]) -> set[str]:
+    """The verdicts between neighbours that the table draws, for its legend: settled, ahead, tied, open."""
+    signs = {row.rule for row in rows if row.rule} | {kind or "open" for row in rows for _, _, kind in row.marks}
+    bracketed = [any(part != "end" for _, part, _ in row.marks) for row in rows]
+    ahead = any(not row.rule and not joined for row, joined in zip(rows[:-1], bracketed[:-1], strict=True))
+    return signs | ({"ahead"} if ahead else set())
 
 
 def basis_context(result: PairwiseResult, scope: str) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from django.db.models import Count, Q
 from generation.models import Run, Sample
 from judging.disclosure import drawings_are_open
 from judging.models import Kind, Matchup, Vote
+from judging.pairs import NAME
 from ranking.best import PracticePair
+from ranking.models import Fit, Standing
 
 JUDGES, PAIRS = 100, 24  # at most so many judges are asked about so many pairs, however many votes there are
 
@@ -40,13 +42,13 @@ def practice_pairs(run: Run, *, most: int) -> list[PracticePair]:
         if row["seat__is_simulated"]:
             simulated.add(pair)
     samples = _samples(run, list(chosen))
-    weak = weakest(chosen, {pk: sample.entrant_id for pk, sample in samples.items()})
-    # What people called bad, or could not tell apart, makes a poor first impression, and so does a scribble.
+    weak = weakest(run)
+    # A scribble makes a poor first impression, and so does a pair that everybody or nobody could decide.
     ranked = sorted(
         (pair for pair in chosen if pair <= samples.keys()),
         key=lambda pair: (
             any(samples[pk].entrant_id in weak for pk in pair),
-            _unclear(chosen[pair]),
+            _dull(chosen[pair]),
             -chosen[pair].total(),
         ),
     )
@@ -56,22 +58,20 @@ def practice_pairs(run: Run, *, most: int) -> list[PracticePair]:
     return [one for _, one in sorted(zip(again, pairs, strict=True), key=lambda item: item[0])][:most]
 
 
-def weakest(chosen: dict[frozenset[int], Counter[tuple[str, int | None]]], entrants: dict[int, int]) -> set[int]:
-    """The two fifths of the entrants that won the smallest share of these votes."""
-    wins: Counter[int] = Counter()
-    votes: Counter[int] = Counter()
-    for pair, counts in chosen.items():
-        for pk in pair & entrants.keys():
-            wins[entrants[pk]] += counts["side", pk]
-            votes[entrants[pk]] += counts.total()
-    ordered = sorted(votes, key=lambda entrant: (wins[entrant] / votes[entrant], entrant))
+def weakest(run: Run) -> set[int]:
+    """The two fifths of the entrants with the lowest ratings."""
+    fit = Fit.objects.only("pk").newest(run, NAME)
+    rated = Standing.objects.filter(fit=fit, scope="overall", score__isnull=False) if fit else Standing.objects.none()
+    ordered = list(rated.order_by("score", "pk").values_list("entrant", flat=True))
     return set(ordered[: len(ordered) * 2 // 5])
 
 
-def _unclear(counts: Counter[tuple[str, int | None]]) -> float:
-    """The share of votes that neither drawing got; a pair with "both bad" is further back."""
+def _dull(counts: Counter[tuple[str, int | None]]) -> float:
+    """The share of votes that neither drawing got ("both bad" twice), and half the share by which one is ahead."""
     ties, fails = (sum(votes for (answer, _), votes in counts.items() if answer == one) for one in ("tie", "fail"))
-    return (ties + 2 * fails) / counts.total()
+    won = [votes for (answer, _), votes in counts.items() if answer == "side"]
+    ahead = 2 * max(won, default=0) - sum(won)
+    return (ties + 2 * fails + ahead / 2) / counts.total()
 
 
 def _samples(run: Run, pairs: list[frozenset[int]]) -> dict[int, Sample]:

@@ -133,9 +133,11 @@ def stability_sentence(result: PairwiseDocument, *, before: str = "") -> str:
     if stability["stable"]:
         return f"The ranking is stable: after {counted(votes, 'vote')} every two neighbours are separated or practically equal, by a bound that stays valid however often it is checked."
     open_pairs = sum(pair["status"] == "open" for pair in stability["pairs"])
-    sentence = (
-        f"The ranking is not stable yet: {open_pairs} of {len(stability['pairs'])} neighbouring pairs are not settled."
-    )
+    pairs = len(stability["pairs"])
+    unsettled = f"{open_pairs} of {pairs} neighbouring pairs {'is' if open_pairs == 1 else 'are'} not settled"
+    if open_pairs == pairs > 1:
+        unsettled = f"none of the {pairs} neighbouring pairs is settled"
+    sentence = f"The ranking is not stable yet: {unsettled}."
     needed = stability["votes_needed"]
     if needed is None:
         still = [pair for pair in stability["pairs"] if pair["status"] == "open"]
@@ -150,7 +152,7 @@ def raw_sentence(agreement: AgreementResult) -> str:
     if not agreement["units"]:
         return "Agreement is unknown yet"
     raw = agreement["raw"]
-    return f"Two judges who see the same pair agree {percent(raw['value'])} of the time{interval(raw, percent)}"
+    return f"Two judges agree {percent(raw['value'])} of the time{interval(raw, percent)}"
 
 
 def agreement_sentence(agreement: AgreementResult) -> str:

@@ -9,14 +9,15 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils.text import capfirst
 
 from benchsite.lib.files import attachment
 from benchsite.lib.json_pages import Document, page_or_json
-from generation.models import Entrant, Run
+from generation.models import Entrant, Run, Sample
 from generation.protocols import protocol_of, protocols_of
 from judging.disclosure import may_see_drawings
 from judging.studies.arena.panel import open_arenas
-from ranking.boards.rows import describe_entrants, tabs_for
+from ranking.boards.rows import describe_entrants, first_drawings, tabs_for
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.charts.markers import marker_sign
 from ranking.models import Fit
@@ -26,6 +27,12 @@ from ranking.views import page_json
 from ranking.words import labels_of, named, numbers_of, rank_words
 
 PROMPTS = 6  # on the page of a run that people still judge
+STRIP = 5  # drawings at the head of a page that has none of its own
+NUMBERS_ONLY = {
+    "frontier",
+    "differences",
+    *(f"ranking:{name}" for name in ("history", "judges", "model_judges", "groups")),
+}
 FORMS = {"json": "application/json", "md": "text/markdown", "csv": "text/csv", "svg": "image/svg+xml"}
 
 
@@ -80,12 +87,12 @@ def _shared_title(context: Mapping[str, Any], run: Run) -> str:
     if publication := context.get("publication"):
         return str(publication)
     if sample := context.get("sample"):
-        return f"{sample.prompt.subject or run} by {sample.entrant}"
+        return f"{capfirst(sample.prompt.subject) or run} by {sample.entrant}"
     if (one := context.get("one")) and (other := context.get("other")):
         return f"{one} against {other} in {run}"
     here = next((tab.label for tab in context.get("tabs", [])[1:] if tab.current), "")
     if (prompt := context.get("prompt")) and here == "Prompts":
-        return f"{prompt.subject or prompt.text} in {run}"
+        return f"{capfirst(prompt.subject or prompt.text)} in {run}"
     if (entrant := context.get("entrant")) and not here:
         return f"{entrant} in {run}"
     return f"{run}: {here.lower()}" if here else str(run)
@@ -162,8 +169,16 @@ def tabs_of(request: HttpRequest, fit: Fit, *, here: str) -> dict[str, Any]:
         "fit": fit,
         "protocol": fit.protocol,
         "protocols": protocols_of(fit.run),
+        "entry": protocol_of(fit.run, fit.protocol),
         "tabs": tabs_for(fit, here=here, drawings_open=drawings_open),
+        "strip": drawings_by_rank(fit)[:STRIP] if drawings_open and here in NUMBERS_ONLY else [],
     }
+
+
+def drawings_by_rank(fit: Fit) -> list[Sample]:
+    """A drawing of each entrant, of one prompt wherever all have it, in the order of the board."""
+    drawings = {sample.entrant.name: sample for sample in first_drawings(fit.run).values()}
+    return [drawings[row["entrant"]] for row in fit.result["overall"] if row["entrant"] in drawings]
 
 
 def open_run(request: HttpRequest, code: str) -> tuple[Run, HttpResponse | None]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchsite.templatetags.wording import chance, percent_to
+from benchsite.templatetags.wording import chance, percent_to, released
 from generation.templatetags.curation import done_words
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,3 +45,8 @@ def test_colours_are_spelt_alike():
     }
 
     assert {name: words for name, words in spelt.items() if words} == {}
+
+
+@pytest.mark.parametrize(("moment", "words"), [("2026-06", "June 2026"), ("2026-08-12", "12 August 2026")])
+def test_a_release_is_a_month_or_a_day_in_words(moment, words):
+    assert released(moment) == words

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import combinations
 
 import pytest
 from django.urls import reverse
@@ -14,7 +13,7 @@ from generation.models import Run
 from judging.models import Matchup, Vote
 from ranking.fitting import fit_run
 from ranking.models import Fit, Standing
-from ranking.pairwise.practice import weakest
+from ranking.pairwise.practice import _dull, practice_pairs, weakest
 from ranking.simulated.judges import judge_demo_run
 from tests.judging.make import make_run
 
@@ -33,14 +32,29 @@ def finished(settings):
     return run
 
 
-def test_pairs_with_the_weakest_entrants_come_last():
-    """Entrants 1 to 5, each better than the next; every two drawings have their number."""
-    chosen = {
-        frozenset((one, other)): Counter({("side", one): 9, ("side", other): 1})
-        for one, other in combinations(range(1, 6), 2)
-    }
+def test_pairs_with_the_weakest_entrants_come_last(finished):
+    fit_run(finished)
+    places = Standing.objects.filter(fit=Fit.objects.newest(finished, "pairwise"), scope="overall").order_by("score")
+    lowest = places.first().entrant
 
-    assert weakest(chosen, {sample: sample * 10 for sample in range(1, 6)}) == {40, 50}
+    finished.refresh_from_db()
+    pairs = practice_pairs(finished, most=24)
+    below = [lowest.pk in (one.left.entrant_id, one.right.entrant_id) for one in pairs]
+    first_of_prompts = below[: finished.prompts.count()]
+
+    assert weakest(finished) == {lowest.pk}
+    assert True in below and False in below
+    assert first_of_prompts == sorted(first_of_prompts)
+
+
+def test_a_landslide_and_a_tie_are_duller_than_a_close_vote():
+    close, landslide, tied = (
+        Counter({("side", 1): 6, ("side", 2): 4}),
+        Counter({("side", 1): 10}),
+        Counter({("tie", None): 10}),
+    )
+
+    assert _dull(close) < _dull(landslide) < _dull(tied) < _dull(Counter({("fail", None): 10}))
 
 
 def labels(run):

@@ -49,7 +49,7 @@ def test_a_board_has_few_words_and_a_drawing_above_the_fold(page, live_server, b
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_every_page_about_drawings_shows_one_at_once(page, live_server, screen):
+def test_every_page_of_a_finished_run_shows_a_drawing_at_once(page, live_server, screen):
     run = make_voted_run(votes=126)
     Run.objects.update(visibility=Run.Visibility.PUBLISHED, judging_state=Run.Judging.CLOSED)
     run.refresh_from_db()
@@ -58,7 +58,8 @@ def test_every_page_about_drawings_shows_one_at_once(page, live_server, screen):
     entrant, prompt = run.entrants.first(), run.prompts.first()
     below = {}
     for path in (
-        reverse("ranking:versus", args=[run.code]),
+        *(reverse(f"ranking:{name}", args=[run.code]) for name in ("versus", "history", "judges")),
+        reverse("ranking:frontier", args=[run.code, "pairwise"]),
         reverse("ranking:votes", args=[run.code]),
         reverse("ranking:entrant", args=[run.code, entrant.code]),
         reverse("gallery:prompts", args=[run.code]),

@@ -11,7 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ranking.charts.frontier import FrontierPoint, frontier_chart
-from ranking.charts.intervals import Interval, Scale, heat_map, interval_chart, interval_row, interval_scale, ticks
+from ranking.charts.intervals import (
+    Interval,
+    Scale,
+    heat_map,
+    interval_chart,
+    interval_row,
+    interval_scale,
+    scale_ticks,
+    ticks,
+)
 from ranking.charts.plots import (
     Series,
     history_chart,
@@ -89,6 +98,12 @@ def test_ticks_are_few_round_and_inside(low, span):
 
     assert len(found) <= 12
     assert all(low - span * 1e-6 <= t <= low + span * (1 + 1e-6) for t in found)
+
+
+@given(low=st.floats(-3000, 3000), span=st.floats(0.01, 5000))
+@settings(max_examples=100, deadline=None)
+def test_an_axis_has_at_least_two_ticks(low, span):
+    assert 2 <= len(scale_ticks(Scale(low, low + span))) <= 9
 
 
 def test_every_cell_of_the_heat_map_says_its_number_and_votes():

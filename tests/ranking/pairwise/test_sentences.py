@@ -139,7 +139,7 @@ def test_a_category_speaks_of_its_own_votes_only():
 def test_stability_counts_open_pairs_and_votes():
     rows = [row("a", 1, 1, 1), row("b", 1, 2, 2)]
 
-    assert "1 of 2 neighbouring pairs are not settled. About 300" in stability_sentence(
+    assert "1 of 2 neighbouring pairs is not settled. About 300" in stability_sentence(
         board(rows, [pair("a", "b", "open", 300), pair("b", "c", "tied", 0)], needed=300)
     )
     assert stability_sentence(board(rows, [pair("a", "b", "separated", 0)])).startswith("The ranking is stable")

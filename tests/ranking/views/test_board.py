@@ -68,8 +68,18 @@ def test_a_board_is_searched_filtered_and_sorted_without_script(client, run):
 def test_brackets_stand_in_the_whole_ranking_only(client, run):
     address = reverse("ranking:leaderboard", args=[run.code])
 
-    assert "settled lead" in client.get(address).content.decode()
-    assert "settled lead" not in client.get(address, {"sort": "name"}).content.decode()
+    assert "if votes were independent" in client.get(address).content.decode()
+    assert "if votes were independent" not in client.get(address, {"sort": "name"}).content.decode()
+
+
+def test_the_legend_names_only_the_signs_that_the_table_has(client, run):
+    text = client.get(reverse("ranking:leaderboard", args=[run.code])).content.decode()
+    table, _, legend = text.partition('class="small soft legend"')
+    named = {"settled lead": '"settled"', "practically equal": " tied", "not separated yet": 'class="tie lane-'}
+
+    for words, sign in named.items():
+        assert (words in legend.partition("</ul>")[0]) <= (sign in table), words
+    assert any(words in legend for words in [*named, "ahead (may still change)"])
 
 
 def test_facts_and_thumbnails_stand_beside_the_name(client, run):
