@@ -162,6 +162,7 @@ def numbers(request: HttpRequest) -> HttpResponse:
     share = {
         "title": "About the numbers",
         "description": "What ratings, intervals and ranks mean, and how they are made.",
+        "picture": _picture(),
     }
     return page_or_json(request, "site/numbers.html", {"share": share}, _numbers_document)
 
