@@ -85,7 +85,9 @@ def write(request: UserRequest, code: str, study: str = "") -> HttpResponse:
         except RunError as error:
             faults = [str(error)]
         else:
-            messages.success(request, "Saved. Participants who have already started keep the version they started with.")
+            messages.success(
+                request, "Saved. Participants who have already started keep the version they started with."
+            )
             return redirect("judging:study", code, written.code)
     context = {"run": run, "study": old, "form": form, "faults": faults}
     return render(request, "studies/write.html", context)

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
+from ranking.charts.markers import CORNERS, look_of
+
 WIDTH, HEIGHT = SIZE = (1200, 630)
-MARGIN, TOP, STEP, MOST = 60, 250, 58, 6
+MARGIN, TOP, STEP, MOST = 60, 262, 54, 6
+TILE, GAP = 300, 40  # of the drawing
 LINES = 3  # of the sentence
-NAMES, LEFT, RIGHT = 400, 480, 1040
+LEFT, RIGHT = 480, 1040
 PAPER, INK, SOFT, LINE, ACCENT, WARN = "#fbfaf7", "#1d1c1a", "#5d5a54", "#d9d5cc", "#0b5cad", "#8a5300"
 FONT = Path(__file__).resolve().parents[2] / "generation" / "formats" / "raster" / "fonts" / "dejavu.ttf"
 
@@ -25,19 +29,29 @@ class SharedRow:
     score: float
     low: float | None
     high: float | None
+    number: int = 0  # its place in the order of entry, which gives its colour and marker
 
 
-def draw_share_picture(title: str, sentence: str, rows: Sequence[SharedRow], *, label: str = "") -> bytes:
-    """A PNG of the title, what the page says first, and the first rows as dots with their intervals.
+def draw_share_picture(
+    title: str, sentence: str, rows: Sequence[SharedRow], *, label: str = "", drawing: bytes | None = None
+) -> bytes:
+    """A PNG of the title, what the page says first, and the first rows as markers with their intervals.
 
-    `label` marks demo or simulated data; it stands in the picture, because a picture travels without its page.
+    `drawing`, a square PNG, stands beside the rows where there is one. `label` marks demo or simulated data; it stands in the picture, because a picture travels without its page.
     """
     picture = Image.new("RGB", SIZE, PAPER)
     pen = ImageDraw.Draw(picture)
     pen.text((MARGIN, 50), _fitted(title, 44, 1080), fill=INK, font=_font(44))
     for number, line in enumerate(_shortened(_wrapped(sentence, 26, 1080), LINES)):
         pen.text((MARGIN, 118 + 36 * number), line, fill=SOFT, font=_font(26))
-    _draw_rows(pen, rows[:MOST])
+    right = RIGHT
+    if drawing is not None:
+        right = RIGHT - TILE - GAP
+        corner = SIZE[0] - MARGIN - TILE, TOP - 20
+        pen.rectangle([corner, (corner[0] + TILE, corner[1] + TILE)], fill="#ffffff", outline=LINE)
+        inner = Image.open(BytesIO(drawing)).convert("RGB").resize((TILE - 20, TILE - 20))
+        picture.paste(inner, (corner[0] + 10, corner[1] + 10))
+    _draw_rows(pen, rows[:MOST], right=right)
     first = f" · the first {MOST} of {len(rows)}" if len(rows) > MOST else ""
     pen.text((MARGIN, 582), f"Benchsite · 95% intervals{first}", fill=SOFT, font=_font(22))
     if label:
@@ -74,25 +88,35 @@ def _png(picture: Image.Image) -> bytes:
     return body.getvalue()
 
 
-def _draw_rows(pen: ImageDraw.ImageDraw, rows: Sequence[SharedRow]) -> None:
+def _draw_rows(pen: ImageDraw.ImageDraw, rows: Sequence[SharedRow], *, right: int) -> None:
     if not rows:
         return
     lows = [row.score if row.low is None else row.low for row in rows]
     highs = [row.score if row.high is None else row.high for row in rows]
     low, span = min(lows), max(highs) - min(lows) or 1.0
 
+    left = LEFT if right == RIGHT else LEFT - 100
+
     def across(value: float) -> float:
-        return LEFT + (RIGHT - LEFT) * (value - low) / span
+        return left + (right - left) * (value - low) / span
 
     for number, row in enumerate(rows):
         y = TOP + STEP * number
-        pen.text((MARGIN, y), _fitted(row.name, 26, NAMES), fill=INK, font=_font(26), anchor="lm")
-        pen.line([(LEFT, y), (RIGHT, y)], fill=LINE)
+        pen.text((MARGIN, y), _fitted(row.name, 26, left - MARGIN - 20), fill=INK, font=_font(26), anchor="lm")
+        pen.line([(left, y), (right, y)], fill=LINE)
         pen.line([(across(lows[number]), y), (across(highs[number]), y)], fill=INK, width=3)
-        x = across(row.score)
-        pen.ellipse([x - 9, y - 9, x + 9, y + 9], fill=ACCENT)
-        score = f"{row.score:.0f}" if abs(row.score) >= 100 else f"{row.score:.1f}"
-        pen.text((SIZE[0] - MARGIN, y), score, fill=INK, font=_font(26), anchor="rm")
+        _draw_marker(pen, row.number, across(row.score), y)
+        score = f"{row.score:,.0f}" if abs(row.score) >= 100 else f"{row.score:.1f}"
+        pen.text((right + 100, y), score, fill=INK, font=_font(26), anchor="rm")
+
+
+def _draw_marker(pen: ImageDraw.ImageDraw, number: int, x: float, y: float, *, size: float = 10) -> None:
+    colour, shape, filled = look_of(number)
+    paint: dict[str, Any] = {"fill": colour} if filled else {"fill": "#ffffff", "outline": colour, "width": 3}
+    if shape == "circle":
+        pen.ellipse([x - size, y - size, x + size, y + size], **paint)
+    else:
+        pen.polygon([(x + size * a, y + size * b) for a, b in CORNERS[shape]], **paint)
 
 
 def _shortened(lines: Sequence[str], most: int) -> list[str]:

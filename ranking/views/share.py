@@ -11,15 +11,17 @@ from django.views.decorators.http import require_safe
 
 from benchsite.lib.json_pages import page_or_json
 from generation.models import Run
+from generation.pictures import thumbnail
 from generation.protocols import load, protocol_of, protocols_of
-from ranking.charts.share_picture import SharedRow, draw_share_picture
+from judging.disclosure import may_see_drawings
+from ranking.charts.share_picture import TILE, SharedRow, draw_share_picture
 from ranking.models import Fit, Publication
 from ranking.people import is_closed_to
 from ranking.public_states import newest_state, public_sentence, standings_of
 from ranking.views import page_json
 from ranking.views.overview import overview
-from ranking.views.pages import ranking_page
-from ranking.words import labels_of, named
+from ranking.views.pages import drawings_by_rank, ranking_page
+from ranking.words import labels_of, named, numbers_of
 
 
 @require_safe
@@ -33,7 +35,8 @@ def share_picture(request: HttpRequest, run: Run) -> HttpResponse:
     fit = fit or (Fit.objects.newest(run, name) if protocol_of(run, name) else None)
     if fit is None:
         raise Http404
-    return _picture(fit, str(run))
+    shown = drawings_by_rank(fit)[:1] if "fit" not in request.GET and may_see_drawings(run, request.user) else []
+    return _picture(fit, str(run), drawing=thumbnail(shown[0], side=TILE) if shown else None)
 
 
 @require_safe
@@ -63,9 +66,16 @@ def embed(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def _public_picture(run: Run, protocol: str, title: str) -> HttpResponse:
-    state, labels = newest_state(run, protocol), labels_of(run.entrants.all())
+    entrants = list(run.entrants.all())
+    state, labels, numbers = newest_state(run, protocol), labels_of(entrants), numbers_of(entrants)
     rows = [
-        SharedRow(named(row, labels), row.get("rating", row.get("score")), row["low"], row["high"])
+        SharedRow(
+            named(row, labels),
+            row.get("rating", row.get("score")),
+            row["low"],
+            row["high"],
+            numbers.get(row["entrant"], len(numbers)),
+        )
         for row in standings_of(state)
     ]
     label = _label(run, state.simulated if state else 0)
@@ -74,14 +84,19 @@ def _public_picture(run: Run, protocol: str, title: str) -> HttpResponse:
     )
 
 
-def _picture(fit: Fit, title: str) -> HttpResponse:
+def _picture(fit: Fit, title: str, *, drawing: bytes | None = None) -> HttpResponse:
     run, entry = fit.run, protocol_of(fit.run, fit.protocol)
-    labels = dict(run.entrants.values_list("name", "label"))
+    labels = dict(run.entrants.order_by("id").values_list("name", "label"))
     sentence = load(entry.sentence)(fit.result, labels) if entry and entry.sentence else ""
     standings = fit.standings.filter(scope="overall", score__isnull=False).select_related("entrant").order_by("-score")
-    rows = [SharedRow(row.entrant.label, row.score, row.low, row.high) for row in standings if row.score is not None]
+    numbers = {name: place for place, name in enumerate(labels)}
+    rows = [
+        SharedRow(row.entrant.label, row.score, row.low, row.high, numbers[row.entrant.name])
+        for row in standings
+        if row.score is not None
+    ]
     simulated = fit.result.get("run", {}).get("simulated", 0)
-    return png(draw_share_picture(title, sentence, rows, label=_label(run, simulated)))
+    return png(draw_share_picture(title, sentence, rows, label=_label(run, simulated), drawing=drawing))
 
 
 def _label(run: Run, simulated: int) -> str:

@@ -6,7 +6,7 @@ from io import BytesIO
 
 from PIL import Image
 
-from ranking.charts.share_picture import SharedRow, _shortened, draw_share_picture
+from ranking.charts.share_picture import STEP, TOP, SharedRow, _shortened, draw_share_picture
 
 ROWS = [
     SharedRow("Master", 1154, 1085, 1223),
@@ -31,8 +31,7 @@ def test_a_better_score_stands_further_right():
     picture = opened(draw_share_picture("A", "B", ROWS))
 
     def dot(row: int) -> int:
-        y = 250 + 58 * row
-        return next(x for x in range(1200) if picture.getpixel((x, y)) == (11, 92, 173))
+        return next(x for x in range(1200) if picture.getpixel((x, TOP + STEP * row)) == (29, 84, 193))
 
     assert dot(0) > dot(1) > dot(2)
 

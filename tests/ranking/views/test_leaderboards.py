@@ -11,12 +11,14 @@ from django.urls import reverse
 from django.utils.timezone import now
 
 from generation.models import Measurement, Run, Sample
+from generation.pictures import thumbnail
 from judging.models import Seat, Vote
 from ranking.automatic.page import overall_sentence
-from ranking.charts.share_picture import SharedRow, draw_share_picture
+from ranking.charts.share_picture import TILE, SharedRow, draw_share_picture
 from ranking.fitting import fit_run, publish_fit
 from ranking.models import Counting, Fit, Publication
 from ranking.pairwise.sentences import leading_sentence
+from ranking.views.pages import drawings_by_rank
 from tests.judging.make import close_judging, make_curator, make_judge, make_run
 from tests.pages import collapsed
 from tests.ranking.answered_run import make_answered_run
@@ -211,13 +213,22 @@ def linked_picture(client, address):
     return client.get(unescape(matches.group(1))).content
 
 
-def drawn(fit, title):
-    labels = dict(fit.run.entrants.values_list("name", "label"))
-    rows = [
-        SharedRow(labels[row["entrant"]], *(row[key] for key in ("rating", "low", "high")))
+def shared_rows(fit, score):
+    labels = dict(fit.run.entrants.order_by("id").values_list("name", "label"))
+    return [
+        SharedRow(labels[row["entrant"]], row[score], row["low"], row["high"], [*labels].index(row["entrant"]))
         for row in fit.result["overall"]
     ]
-    return draw_share_picture(title, leading_sentence(fit.result, labels), rows)
+
+
+def drawn(fit, title, drawing=None):
+    labels = dict(fit.run.entrants.values_list("name", "label"))
+    sentence = leading_sentence(fit.result, labels)
+    return draw_share_picture(title, sentence, shared_rows(fit, "rating"), drawing=drawing)
+
+
+def leaders_drawing(fit):
+    return thumbnail(drawings_by_rank(fit)[0], side=TILE)
 
 
 def test_a_link_to_a_frozen_leaderboard_brings_the_frozen_numbers(client, run):
@@ -226,7 +237,7 @@ def test_a_link_to_a_frozen_leaderboard_brings_the_frozen_numbers(client, run):
     Vote.objects.filter(run=run).update(outcome="right")
     new = fit_run(run)
     live, past = (reverse("ranking:leaderboard", args=[run.code]), reverse("ranking:past", args=[run.code, old.code]))
-    assert linked_picture(client, live) == drawn(new, str(run)) != drawn(old, str(run))
+    assert linked_picture(client, live) == drawn(new, str(run), leaders_drawing(new)) != drawn(new, str(run))
     assert linked_picture(client, past) == drawn(old, str(run))
 
     Run.objects.update(visibility=Run.Visibility.PRIVATE)
@@ -241,12 +252,12 @@ def test_a_link_to_a_protocol_brings_its_picture(client):
     close_judging(run)
     fit = fit_run(run, protocol="automatic")
     labels = dict(run.entrants.values_list("name", "label"))
-    rows = [SharedRow(labels[row["entrant"]], row["score"], row["low"], row["high"]) for row in fit.result["overall"]]
+    rows = shared_rows(fit, "score")
 
     picture = linked_picture(client, reverse("ranking:protocol", args=[run.code, "automatic"]))
 
     sentence = overall_sentence(fit.result, labels)
-    assert picture == draw_share_picture(str(run), sentence, rows, label="demo players")
+    assert picture == draw_share_picture(str(run), sentence, rows, label="demo players", drawing=leaders_drawing(fit))
 
 
 def test_a_curator_chooses_how_ties_count(client, run):
