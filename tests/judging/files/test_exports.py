@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+import io
+import tracemalloc
+
 import pytest
+from django.core.management import call_command
+from django.db.models import F, Value
+from django.db.models.functions import Concat
 
 from generation.models import Prompt, Sample
+from judging.files import exports
 from judging.files.exports import GRADE_FIELDS, VOTE_FIELDS, grade_records, grade_rows, vote_records, vote_rows
+from ranking.api.pushing import push_votes
 from tests.ranking.archive_run import make_judged_run
 from tests.ranking.graded_run import make_graded_run
 
@@ -56,3 +65,53 @@ def test_grades_of_a_prompt_without_a_subject_name_its_key_in_every_file():
 
     assert {row["subject"] for row in grade_rows(run)} <= keys
     assert {record["subject"] for record in grade_records(run)} <= keys
+
+
+class Counted(io.StringIO):
+    """Keeps nothing of what is written, but its length."""
+
+    length = 0
+
+    def write(self, text):
+        self.length += len(text)
+        return len(text)
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """The most memory that an export held, over the size of what it wrote."""
+
+    def share(*arguments):
+        stream = Counted()
+        monkeypatch.setattr("sys.stdout", stream)
+        call_command("export", *arguments, stdout=stream)  # whatever is loaded once
+        stream.length = 0
+        gc.collect()
+        tracemalloc.start()
+        try:
+            call_command("export", *arguments, stdout=stream)
+            return tracemalloc.get_traced_memory()[1] / stream.length
+        finally:
+            tracemalloc.stop()
+
+    return share
+
+
+def test_votes_are_written_as_they_are_read_however_many_there_are(held, monkeypatch):
+    run = make_judged_run()
+    run.judging_state = "closed"
+    run.save()
+    left, right = run.entrants.values_list("name", flat=True)[:2]
+    line = f'{{"id": "%d", "left_model": "{left}", "right_model": "{right}", "outcome": "left", "judge": "lab"}}'
+    push_votes(((line % number).encode() for number in range(3000)), run=run, reason="many", by=None)
+    monkeypatch.setattr(exports, "PORTION", 50)
+
+    assert held("votes", run.code) < 0.6
+
+
+def test_samples_are_written_as_they_are_read_however_many_there_are(held):
+    run = make_judged_run(prompts=10, attempts=40, votes=0)
+    long = Value("\n" + "o" * 5000)
+    run.samples.filter(verdict="valid").update(answer=Concat(F("answer"), long), drawing=Concat(F("drawing"), long))
+
+    assert held("samples", run.code) < 0.6
