@@ -17,7 +17,7 @@ from generation.drawing.turns import sweep
 from generation.models import ProviderCall, Run, Sample
 from generation.runs.lifecycle import pause_run, resume_run, start_run
 from tests.generation.drawing_room import AT_ONCE, MASTER, assert_all_drawn, assert_invariants, claim, make_suite
-from tests.processes import child_of, floor
+from tests.processes import child_of, database_url, floor
 from tests.services import Postgres, find_postgres
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
