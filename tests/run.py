@@ -1,6 +1,7 @@
 """What `script/test` runs: all tests on PostgreSQL, and again on SQLite those that a database could make fail.
 
 Browser tests have a run of their own: Playwright keeps an event loop in its thread, which no other test should meet.
+It goes on beside the others', and SQLite's after it, so that no core waits where tests of real workers do.
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
 from tests.services import bubblewrap, chromium, postgres, valkey_server
 from tests.test_architecture import PURE
 
-# For two cores: tests of real workers, and of browsers, wait half of the time; what runs on SQLite does so beside browsers.
-WORKERS, BROWSERS, BESIDE = 3, 3, 2
+WORKERS, BROWSERS, BESIDE = 3, 3, 2  # for two cores: tests of real workers, and of browsers, wait half of the time
 TEMPLATE = "migrated"
 
 # What a database could make fail. All else is plain queries of Django's, and one of each page and list is here too.
@@ -98,34 +98,38 @@ def main(arguments: list[str]) -> int:
         migrate(real, database.create(TEMPLATE))
         if arguments:
             return pytest({**real, "CHROMIUM": browser.result()}, *arguments)
-        print("\nPostgreSQL and Valkey: all tests but the browser's", flush=True)
-        codes = [pytest(real, "--ignore=tests/browser", workers=WORKERS)]
-        print(
-            "\nPostgreSQL and Chromium: the browser's tests. On SQLite, meanwhile: what a database could fail",
-            flush=True,
-        )
-        real["CHROMIUM"] = browser.result()
+        print("\nPostgreSQL and Valkey: all tests but the browser's. The others go on beside them", flush=True)
+        apart = {"DATABASE_URL": database.create("browsers"), "REDIS_URL": queue.url.rpartition("/")[0] + "/1"}
         with tempfile.TemporaryFile("w+") as output:
-            beside = aside.submit(run_on_sqlite, plain, output)
-            # They share nothing, and one file of them takes as long as many: whoever is done takes from the others.
-            codes += [pytest(real, "tests/browser", "--dist", "worksteal", workers=BROWSERS), beside.result()]
+            beside = aside.submit(run_beside, {**plain, **apart}, browser, output)
+            codes = [pytest(real, "--ignore=tests/browser", workers=WORKERS), *beside.result()]
             output.seek(0)
-            print(f"\nSQLite\n{output.read()}", flush=True)
+            print(f"\n{output.read()}", flush=True)
     return next((abs(code) for code in codes if code), 0)  # a run that was killed has a negative one
+
+
+def run_beside(environment: dict[str, str], browser: Future[str], output: IO[str]) -> list[int]:
+    """What has databases of its own, and a queue: the browser's tests, then what a database could fail on SQLite."""
+    print("PostgreSQL and Chromium: the browser's tests", file=output, flush=True)
+    # They share nothing, and one file of them takes as long as many: whoever is done takes from the others.
+    options = ("-p", "no:cacheprovider", "--dist", "worksteal")
+    with_browser = {**environment, "CHROMIUM": browser.result()}
+    code = pytest(with_browser, *options, "tests/browser", workers=BROWSERS, output=output)
+    print("\nSQLite: what a database could fail", file=output, flush=True)
+    return [code, run_on_sqlite(environment, output)]
 
 
 def run_on_sqlite(environment: dict[str, str], output: IO[str]) -> int:
     """Each worker finds its database where Django would make it, and `--reuse-db` takes it as it is."""
     with tempfile.TemporaryDirectory(prefix="benchsite-test-") as folder:
         template = Path(folder, TEMPLATE)
-        queue = environment["REDIS_URL"].rpartition("/")[0] + "/1"  # browsers' tests have the first database
-        plain = {**environment, "VAR_DIR": folder, "REDIS_URL": queue}
+        plain = {**environment, "VAR_DIR": folder}
         plain.pop("DATABASE_URL", None)
         migrate(plain, f"sqlite:///{template}")
         for number in range(worker_count(BESIDE)):
             shutil.copy(template, f"{folder}/test.sqlite3_gw{number}")
         chosen = "(django_db or processes) and not once"
-        options = ("--reuse-db", "-o", f"cache_dir={folder}/cache", "-m", chosen)
+        options = ("--reuse-db", "-p", "no:cacheprovider", "-m", chosen)
         return pytest(plain, *options, *ON_SQLITE, workers=BESIDE, output=output)
 
 
