@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 import pytest
+from django.test import override_settings
 from django.urls import reverse
 
 from benchsite.front.practice import Pair, Side, crowd_sentence, practice_of
@@ -20,16 +21,21 @@ from tests.judging.make import make_run
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def finished(settings):
-    """A published run that ten simulated judges have voted on, closed."""
-    settings.DEMO_JUDGES, settings.DEMO_VOTES = 4, 60
+@pytest.fixture(scope="module")
+def judged(module_rows):
+    """A published run that four simulated judges have voted on, closed. Made once: what a test does to it is taken back."""
     run = make_run(entrants=3, prompts=4)
     Run.objects.filter(pk=run.pk).update(visibility="published", judging_state="open", is_demo=True)
     run.refresh_from_db()
-    judge_demo_run(run)
+    with override_settings(DEMO_JUDGES=4, DEMO_VOTES=60):
+        judge_demo_run(run)
     Run.objects.filter(pk=run.pk).update(judging_state="closed")
-    return run
+    return run.pk
+
+
+@pytest.fixture
+def finished(judged):
+    return Run.objects.get(pk=judged)
 
 
 def test_pairs_with_the_weakest_entrants_come_last(finished):
@@ -129,6 +135,7 @@ def test_an_excluded_drawing_is_not_shown(finished):
 
 
 def test_a_site_without_a_finished_run_has_a_set_of_its_own(client):
+    Run.objects.update(visibility="private")
     first = client.get("/").text
     part = practice_part(client.get("/?pair=walrus&choice=right").text)
 

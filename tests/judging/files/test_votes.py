@@ -32,7 +32,7 @@ def run():
     for name in ("alice", "bob"):
         seat = make_seat(run, name)
         take_seat(seat.pk)
-        for outcome in ["left", "right", "tie", "fail"] * 6:
+        for outcome in ["left", "right", "tie", "fail"] * 3:
             code = Matchup.objects.get(seat=seat, state="open").code
             voting.cast_vote(judge=seat.judge, code=code, ballot=voting.Ballot(outcome, response_ms=5))
         voting.undo_vote(judge=seat.judge, code=code)
@@ -47,7 +47,7 @@ def test_exported_votes_equal_the_rows(run):
     votes = Vote.objects.order_by("voted_at", "id").select_related(
         "seat", "matchup__prompt", "matchup__left", "matchup__right", "matchup__left_sample", "matchup__right_sample"
     )
-    assert count == len(records) == 48
+    assert count == len(records) == 24
     assert all(tuple(record) == VOTE_FIELDS for record in records)
     assert records == [
         {
@@ -72,7 +72,7 @@ def test_exported_votes_equal_the_rows(run):
         }
         for vote in votes
     ]
-    assert Counter(record["withdrawn"] for record in records) == {False: 46, True: 2}
+    assert Counter(record["withdrawn"] for record in records) == {False: 22, True: 2}
 
 
 def test_judges_are_pseudonymous_unless_names_are_asked_for(run):
@@ -96,7 +96,7 @@ def test_csv_neutralises_formulas_in_every_cell_that_people_or_models_wrote(run,
 
     stream.seek(0)
     rows = list(csv.DictReader(stream))
-    assert len(rows) == 48
+    assert len(rows) == 24
     assert {row["prompt_text"] for row in rows} == {row["category"] for row in rows} == {f"'{formula}"}
     assert {row["judge"] for row in rows} == {"alice", f"'{formula}"}
     assert all(row[side].startswith(f"'{formula}") for row in rows for side in ("left_model", "right_model"))
@@ -134,7 +134,7 @@ def test_a_dump_comes_back_the_same(run, tmp_path):
     assert differences(again) == 0
     assert Suite.from_dict(again.config).title == "Again"
     tallies = JudgeTally.objects.filter(run=again).values_list("votes", flat=True)
-    assert sum(tallies) == 46
+    assert sum(tallies) == 22
 
 
 def test_into_the_same_run_attempts_are_found_and_the_file_counts_once(run, tmp_path):
@@ -145,7 +145,7 @@ def test_into_the_same_run_attempts_are_found_and_the_file_counts_once(run, tmp_
 
     call_command("import_votes", path, run=run.code, reason="a test")
 
-    assert Vote.objects.count() == 96
+    assert Vote.objects.count() == 48
     assert not Matchup.objects.filter(left_sample=None).exists()
     assert differences(run) == 0
     with pytest.raises(CommandError, match="already been imported into this run"):
@@ -232,7 +232,7 @@ def test_a_runs_own_votes_do_not_count_twice(run, tmp_path):
     with pytest.raises(CommandError, match=f"votes.jsonl:1: this vote of .* is in run {run.code} already"):
         call_command("import_votes", path, run=run.code, reason="a test")
 
-    assert Vote.objects.count() == 48 and Seat.objects.filter(pseudonym__endswith="(imported)").count() == 0
+    assert Vote.objects.count() == 24 and Seat.objects.filter(pseudonym__endswith="(imported)").count() == 0
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_a_frozen_run_takes_no_votes_from_a_file(run, tmp_path):
     with pytest.raises(CommandError, match="is frozen"):
         call_command("import_votes", path, run=run.code, reason="a test")
 
-    assert Vote.objects.count() == 48
+    assert Vote.objects.count() == 24
 
 
 def test_one_prompt_in_two_categories_is_counted_once_in_each(tmp_path):
