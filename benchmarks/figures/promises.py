@@ -226,7 +226,7 @@ PROMISES = (
     Promise("attacker_http", "Places on judges' pages that name models", "attacker_http.1.names on judges' pages", "=", 0),
     Promise("raster", "SVG drawings of the demo drawn per second and core", "formats.svg.per_second", "≥", 300, cause=LOADED),
     Promise("raster", "SVG drawings as models write them, the same; the mean of all, heavy ones too", "written.per_second", "≥", 300,
-            cause="They were written to have every feature of SVG; one with noise takes as long as fifteen of the others. " + LOADED),
+            cause="They were written to have every feature of SVG; one with noise takes as long as a dozen of the others. " + LOADED),
     Promise("raster", "The median of these drawings", "written.median_ms", unit="ms"),
     Promise("raster", "SVG drawings that are crowded and blurred, the same: no target, and far below it", "crowded.per_second"),
     Promise("raster", "A bomb: processor time until it is drawn or ended at its limit of 2 s", "bombs.*.seconds", "≤", 2.5, "s"),
