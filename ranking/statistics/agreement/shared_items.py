@@ -183,9 +183,7 @@ def _alike(table: Array) -> tuple[Array, Array]:
     return np.stack(np.unravel_index(present, tuple(spans)), 1), number[code]
 
 
-def _repeats(
-    unit: Array, judge: Array, label: Array, answers: Array, edges: Array, judges: int
-) -> tuple[Array, Array]:
+def _repeats(unit: Array, judge: Array, label: Array, answers: Array, edges: Array, judges: int) -> tuple[Array, Array]:
     """Per judge: hidden repeats that matched the judge's first answer, and hidden repeats that had one."""
     hits = trials = np.zeros(judges, np.int64)
     if not len(unit):
