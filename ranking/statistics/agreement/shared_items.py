@@ -138,7 +138,7 @@ def _first_answers(unit: Array, units: int, judge: Array, judges: int, label: Ar
 
     Put in order by counting: first by judge, then by unit, which leaves answers of one judge and unit as they came.
     """
-    packed = unit.astype(np.int64 if units >= 2**29 else np.int32)
+    packed: Array = unit.astype(np.int64 if units >= 2**29 else np.int32)
     packed *= 4
     packed += label
     packed = grouped(packed, judge, judges)
