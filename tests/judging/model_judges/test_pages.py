@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
+from generation.demo.server import start
 from generation.models import Run
 from judging.model_judges.asking import Plan, add_model_judge
 from judging.model_judges.instructions import versioned
 from judging.models import Vote
+from judging.rules import rules_of
 from ranking.fitting import fit_run, publish_fit
 from ranking.models import Fit
 from tests.judging.make import close_judging
@@ -18,15 +20,26 @@ from tests.ranking.voted_run import make_voted_run
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def run(demo):
-    demo()
-    run = make_voted_run(votes=60, judges=4)
-    draw_all(add_model_judge(run, Plan(CRITIC, versioned(run, ""), 40, 5.0)))
+@pytest.fixture(scope="module")
+def judged(module_rows):
+    """Judged by people and by a model, once: whatever a test does to it is taken back."""
+    server = start(latency=0.0, faults=0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DEMO_PROVIDER_URL", server.url)
+        run = make_voted_run(votes=60, judges=4)
+        draw_all(add_model_judge(run, Plan(CRITIC, versioned(run, ""), 40, 5.0)))
+    server.stop()
     Run.objects.filter(pk=run.pk).update(visibility=Run.Visibility.PUBLISHED)
     run.refresh_from_db()
     fit_run(run)
-    return run
+    return run.pk
+
+
+@pytest.fixture
+def run(judged, demo):
+    demo()
+    rules_of.cache_clear()  # a run's rules never change, but for one test here
+    return Run.objects.get(pk=judged)
 
 
 def page(client, run, **headers):
@@ -69,6 +82,7 @@ def test_no_document_names_a_drawing_before_judging_is_closed(client, run, revea
     """Neither while names are told after each vote nor before judging is opened."""
     judging = run.config["judging"] | {"reveal": reveal}
     Run.objects.filter(pk=run.pk).update(judging_state=state, config=run.config | {"judging": judging})
+    rules_of.cache_clear()
     fit = Fit.objects.newest(run, "pairwise", kind="full")
     frozen = publish_fit(fit=fit, by=None, title="Midterm")
     addresses = [
