@@ -1,10 +1,14 @@
-"""Simulated model judges: they look at nothing but how rich a picture is, with a known skill and known habits."""
+"""Simulated model judges: they see how well finished a picture is, with a known skill and known habits.
+
+Finish is a number that belongs to a picture's bytes. Simulated people of demo runs go by it too, so that both have something
+in common that is no entrant's.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
+from base64 import b64decode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,9 +19,9 @@ from generation.demo.players import Player
 
 @dataclass(frozen=True)
 class Habits:
-    """`skill`: how often it prefers the richer picture, else the other; `first`: how often it takes the first one unseen.
+    """`skill`: how often it prefers the better finished picture, else the other; `first`: how often it takes the first unseen.
 
-    `alike`: pictures whose sizes differ by less than this share are both good to it; `garbled`: how often it chats instead.
+    `alike`: pictures whose finish differs by less than this are both good to it; `garbled`: how often it chats instead.
     """
 
     skill: float
@@ -43,14 +47,19 @@ def judge_pictures(habits: Habits, pictures: Sequence[str], random: Random) -> s
         return "What lovely drawings! It is hard to choose."
     if random.random() < habits.first:
         return _ballot("A", "It caught the eye first.")
-    first, second = (len(picture) for picture in pictures)
-    if abs(math.log(first / second)) < habits.alike:
-        return _ballot("both good", "The two are equally rich.")
+    first, second = (finish_of(b64decode(picture.partition(",")[2])) for picture in pictures)
+    if abs(first - second) < habits.alike:
+        return _ballot("both good", "The two are equally well finished.")
     opinion = Random(hashlib.sha256("|".join(sorted(pictures)).encode()).hexdigest() + str(habits.skill))
-    richer = "A" if first > second else "B"
+    better = "A" if first > second else "B"
     if opinion.random() < habits.skill:
-        return _ballot(richer, "It has more detail.")
-    return _ballot("B" if richer == "A" else "A", "It is the simpler one.")
+        return _ballot(better, "It is better finished.")
+    return _ballot("B" if better == "A" else "A", "It is the plainer one.")
+
+
+def finish_of(picture: bytes) -> float:
+    """A standard normal number."""
+    return Random(hashlib.sha256(picture).digest()).gauss(0, 1)
 
 
 def _ballot(answer: str, reason: str) -> str:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from hashlib import blake2b
+from statistics import fmean
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils.timezone import now
 
 from benchsite.lib.progress_bar import Progress, unwatched
+from generation.demo.judges import finish_of
+from generation.drawing.pictures import SIDE
+from generation.formats.raster.vector import CannotDraw
 from generation.models import Event, Run
 from judging.models import Matchup, Outcome, Seat
 from judging.pairs.serving import take_seat
@@ -23,6 +28,7 @@ NAME = "simulated-judge-"
 TOP, BOTTOM = 1.8, -1.8  # log-odds of the first and the last entrant
 SPREAD = {"drawing": 0.3, "prompt": 0.1, "taste": 0.15}  # how much drawings, prompts and judges differ, in log-odds
 TIES, FAILS = 0.12, 0.06
+FINISH = 0.8  # log-odds of a picture a standard deviation better finished than others, to the judges of a demo run
 TALENT = 1.4  # of demo players by category, so that the boards of categories have something to say
 CLICKER = 6  # from this many judges on, the last one presses keys at random: something for the flags to find
 
@@ -35,6 +41,7 @@ class Truth:
     strengths: dict[int, float]
     skills: dict[int, float]
     talents: dict[str, dict[int, float]] = field(default_factory=dict)  # by category and entrant, in log-odds
+    finish: dict[int, float] = field(default_factory=dict)  # by drawing, in log-odds
 
     def chance(self, kind: str, *key: object) -> float:
         """A standard normal number that belongs to these things, whatever the order of voting."""
@@ -45,6 +52,7 @@ class Truth:
         return (
             self.strengths[entrant]
             + self.talents.get(matchup.category, {}).get(entrant, 0.0)
+            + self.finish.get(sample or 0, 0.0)
             + SPREAD["drawing"] * self.chance("drawing", sample)
             + SPREAD["prompt"] * self.chance("prompt", entrant, matchup.prompt_id)
             + SPREAD["taste"] * self.chance("taste", seat.pk, entrant)
@@ -58,11 +66,13 @@ def simulate_judges(
     votes: int = 400,
     seed: int = 1,
     talent: float = 0.0,
+    finish: float = 0.0,
     progress: Progress = unwatched,
 ) -> int:
     """Seat the judges, cast up to `votes` votes in all, in turn; and say how many were cast.
 
-    Fewer are cast where the schedule has no more pairs. The truth is kept in the run's history.
+    Fewer are cast where the schedule has no more pairs. The truth is kept in the run's history. `talent` and `finish` say how
+    much categories, and how well a picture is finished, matter to these judges.
     """
     if run.judging_state != Run.Judging.OPEN:
         raise ValueError(f"Judging of run {run.code} is {run.get_judging_state_display()}; open it first.")
@@ -70,6 +80,8 @@ def simulate_judges(
     truth = make_truth(run, seats, seed=seed)
     if talent:
         truth = replace(truth, talents=make_talents(run, truth, talent))
+    if finish:
+        truth = replace(truth, finish=make_finish(run, finish))
     luck = random.Random(seed)
     waiting = {seat.pk: (seat, take_seat(seat.pk).current) for seat in seats}
     cast = 0
@@ -135,6 +147,16 @@ def make_talents(run: Run, truth: Truth, size: float) -> dict[str, dict[int, flo
     return talents
 
 
+def make_finish(run: Run, size: float) -> dict[int, float]:
+    """By drawing, what its picture's finish is worth to these judges: for each entrant it evens out over its drawings."""
+    finish: dict[int, dict[int, float]] = {}
+    for pk, entrant, drawing in run.samples.judgeable().values_list("pk", "entrant_id", "drawing"):
+        with suppress(CannotDraw):
+            if png := run.drawing_format.png(drawing, side=SIDE):
+                finish.setdefault(entrant, {})[pk] = finish_of(png)
+    return {pk: size * (value - fmean(own.values())) for own in finish.values() for pk, value in own.items()}
+
+
 def cast_simulated(seat: Seat, matchup: Matchup, truth: Truth, luck: random.Random) -> Matchup | None:
     """Vote on what is on the screen, and say what comes next.
 
@@ -169,4 +191,4 @@ def judge_demo_run(run: Run) -> None:
     """The votes of a demo run; what an earlier start left undone is completed."""
     missing = settings.DEMO_VOTES - run.votes.standing().filter(seat__is_simulated=True).count()
     if missing > 0:
-        simulate_judges(run, judges=settings.DEMO_JUDGES, votes=missing, talent=TALENT)
+        simulate_judges(run, judges=settings.DEMO_JUDGES, votes=missing, talent=TALENT, finish=FINISH)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
+from random import Random
+
 import pytest
 from django.conf import settings
 
 from benchsite.front.practice import practice_of
 from benchsite.operations import demo_runs
 from benchsite.operations.accounts import create_first_logins
+from generation.demo.judges import Habits, finish_of, judge_pictures
+from generation.drawing.pictures import SIDE
 from generation.runs.lifecycle import start_run
 from generation.suites.demo_sizes import load_demo
+from ranking.simulated.judges import make_finish
 from ranking.simulated.model_judges import add_simulated_model_judges
 from tests.generation.drawing_room import draw_some, make_suite
 
@@ -45,6 +52,25 @@ def test_two_simulated_model_judges_look_at_it_too_and_are_added_once(run):
     judges = run.model_judges.all()
     assert sorted(judge.models.get().model_id for judge in judges) == ["demo/critic", "demo/flatterer"]
     assert all(judge.is_demo and judge.visibility == "private" for judge in judges)
+
+
+def test_simulated_people_and_model_judges_see_the_same_finish(run):
+    """What both go by belongs to a picture, and evens out for each entrant: the ranking stays the players' own."""
+    finish = make_finish(run, 2.0)
+    samples = {sample.pk: sample for sample in run.samples.judgeable()}
+    assert finish.keys() == samples.keys()
+    by_entrant = {}
+    for pk, value in finish.items():
+        by_entrant.setdefault(samples[pk].entrant_id, []).append(value)
+    assert all(abs(sum(values)) < 1e-9 for values in by_entrant.values())
+
+    pictures = {pk: run.drawing_format.png(sample.drawing, side=SIDE) for pk, sample in samples.items()}
+    one, other = sorted(pictures, key=lambda pk: finish_of(pictures[pk]))[:: len(pictures) - 1]
+    shown = ["data:image/png;base64," + b64encode(pictures[pk]).decode() for pk in (one, other)]
+    answers = [
+        json.loads(judge_pictures(Habits(skill=1.0), pair, Random(1)))["answer"] for pair in (shown, shown[::-1])
+    ]
+    assert answers == ["B", "A"]  # the better finished one, wherever it stands
 
 
 def test_the_first_judges_can_vote_at_once(run):
