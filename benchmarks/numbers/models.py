@@ -10,6 +10,7 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: more threads cost more than they give
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,11 @@ SAVINGS: tuple[tuple[str, Models], ...] = (
 )
 
 
+LIMITED = ("agrees 75%", "agrees 80%", "three of 75%")  # those with a limit
+STEPS = (0.4, 0.55, 0.7, 0.85, 1.0)  # of the votes, tried in search of as many as are as sure as all without models
+SEARCHED = FIRST_SEED - 1_000  # the seeds of that search
+
+
 def main() -> None:
     parser = make_parser(
         __doc__, "20 studies of each world and kind of judge instead of 3, and 60 of each saving instead of 8"
@@ -64,6 +70,11 @@ def main() -> None:
     figures["saved"] = saving_table("varied prompts", VARIED, runs=60 if options.full else 8)
     figures["saved"] += saving_table("baseline", STUDY, runs=60 if options.full else 8)
     show("Human votes saved", figures["saved"])
+    figures["fewer"] = fewer_votes_table(runs=60 if options.full else 9)
+    show(
+        "Votes that are as sure with model judges as 1,500 without, of the same people on the same prompts",
+        figures["fewer"],
+    )
     figures["agreement"] = [agreement_row(0.7, runs=10 * runs)]
     show("Coverage of the agreement of a model judge with people", figures["agreement"])
     write_json(options.json, figures)
@@ -138,6 +149,50 @@ def saving_table(name: str, world: FieldWorld, *, runs: int) -> list[Row]:
                 row |= {key: float(2 * ELO * np.sqrt(width)) for key, width in widths.items()}
         table.append(row | {"studies": runs})
     return table
+
+
+def fewer_votes_table(*, runs: int) -> list[Row]:
+    """How few votes of the same people on the same prompts are as sure as people's 1,500 alone.
+
+    The number is searched with studies of their own (`STEPS` of the votes, and a + b/n between them), then measured.
+    """
+    table = []
+    alone = [width_of(STUDY, (), seed=seed)[1] for seed in range(SEARCHED, SEARCHED + runs)]
+    for kind in LIMITED:
+        models = dict(SAVINGS)[kind]
+        widths = []
+        for step in STEPS:
+            world = replace(STUDY, votes=round(STUDY.votes * step))
+            widths.append(np.mean([width_of(world, models, seed=SEARCHED + n)[0] for n in range(runs)]))
+        inverse = np.interp(np.mean(alone), widths[::-1], [1 / step for step in STEPS][::-1])
+        world = replace(STUDY, votes=25 * math.ceil(STUDY.votes / inverse / 25))
+        seeds = range(FIRST_SEED, FIRST_SEED + runs)
+        studies = [study(world, simulate_judged(world, models, seed=seed)) for seed in seeds]
+        people = np.mean([width_of(STUDY, (), seed=seed)[1] for seed in seeds])
+        part = summary(studies)
+        table.append(
+            {
+                "model judges": kind,
+                "votes": world.votes,
+                "saved": 1 - world.votes / STUDY.votes,
+                "width": float(2 * ELO * np.sqrt(np.mean([each["width"] for each in studies]))),
+                "width of 1,500": float(2 * ELO * np.sqrt(people)),
+                **{key: part[key] for key in ("rating", "gap")},
+                "studies": runs,
+            }
+        )
+    return table
+
+
+def width_of(world: FieldWorld, models: Models, *, seed: int) -> tuple[float, float]:
+    """The mean squared reach of corrected ratings, and of people's own."""
+    judged = simulate_judged(world, models or (SimulatedModel(),), seed=seed)
+    fit = fit_overall(tally_votes(judged.people), Settings())
+    alone = float((fit.spread.reach() ** 2).mean())
+    if not models:
+        return alone, alone
+    corrected = correct_votes(pair_up(judged.people, judged.models), fit, Settings())
+    return float((corrected.fit.spread.reach() ** 2).mean()), alone
 
 
 def agreement_row(agreement: float, *, runs: int) -> Row:
