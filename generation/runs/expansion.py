@@ -10,13 +10,16 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils.timezone import now
 
+from benchsite.lib.database.updates import insert_alike
 from benchsite.lib.progress_bar import Progress, unwatched
+from generation.codes import new_code
 from generation.models import Entrant, LanguageModel, Prompt, ReferencePicture, Run, Sample
 from generation.money import nano
 from generation.suites.profiles import Profile
 from generation.suites.suite import ModelEntry, ProgramEntry, Suite
 
-ROWS_AT_ONCE = 500
+ROWS_AT_ONCE, SAMPLES_AT_ONCE = 500, 2_000
+VARIED = ("entrant_id", "model_id", "prompt_id", "attempt", "code", "state")  # what sets two new samples apart
 HAS_IMAGE = "has_image"  # among a prompt's facts: it has a reference picture
 
 
@@ -133,23 +136,16 @@ def expand_samples(run: Run, suite: Suite, *, progress: Progress = unwatched) ->
         for model in models
         if entrant.model_id in (None, model.pk) and not entrant.runs_elsewhere
     ]
-    moment = now()
+    shared = {"run_id": run.pk, "next_at": now()}
+    # A program that waits for approval is not asked; approving it sets these free.
+    states = {True: Sample.State.PENDING.value, False: Sample.State.CANCELLED.value}
     rows = (
-        Sample(
-            run=run,
-            entrant=entrant,
-            model=model,
-            prompt=prompt,
-            attempt=attempt,
-            next_at=moment,
-            # A program that waits for approval is not asked; approving it sets these free.
-            state=Sample.State.PENDING if entrant.approved else Sample.State.CANCELLED,
-        )
+        (entrant.pk, model.pk, prompt.pk, attempt, new_code(), states[entrant.approved])
         for attempt in range(1, suite.generation.attempts_per_prompt + 1)
         for prompt in prompts
         for entrant, model in pairs
     )
     total = suite.generation.attempts_per_prompt * len(prompts) * len(pairs)
-    for start in range(0, total, ROWS_AT_ONCE):
+    for start in range(0, total, SAMPLES_AT_ONCE):
         progress(start, total)
-        Sample.objects.bulk_create(islice(rows, ROWS_AT_ONCE), ignore_conflicts=True)
+        insert_alike(Sample, shared, VARIED, islice(rows, SAMPLES_AT_ONCE))

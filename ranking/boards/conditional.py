@@ -1,14 +1,16 @@
-"""Boards that a browser has already: a visitor's copy is confirmed by numbers of rows, without the page being made again.
+"""Pages of a run that were made before: a visitor's copy is confirmed by numbers of rows, and whoever has none gets ours.
 
 Only where nothing can change but by a new fit, an event or the run's own row: people have judged it, judging is closed, and all is
-drawn. Whoever is logged in gets a page of their own. The tag is keyed, so it says nothing of what it was made from.
+drawn. Each process keeps the pages it made, by their tags, up to so many bytes. Whoever is logged in gets a page of their own. The tag is keyed, so it says nothing of what it was made from.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache, wraps
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from django.conf import settings
@@ -22,11 +24,51 @@ from generation.protocols import PROTOCOLS
 from ranking.models import Fit
 
 SOURCES = ("benchsite", "generation", "judging", "ranking", "templates")
+MOST_BYTES = 32 * 2**20
+HEADERS = {"Content-Type", "Content-Disposition"}  # of a page that can be kept
 View = Callable[..., HttpResponse]
 
 
+class KeptPages:
+    """Pages by tag; those that were not asked for the longest make room for new ones."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes, self.bytes = most_bytes, 0
+        self.pages: OrderedDict[str, tuple[bytes, dict[str, str]]] = OrderedDict()
+        self.lock = Lock()
+
+    def find(self, tag: str) -> HttpResponse | None:
+        with self.lock:
+            if tag not in self.pages:
+                return None
+            self.pages.move_to_end(tag)
+            body, headers = self.pages[tag]
+        return HttpResponse(body, headers=headers)
+
+    def keep(self, tag: str, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        """The response; kept where it is the same for everybody: one with a token against forgery is not."""
+        plain = response.status_code == 200 and not response.streaming and set(response.headers) <= HEADERS
+        own = request.META.get("CSRF_COOKIE_NEEDS_UPDATE") or response.cookies
+        if not plain or own or len(response.content) > self.most_bytes // 16:
+            return response
+        with self.lock:
+            self.bytes += len(response.content) - len(self.pages.pop(tag, (b"", {}))[0])
+            self.pages[tag] = (response.content, dict(response.headers))
+            while self.bytes > self.most_bytes:
+                self.bytes -= len(self.pages.popitem(last=False)[1][0])
+        return response
+
+    def clear(self) -> None:
+        with self.lock:
+            self.pages.clear()
+            self.bytes = 0
+
+
+KEPT = KeptPages(MOST_BYTES)
+
+
 def conditional(view: View) -> View:
-    """Below `ranking_page`: answers 304 where the visitor's copy is still right, and tags the page otherwise."""
+    """Below what finds the run: answers 304 where the visitor's copy is still right, else with a page that has a tag."""
 
     @wraps(view)
     def tagged(request: HttpRequest, run: Run, **rest: Any) -> HttpResponse:
@@ -34,7 +76,7 @@ def conditional(view: View) -> View:
         if tag is None:
             return view(request, run, **rest)
         unchanged = get_conditional_response(request, etag=tag)
-        response = unchanged or view(request, run, **rest)
+        response = unchanged or KEPT.find(tag) or KEPT.keep(tag, request, view(request, run, **rest))
         if response.status_code in (200, 304):
             response["ETag"] = tag
             patch_cache_control(response, private=True, no_cache=True)
@@ -53,9 +95,9 @@ def board_tag(request: HttpRequest, run: Run) -> str | None:
     if not all((entry := PROTOCOLS.get(name)) and entry.by_people for name in run.protocols):
         return None  # measurements come in beside the page
     fits = list(Fit.objects.filter(run=run).order_by("-id").values_list("id", "read_at")[:1])
-    events = list(run.events.order_by("-id").values_list("id", flat=True)[:1])
+    events = list(run.events.order_by("-id").values_list("id", "at")[:1])
     row = [getattr(run, field.attname) for field in run._meta.concrete_fields if field.name != "config"]
-    parts = (request.get_full_path(), settings.SITE_URL, VERSION, _newest_source(), fits, events, row)
+    parts = (request.build_absolute_uri(), settings.SITE_URL, VERSION, _newest_source(), fits, events, row)
     return f'"{salted_hmac("ranking.boards.conditional", repr(parts), algorithm="sha256").hexdigest()[:32]}"'
 
 

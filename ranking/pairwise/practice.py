@@ -20,9 +20,8 @@ def practice_pairs(run: Run, *, most: int) -> list[PracticePair]:
     """The pairs that most judges have voted on, each of another prompt as far as possible."""
     if run.visibility != Run.Visibility.PUBLISHED or not drawings_are_open(run):
         return []
-    seats = [
-        seat.pk for seat in run.seats.filter(weight__gt=0, voted__gt=0).order_by("-voted", "pk").only("pk")[:JUDGES]
-    ]
+    judged = run.seats.filter(weight__gt=0, voted__gt=0).order_by("-voted", "pk")
+    seats = list(judged.values_list("pk", flat=True)[:JUDGES])
     if not seats:
         return []
     # Pairs that every judge gets come first; a run without them has those of its busiest judge.

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.files import attachment
 from benchsite.lib.text import visible
-from generation.models import Sample
+from generation.models import Run, Sample
 from generation.pictures import picture_response, thumbnail
 from generation.protocols import protocols_of
 from judging.disclosure import may_see_drawings
+from ranking.boards.conditional import conditional
 from ranking.boards.rows import describe_entrants
 from ranking.charts.share_picture import HEIGHT, draw_drawing_picture
 from ranking.competition.level_files import level_name, zip_levels
 from ranking.models import Fit
 from ranking.views import gallery_page as drawings
 from ranking.views import page_json
-from ranking.views.pages import board_tabs, open_run, show_page
+from ranking.views.pages import board_tabs, drawings_page, show_page
 from ranking.views.share import png
 
 FOREVER = 365 * 24 * 3600  # seconds a browser keeps a thumbnail, whose address changes with the drawing
@@ -36,10 +37,9 @@ def _sample(request: HttpRequest, code: str) -> Sample:
 
 
 @require_GET
-def gallery(request: HttpRequest, code: str) -> HttpResponse:
-    run, instead = open_run(request, code)
-    if instead:
-        return instead
+@drawings_page
+@conditional
+def gallery(request: HttpRequest, run: Run) -> HttpResponse:
     offered = drawings.choices(run)
     known = {model.model_id for model in offered["models"]}
     chosen: dict[str, Any] = {
@@ -73,9 +73,14 @@ def _first(models: list[Any]) -> str:
 @require_GET
 def sample(request: HttpRequest, code: str) -> HttpResponse:
     attempt = _sample(request, code)
+    return _sample_page(request, attempt.run, attempt=attempt)
+
+
+@conditional
+def _sample_page(request: HttpRequest, run: Run, *, attempt: Sample) -> HttpResponse:
     answer = Sample.objects.values_list("answer", flat=True).get(pk=attempt.pk)
     context = {
-        "run": attempt.run,
+        "run": run,
         "sample": attempt,
         "answer": visible(answer, newlines=True),
         "why": drawings.explain(attempt),
@@ -148,10 +153,8 @@ def level(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_GET
-def program(request: HttpRequest, code: str, entrant: str) -> HttpResponse:
-    run, instead = open_run(request, code)
-    if instead:
-        return instead
+@drawings_page
+def program(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
     competitor = get_object_or_404(run.entrants.filter(model=None), code=entrant)
     models = list(run.models.all())
     model = next((m for m in models if m.model_id == request.GET.get("model")), models[0] if models else None)
@@ -170,10 +173,8 @@ def program(request: HttpRequest, code: str, entrant: str) -> HttpResponse:
 
 
 @require_GET
-def program_zip(request: HttpRequest, code: str, entrant: str) -> HttpResponse | StreamingHttpResponse:
-    run, instead = open_run(request, code)
-    if instead:
-        return instead
+@drawings_page
+def program_zip(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
     competitor = get_object_or_404(run.entrants.filter(model=None), code=entrant)
     if not run.drawing_format.has_xml:
         raise Http404

@@ -112,6 +112,7 @@ def publication(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_GET
 @ranking_page
+@conditional
 def download(request: HttpRequest, run: Run, form: str) -> HttpResponse:
     name = request.GET.get("protocol") or next(iter(protocols_of(run)), "")
     if form != "json" and is_closed_to(request.user, run, name):
@@ -154,6 +155,7 @@ def board_document(
 
 @require_GET
 @ranking_page
+@conditional
 def entrant(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
     shown = get_object_or_404(run.entrants.select_related("model"), code=entrant)
     name, entry = next(((name, e) for name, e in protocols_of(run).items() if e.entrant_page), ("", None))

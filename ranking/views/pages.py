@@ -181,13 +181,18 @@ def drawings_by_rank(fit: Fit) -> list[Sample]:
     return [drawings[row["entrant"]] for row in fit.result["overall"] if row["entrant"] in drawings]
 
 
-def open_run(request: HttpRequest, code: str) -> tuple[Run, HttpResponse | None]:
-    """The run, and the page to show instead of it where the visitor must wait."""
-    run = get_object_or_404(Run.objects.visible_to(request.user), code=code)
-    if may_see_drawings(run, request.user):
-        return run, None
-    context = {"run": run, "judged": run.judging_state != Run.Judging.NOT_OPEN, "protocols": protocols_of(run)}
-    return run, render(request, "ranking/gallery_hidden.html", context, status=403)
+def drawings_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The run instead of its code, where the visitor need not wait to see its drawings."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, code: str, **rest: Any) -> HttpResponse:
+        run = get_object_or_404(Run.objects.visible_to(request.user), code=code)
+        if may_see_drawings(run, request.user):
+            return view(request, run, **rest)
+        context = {"run": run, "judged": run.judging_state != Run.Judging.NOT_OPEN, "protocols": protocols_of(run)}
+        return render(request, "ranking/gallery_hidden.html", context, status=403)
+
+    return guarded
 
 
 def board_tabs(request: HttpRequest, run: Run, *, here: str) -> dict[str, Any]:

@@ -13,11 +13,12 @@ from benchsite.templatetags.wording import thousands
 from generation.models import Prompt, Run, Sample
 from generation.protocols import load, protocols_of
 from judging.rules import rules_of
+from ranking.boards.conditional import conditional
 from ranking.boards.rows import describe_entrants, first_of_prompts
 from ranking.models import Fit
 from ranking.views import page_json
 from ranking.views.gallery_page import describe, shown_samples
-from ranking.views.pages import board_tabs, open_run, show_page
+from ranking.views.pages import board_tabs, drawings_page, show_page
 from ranking.words import counted
 
 PROMPTS_A_PAGE = 24
@@ -25,10 +26,9 @@ ORDERS = {"won": "By points won", "rank": "By overall rank", "name": "By name"}
 
 
 @require_GET
-def prompts(request: HttpRequest, code: str) -> HttpResponse:
-    run, instead = open_run(request, code)
-    if instead:
-        return instead
+@drawings_page
+@conditional
+def prompts(request: HttpRequest, run: Run) -> HttpResponse:
     rules = rules_of(run.code)
     category = request.GET.get("category", "")
     listed = run.prompts.filter(category=category) if category else run.prompts.all()
@@ -50,10 +50,9 @@ def prompts(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_GET
-def prompt(request: HttpRequest, code: str, prompt: str) -> HttpResponse:
-    run, instead = open_run(request, code)
-    if instead:
-        return instead
+@drawings_page
+@conditional
+def prompt(request: HttpRequest, run: Run, prompt: str) -> HttpResponse:
     asked = get_object_or_404(run.prompts, code=prompt)
     tabs = board_tabs(request, run, here="gallery:prompts")
     fit: Fit | None = tabs.get("fit")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.http import HttpResponse
+from django.middleware.csrf import get_token
 from django.urls import reverse
 from django.utils.timezone import now
 
 from generation.models import Run
 from generation.runs.curating import exclude_samples
+from ranking.boards.conditional import KeptPages
 from ranking.fitting import fit_run
 from tests.judging.make import make_curator, make_judge
 from tests.ranking.voted_run import make_voted_run
@@ -46,6 +49,83 @@ def test_an_unchanged_board_is_confirmed_in_few_statements(client, run, django_a
     assert again["ETag"] == page["ETag"]
     assert set(page["Cache-Control"].split(", ")) == {"private", "no-cache"}
     assert "Cookie" in page["Vary"]
+
+
+def pages_of(run):
+    prompt, entrant, sample = run.prompts.first(), run.entrants.first(), run.samples.judgeable().first()
+    return {
+        "board": reverse("ranking:leaderboard", args=[run.code]),
+        "differences": reverse("ranking:differences", args=[run.code, "pairwise"]),
+        "model": reverse("ranking:entrant", args=[run.code, entrant.code]),
+        "gallery": reverse("gallery:gallery", args=[run.code]),
+        "prompts": reverse("gallery:prompts", args=[run.code]),
+        "prompt": reverse("gallery:prompt", args=[run.code, prompt.code]),
+        "drawing": reverse("gallery:sample", args=[sample.code]),
+        "file": reverse("ranking:download", args=[run.code, "csv"]),
+        "json": reverse("gallery:gallery", args=[run.code]) + "?format=json",
+    }
+
+
+@pytest.mark.parametrize(
+    "page", ["board", "differences", "model", "gallery", "prompts", "prompt", "drawing", "file", "json"]
+)
+def test_a_page_that_was_made_is_not_made_again(client, run, page, django_assert_max_num_queries):
+    address = pages_of(run)[page]
+    made = client.get(address)
+
+    with django_assert_max_num_queries(7):
+        again = client.get(address)
+
+    assert made.status_code == again.status_code == 200
+    assert again.content == made.content
+    headers = [{**page.headers, "X-Request-ID": ""} for page in (made, again)]
+    assert headers[0] == headers[1]
+    assert client.get(address, headers={"if-none-match": made["ETag"]}).status_code == 304
+
+
+def test_a_kept_page_is_gone_once_a_curator_changed_something(client, run):
+    drawing = run.samples.judgeable().first()
+    for address in pages_of(run).values():
+        client.get(address)
+    exclude_samples(run.samples.filter(pk=drawing.pk), by=make_curator(), reason="Broken.")
+
+    assert client.get(pages_of(run)["gallery"]).content.decode().count(drawing.code) == 0
+    assert client.get(reverse("gallery:sample", args=[drawing.code])).status_code == 404
+
+
+def test_a_curators_page_is_nobody_elses(client, run):
+    client.force_login(make_curator())
+    mine = ask(client, run)
+    client.logout()
+
+    theirs = ask(client, run)
+
+    assert b"csrfmiddlewaretoken" in mine.content and b"csrfmiddlewaretoken" not in theirs.content
+    assert "ETag" not in mine
+
+
+def test_kept_pages_have_a_limit_and_no_secrets(rf):
+    kept, plain = KeptPages(most_bytes=1600), rf.get("/")
+    for number in range(20):
+        kept.keep(f"{number}", plain, HttpResponse(100 * b"x"))
+    kept.keep("19", plain, HttpResponse(50 * b"x"))
+    with_cookie = HttpResponse("x")
+    with_cookie.set_cookie("a", "b")
+    with_token = rf.get("/")
+    get_token(with_token)
+    for tag, request, response in [
+        ("long", plain, HttpResponse(101 * b"x")),
+        ("cookie", plain, with_cookie),
+        ("token", with_token, HttpResponse("x")),
+        ("failed", plain, HttpResponse("x", status=500)),
+        ("private", plain, HttpResponse("x", headers={"X-Mine": "1"})),
+    ]:
+        assert kept.keep(tag, request, response) is response
+
+    assert list(kept.pages) == [str(number) for number in range(4, 20)]
+    assert kept.bytes == 1550
+    assert kept.find("3") is None
+    assert kept.find("19").content == 50 * b"x"
 
 
 def test_another_page_of_the_board_has_another_tag(client, run):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -98,6 +98,29 @@ def insert_rows(model: type[Model], rows: Sequence[dict[str, Any]], *, once: tup
         values = [_prepared(column, row[column.attname], database) for row in some for column in columns]
         with prepared_cursor() as cursor:
             cursor.execute(_insertion(model, len(some), once), values)
+
+
+def insert_alike(
+    model: type[Model], shared: dict[str, Any], names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]
+) -> None:
+    """Very many rows that differ in a few plain columns, `names`; a row that breaks a unique constraint is left out.
+
+    As fast as the database takes them: each value that they share is prepared once.
+    """
+    fixed, made = defaults_of(model)
+    shared = fixed | {name: default() for name, default in made.items()} | shared
+    columns, database = _written(model), connections[DEFAULT_DB_ALIAS]
+    first = [column for column in columns if column.attname not in names]
+    values = tuple(_prepared(column, shared[column.attname], database) for column in first)
+    quote = database.ops.quote_name
+    known = {column.attname: str(column.column) for column in columns}
+    listed = ", ".join(
+        quote(name) for name in (*(known[column.attname] for column in first), *(known[name] for name in names))
+    )
+    places = ", ".join(["%s"] * len(columns))
+    sql = f"INSERT INTO {quote(model._meta.db_table)} ({listed}) VALUES ({places}) ON CONFLICT DO NOTHING"  # noqa: S608 - names of this project
+    with database.cursor() as cursor:
+        cursor.executemany(sql, [values + row for row in rows])
 
 
 def _written(model: type[Model]) -> list[Field[Any, Any]]:

@@ -63,6 +63,13 @@ def test_a_landslide_and_a_tie_are_duller_than_a_close_vote():
     assert _dull(close) < _dull(landslide) < _dull(tied) < _dull(Counter({("fail", None): 10}))
 
 
+def test_more_judges_cost_no_more_statements(finished, django_assert_max_num_queries):
+    finished.refresh_from_db()
+
+    with django_assert_max_num_queries(5):  # none for each judge
+        assert practice_pairs(finished, most=6)
+
+
 def labels(run):
     return set(run.entrants.values_list("label", flat=True))
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from django.utils.timezone import now
 
-from benchsite.lib.database.updates import AT_ONCE, insert_rows, update_rows
+from benchsite.lib.database.updates import AT_ONCE, insert_alike, insert_rows, update_rows
 from generation.models import ProviderCall, Sample
 from tests.judging.make import make_run
 
@@ -89,3 +89,19 @@ def test_many_rows_are_inserted_with_the_defaults_of_the_orm(sample):
         return [{name: value for name, value in call.items() if name != "id"} for call in calls]
 
     assert without_key(stored) == without_key(ProviderCall.objects.order_by("turn").values())
+
+
+def test_rows_that_are_alike_are_as_the_orm_makes_them_and_none_twice(sample):
+    moment, names = now() - timedelta(days=1), ("entrant_id", "model_id", "prompt_id", "attempt", "code", "state")
+    shared = {"run_id": sample.run_id, "next_at": moment}
+    made = [(sample.entrant_id, sample.model_id, sample.prompt_id, n, f"code{n}", "pending") for n in range(1, 4)]
+
+    insert_alike(Sample, shared, names, made)  # attempt 1 is there already
+    insert_alike(Sample, shared, names, made)
+
+    stored = list(Sample.objects.filter(code__startswith="code").order_by("code"))
+    assert [row.attempt for row in stored] == [2, 3]
+    wanted = Sample(**shared, **dict(zip(names, made[1], strict=True)))
+    assert {f.attname: getattr(stored[0], f.attname) for f in Sample._meta.concrete_fields if f.name != "id"} == {
+        f.attname: getattr(wanted, f.attname) for f in Sample._meta.concrete_fields if f.name != "id"
+    }
