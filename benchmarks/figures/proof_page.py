@@ -66,8 +66,9 @@ PARTS = {
     "judging": ("Judging", "Judges over HTTP against gunicorn, on PostgreSQL and on SQLite, with few and with very many stored votes."),
     "growth": (
         "Growth",
-        "Processor milliseconds of a vote with its next pair, a board from a stored fit and a fit from tallies, in one process on SQLite, as one thing "
-        "at a time becomes large. Above 10,000 votes there are as many earlier judges as it takes for a thousand votes each.",
+        "Processor milliseconds of a vote with its next pair, a board and a page of the gallery from a stored fit, and a fit from tallies, in one process "
+        "on SQLite, as one thing at a time becomes large. Above 10,000 votes there are as many earlier judges as it takes for a thousand votes each. "
+        "The very large run has 40 models and 5 attempts at each prompt; the demo provider draws it.",
     ),
     "peers": (
         "Votes in other tools",
@@ -131,7 +132,9 @@ PARTS = {
 STORM = "database seed gentle samples drawn failed held"
 TABLES = {
     "chaos": {"storms": STORM},
-    "growth": {"rows": "judges entrants prompts votes vote_ms board_ms fit_ms"},
+    "growth": {
+        "rows": "judges entrants prompts votes vote_ms board_ms kept_board_ms gallery_ms kept_gallery_ms fit_ms"
+    },
     "peers": {
         "tools": "tool version votes_per_s_1 votes_per_s_4 votes_per_s_8 votes_per_s_16 cpu_ms votes_stored cpu_ms_then note"
     },

@@ -1,8 +1,9 @@
-"""script/bench growth [--full] [--json FILE]: processor time of a vote, a board and a fit as a run grows in each direction.
+"""script/bench growth [--full] [--json FILE]: processor time of a vote, pages and a fit as a run grows in each direction.
 
 From a small run (10 judges, 8 entrants, 40 prompts, 1,000 votes) one thing at a time becomes large; each row is measured in a
 process of its own on a new SQLite file. Nothing may grow faster than what it is made of: a vote not at all, a board with its entrants
-at most, a fit with its cells at most.
+at most, a fit with its cells (judges, prompts, and pairs of entrants) at most. A board is made anew, and then as it was kept. Then
+a very large run goes its whole way: see `large_run`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from benchmarks.figures.table import Row, make_parser, show, write_json
 
 ROOT = Path(__file__).resolve().parents[2]
 VOTES_MEASURED = 60
+PROMPTS = {False: 50, True: 1_000}  # of the very large run, which has 200 samples a prompt
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def measure(size: Size, folder: Path) -> Row:
     row: Row = {**asdict(size), "votes": stored, "vote_ms": milliseconds_a_vote(run, sessions)}
     row["fit_ms"] = least(lambda: fit_run(run, full=False), times=3)
     Run.objects.filter(pk=run.pk).update(visibility=Run.Visibility.PUBLISHED, judging_state=Run.Judging.CLOSED)
-    return row | {"board_ms": milliseconds_a_board(run)}
+    return row | milliseconds_of_pages(run)
 
 
 def milliseconds_a_vote(run: Any, sessions: list[str]) -> float:
@@ -89,17 +91,37 @@ def milliseconds_a_vote(run: Any, sessions: list[str]) -> float:
     return round(1000 * (time.process_time() - began) / VOTES_MEASURED, 2)
 
 
-def milliseconds_a_board(run: Any) -> float:
+def milliseconds_of_pages(run: Any) -> Row:
+    """Board and gallery, made anew and as they were kept."""
     from django.test import Client
+
+    from ranking.boards.conditional import KEPT
 
     client = Client(headers={"host": "127.0.0.1"})
 
-    def load() -> None:
-        if client.get(f"/runs/{run.code}/leaderboard/").status_code != 200:
-            raise SystemExit("The board does not open.")
+    def load(page: str) -> None:
+        if client.get(f"/runs/{run.code}/{page}/").status_code != 200:
+            raise SystemExit(f"The {page} does not open.")
 
-    load()
-    return least(load, times=5)
+    def make(page: str) -> None:
+        KEPT.clear()
+        load(page)
+
+    row: Row = {}
+    for page, name in (("leaderboard", "board"), ("gallery", "gallery")):
+        make(page)
+        row[f"{name}_ms"] = least(lambda page=page: make(page), times=5)
+        row[f"kept_{name}_ms"] = least(lambda page=page: load(page), times=5)
+    return row
+
+
+def over_linear(row: Row, base: Row) -> dict[str, float]:
+    """How much more each figure grew than what it is made of: at most 1, but for noise."""
+    grown = {name: row[name] / base[name] for name in asdict(BASE)}
+    pairs = grown["entrants"] * (row["entrants"] - 1) / (base["entrants"] - 1)
+    made_of = {"vote_ms": 1.0, "fit_ms": pairs * grown["judges"] * grown["prompts"] * grown["votes"]}
+    made_of |= {"board_ms": pairs, "gallery_ms": grown["entrants"]}
+    return {name: round(row[name] / base[name] / most, 2) for name, most in made_of.items()}
 
 
 def least(action: Callable[[], object], *, times: int) -> float:
@@ -112,25 +134,18 @@ def least(action: Callable[[], object], *, times: int) -> float:
     return round(1000 * min(spent), 2)
 
 
-def in_a_process(size: Size) -> Row:
+def in_a_process(*command: str) -> Row:
     with tempfile.TemporaryDirectory(prefix="benchsite-bench-") as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "benchmarks.speed.growth",
-            "--one",
-            json.dumps(asdict(size)),
-            "--folder",
-            folder,
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", *command, folder], capture_output=True, text=True, cwd=ROOT, check=False
+        )
     if done.returncode:
         sys.exit(done.stderr[-2000:])
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "a million votes, and all at once: ten minutes")
+    parser = make_parser(__doc__, "a million votes, all at once, and 200,000 samples: an hour")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -139,11 +154,16 @@ def main() -> None:
         return
     rows = []
     for size in (BASE, *(FULL if options.full else LARGER)):
-        rows.append(in_a_process(size))
+        rows.append(in_a_process("benchmarks.speed.growth", "--one", json.dumps(asdict(size)), "--folder"))
         print(rows[-1], file=sys.stderr, flush=True)
     show("Processor time as a run grows", rows)
-    vote = max(row["vote_ms"] for row in rows) / rows[0]["vote_ms"]
-    write_json(options.json, {"rows": rows, "vote_growth": round(vote, 2)})
+    large = in_a_process("benchmarks.speed.large_run", str(PROMPTS[options.full]))
+    show("The slowest pages of a very large run", sorted(large["pages"], key=lambda page: -page["first_ms"])[:12])
+    print({name: value for name, value in large.items() if name != "pages"})
+    over = [over_linear(row, rows[0]) for row in rows[1:]]
+    growth = {f"{name.removesuffix('_ms')}_growth": max(row[name] for row in over) for name in over[0]}
+    kept = max(row[name] for row in rows for name in ("kept_board_ms", "kept_gallery_ms"))
+    write_json(options.json, {"rows": rows, **growth, "kept_page_ms": kept, "large": large})
 
 
 if __name__ == "__main__":

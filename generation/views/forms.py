@@ -271,9 +271,7 @@ class SampleFilter(forms.Form):
 
     def samples(self) -> Any:
         """The run's samples that pass; a wrong filter shows none rather than all."""
-        samples = self.run.samples.select_related("model", "prompt", "entrant", "run").order_by(
-            "prompt", "entrant", "attempt"
-        )
+        samples = self.run.samples.order_by("prompt", "entrant", "attempt")
         if not self.is_valid():
             return samples.none()
         wanted = self.cleaned_data

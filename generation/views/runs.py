@@ -219,11 +219,14 @@ def _models_sent(run: Run, form: ExtendForm) -> list[ModelEntry]:
 def samples(request: HttpRequest, code: str) -> HttpResponse:
     run = _run(request, code)
     form = SampleFilter(run, request.GET)
-    page = Paginator(form.samples(), PAGE).get_page(request.GET.get("page"))
+    # Put in order by their keys alone: with their answers, all of a large run's would be sorted for one page.
+    page = Paginator(form.samples().values_list("pk", flat=True), PAGE).get_page(request.GET.get("page"))
+    shown = Sample.objects.select_related("model", "prompt", "entrant", "run").defer("raw", "answer", "run__config")
+    found = shown.in_bulk(list(page))
     query = request.GET.copy()
     query.pop("page", None)
-    context = {"run": run, "form": form, "page": page, "query": query.urlencode()}
-    return render(request, "generation/samples.html", context)
+    context = {"run": run, "form": form, "page": page, "samples": [found[pk] for pk in page if pk in found]}
+    return render(request, "generation/samples.html", context | {"query": query.urlencode()})
 
 
 @curator_required

@@ -105,20 +105,24 @@ def _manifest(run: Run, made: datetime, members: dict[str, Any]) -> dict[str, An
 def _members(run: Run) -> Iterator[tuple[str, Iterator[tuple[bytes, int]]]]:
     """Every file with its blocks: documents first, so that a reader sees at once what it is."""
     config = whole_config(run)
-    papers = {
-        "run.json": dumped(run_document(run), indent=1),
-        "suite.json": dumped(config, indent=1),
-        "suite.yaml": yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=120),
-        **leaderboard_papers(run),
-    }
+    written = ["README.md"]
+    for name, text in _papers(run, config):
+        written.append(name)
+        yield name, iter([(text.encode(), 0)])
     members = [member for member in members_of(run.protocols) if not member.optional or member.count(run)]
     rows_of_files = ROWS | {member.name: member.rows for member in members}
-    written = ["README.md", *papers, *rows_of_files]
-    papers["README.md"] = readme(str(run), written=written, lines=lines_of(run.protocols))
-    for name, text in papers.items():
-        yield name, iter([(text.encode(), 0)])
+    text = readme(str(run), written=[*written, *rows_of_files], lines=lines_of(run.protocols))
+    yield "README.md", iter([(text.encode(), 0)])
     for name, rows in rows_of_files.items():
         yield name, _blocks(rows(run))
+
+
+def _papers(run: Run, config: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """One after the other, so that a download has begun while its leaderboards are computed."""
+    yield "run.json", dumped(run_document(run), indent=1)
+    yield "suite.json", dumped(config, indent=1)
+    yield "suite.yaml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=120)
+    yield from leaderboard_papers(run).items()
 
 
 def _blocks(rows: Iterator[dict[str, Any]]) -> Iterator[tuple[bytes, int]]:
