@@ -64,7 +64,8 @@ def measure(size: Size, folder: Path) -> Row:
     sessions = make_judges(run, size.judges)
     row: Row = {**asdict(size), "votes": stored, "vote_ms": milliseconds_a_vote(run, sessions)}
     row["fit_ms"] = least(lambda: fit_run(run, full=False), times=3)
-    Run.objects.filter(pk=run.pk).update(visibility=Run.Visibility.PUBLISHED, judging_state=Run.Judging.CLOSED)
+    closed = {"judging_state": Run.Judging.CLOSED, "finished_at": run.created_at}
+    Run.objects.filter(pk=run.pk).update(visibility=Run.Visibility.PUBLISHED, **closed)
     return row | milliseconds_of_pages(run)
 
 
