@@ -32,7 +32,7 @@ SAVED = (
     "more than its prompts do; where 60 people judge prompts that differ much, the same judges spare more."
 )
 SIXTY = "Sixty studies a row: people alone, on the same votes, stand beside it in the table."
-TEN = "Too few studies of each size to tell a miss from chance: its standard error, and balanced pairs, stand beside it in the table."
+TEN = "Too few studies of each size to tell a miss from chance: its standard error stands beside it in the table, and so do balanced pairs."
 BUSY = "Other work on the machine makes each millisecond of processor time longer: see the load above."
 
 
