@@ -33,7 +33,10 @@ TIMEOUT_SECONDS = 1.0
 SWEEPER_KEY = "benchsite:sweeper"
 SWEEPER_KEPT = 86_400  # seconds
 PRESENCE_KEY = "benchsite:presence"
+TROUBLE_KEY, TROUBLE_KEPT = "benchsite:trouble", 30  # seconds
 WORKER_TTL, HEARTBEAT_SECONDS = 20, 5  # RQ waits 15 seconds less than the first for a job before it beats again
+WORKER_KEPT = WORKER_TTL + 60  # as RQ itself keeps one that was just born
+SILENT_SECONDS = 12  # two beats and a little: a worker that is silent for longer is not counted
 
 
 @cache
@@ -88,14 +91,20 @@ def seconds_since_beat(connection: Redis) -> float | None:
 def note_presence(role: str) -> None:
     """Notes that this host does its part, for `doctor`; never raises."""
     with contextlib.suppress(RedisError, OSError):
-        field = f"{socket.gethostname()} {role}"
-        queue_connection(settings.REDIS_URL).hset(PRESENCE_KEY, field, repr(time.time()))
+        connection = queue_connection(settings.REDIS_URL)
+        connection.hset(PRESENCE_KEY, f"{socket.gethostname()} {role}", repr(_queue_time(connection)))
+
+
+def _queue_time(connection: Redis) -> float:
+    """By the queue's own clock: those of hosts differ."""
+    seconds, microseconds = connection.time()
+    return seconds + microseconds / 1e6
 
 
 def read_presence(connection: Redis) -> dict[tuple[str, str], float]:
     """Seconds since each host was last seen in each of its roles."""
     rows: Any = connection.hgetall(PRESENCE_KEY)
-    moment = time.time()
+    moment = _queue_time(connection)
     seen = {tuple(field.decode().split(" ", 1)): max(0.0, moment - float(at)) for field, at in rows.items()}
     return {(host, role): seconds for (host, role), seconds in seen.items()}
 
@@ -104,6 +113,41 @@ def forget_host(connection: Redis, host: str) -> int:
     """Stop expecting a host that was taken away; returns how many roles it had."""
     fields = [f"{name} {role}" for name, role in read_presence(connection) if name == host]
     return int(connection.hdel(PRESENCE_KEY, *fields)) if fields else 0
+
+
+def note_trouble(what: str, words: str) -> None:
+    """Tells all hosts what this one does not reach, for as long as that lasts; never raises."""
+    with contextlib.suppress(RedisError, OSError):
+        key = f"{TROUBLE_KEY}:{socket.gethostname()} {what}"
+        queue_connection(settings.REDIS_URL).set(key, words[:300], ex=TROUBLE_KEPT)
+
+
+def read_troubles(connection: Redis) -> dict[tuple[str, str], str]:
+    """What hosts do not reach now, in words, by host and by what it is."""
+    keys = sorted(connection.scan_iter(match=f"{TROUBLE_KEY}:*", count=1000))
+    values: Any = connection.mget(keys) if keys else []
+    found = {}
+    for key, words in zip(keys, values, strict=True):
+        host, _, what = key.decode().removeprefix(f"{TROUBLE_KEY}:").partition(" ")
+        if words is not None:  # it ended meanwhile
+            found[host, what] = words.decode("utf-8", "replace")
+    return found
+
+
+def workers_by_queue(connection: Redis) -> dict[str, int]:
+    """Live workers by queue; every queue is listed. Their age is the queue's to tell: clocks of hosts differ."""
+    number = dict.fromkeys(known_queues(), 0)
+    workers = Worker.all(connection=connection)
+    with connection.pipeline() as pipeline:
+        for worker in workers:
+            pipeline.ttl(worker.key)
+        left = pipeline.execute()
+    for worker, seconds in zip(workers, left, strict=True):
+        if WORKER_KEPT - seconds <= SILENT_SECONDS:
+            for name in worker.queue_names():
+                if name in number:
+                    number[name] += 1
+    return number
 
 
 class GentleWorker(Worker):
@@ -131,8 +175,13 @@ class GentleWorker(Worker):
         finally:
             flush()
 
+    @property
+    def connection_timeout(self) -> int:
+        """RQ would wait five seconds longer before it says that the queue is gone."""
+        return self.dequeue_timeout + 5
+
     def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
-        super().heartbeat(timeout, pipeline)
+        super().heartbeat(WORKER_KEPT, pipeline)
         worker_registration.register(self, pipeline)
         if pipeline is None and self.birth_date:  # RQ itself sees to it where there is one
             self.connection.hset(self.key, mapping=self.serialize())

@@ -194,6 +194,30 @@ def bubblewrap() -> None:
         apt_install("bubblewrap", "bubblewrap")
 
 
+def find_program(name: str) -> tuple[Path, dict[str, str]] | None:
+    """A server program and what its environment needs: the machine's own, or the one that apt offers, unpacked beside our packages.
+
+    It is not installed, because that would start it. None where there is no apt, or apt does not offer it.
+    """
+    if path := shutil.which(name):
+        return Path(path), {}
+    home = Path(sys.prefix, "servers", name)
+    if not home.exists() and shutil.which("apt-get"):
+        with tempfile.TemporaryDirectory() as folder:
+            places = ["-o", f"Dir::Cache::archives={folder}", "-o", "APT::Sandbox::User=root"]
+            command = ["apt-get", "-qq", *places, "install", "-y", "--download-only", "--no-install-recommends", name]
+            Path(folder, "partial").mkdir()
+            if subprocess.run(command, capture_output=True).returncode:
+                return None
+            for archive in Path(folder).glob("*.deb"):
+                subprocess.run(["dpkg", "-x", archive, Path(folder, "unpacked")], check=True)
+            home.parent.mkdir(exist_ok=True)
+            with suppress(FileExistsError):  # somebody else was faster
+                shutil.copytree(Path(folder, "unpacked"), home, symlinks=True)
+    libraries = {"LD_LIBRARY_PATH": ":".join(str(path) for path in home.glob("usr/lib/*-linux-*"))}
+    return next(((path, libraries) for path in home.glob(f"usr/sbin/{name}")), None)
+
+
 def find_chromium() -> str | None:
     names = ("chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chromium-browser")
     return os.environ.get("CHROMIUM") or next((path for name in names if (path := shutil.which(name))), None)

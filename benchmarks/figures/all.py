@@ -44,6 +44,7 @@ BENCHES = (
     "face",
     "fire",
     "chaos",
+    "partitions",
     "study_storm",
     "pushes",
     "study_votes",

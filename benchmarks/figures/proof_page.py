@@ -29,6 +29,13 @@ PARTS = {
         "bill ≤ known cost + reservations of calls of unknown cost, with equality in the gentle storm, which interrupts no call; and the "
         "provider's key, which it repeats in every error, is in no row and no log.",
     ),
+    "partitions": (
+        "Hosts that are cut off",
+        "The deployment of docs/operations.md in network namespaces of one machine: nginx, two web hosts, three workers, PgBouncer in transaction mode, PostgreSQL with a "
+        "synchronous standby, Valkey and the demo provider, each with its own address and name. Six judges vote through the balancer and workers draw while connections are cut without a word, "
+        "and at the end the primary is lost and the standby promoted. Seconds are from the cut until the fault is read on that surface; a worker has no `/readyz`. `well after`: seconds from the "
+        "mending until every host is well. Calls may take 60 s here.",
+    ),
     "fire": (
         "Voting under load",
         "Judges (200 unless stated otherwise) vote over HTTP on a real gunicorn with PostgreSQL. They click twice, choose differently in two tabs at "
@@ -132,6 +139,7 @@ PARTS = {
 STORM = "database seed gentle samples drawn failed held"
 TABLES = {
     "chaos": {"storms": STORM},
+    "partitions": {"rows": "fault log readyz metrics doctor well_after votes"},
     "growth": {
         "rows": "judges entrants prompts votes vote_ms board_ms kept_board_ms gallery_ms kept_gallery_ms fit_ms"
     },

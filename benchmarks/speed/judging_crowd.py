@@ -9,6 +9,7 @@ import asyncio
 import json
 import random
 import re
+import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -42,8 +43,9 @@ class Tale:
 class Line(asyncio.Protocol):
     """A kept connection, as a browser has it: one request at a time, dialled again once the server has dropped it."""
 
-    def __init__(self, base: str, headers: dict[str, str]) -> None:
+    def __init__(self, base: str, headers: dict[str, str], tls: ssl.SSLContext | None = None) -> None:
         address = urlsplit(base)
+        self.tls = {"ssl": tls, "server_hostname": headers["Host"]} if tls else {}
         self.host, self.port = address.hostname, address.port
         self.head = "".join(f"{name}: {value}\r\n" for name, value in ({"Host": address.netloc} | headers).items())
         self.transport: asyncio.Transport | None = None
@@ -73,7 +75,7 @@ class Line(asyncio.Protocol):
     async def send(self, method: str, path: str, body: bytes, kind: str) -> tuple[int, bytes]:
         loop = asyncio.get_running_loop()
         if self.transport is None or self.transport.is_closing():
-            self.transport, _ = await loop.create_connection(lambda: self, self.host, self.port)
+            self.transport, _ = await loop.create_connection(lambda: self, self.host, self.port, **self.tls)
         about = f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n" if body else ""
         self.received.clear()
         self.answer = loop.create_future()

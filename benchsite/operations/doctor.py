@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+from redis.exceptions import RedisError
 
 from benchsite.lib.hosts import is_loopback
 from benchsite.operations.findings import Finding, bad, good, warn
@@ -17,6 +19,7 @@ from benchsite.operations.metrics import seconds_behind
 from benchsite.operations.service_checks import check_clock, check_database, check_hosts, check_queue
 from generation.formats import format_names, get_format
 from generation.models import Run, Sample
+from generation.queue import queue_connection, read_presence
 from generation.runs.curating import why_no_programs
 from generation.runs.notices import checked_webhook
 from generation.suites.loading import BrokenSuite, load_suites
@@ -32,6 +35,8 @@ STALE_SECONDS = 300
 def examine() -> Iterator[Finding]:
     """Every finding, in the order in which to fix them; a check that crashes is itself a finding."""
     for check in CHECKS:
+        if check in ASK_DATABASE and connection.connection is None:
+            continue  # it was away a moment ago, and each of these would wait for it anew
         try:
             yield from check()
         except Exception as error:  # a broken deployment breaks in ways nobody listed
@@ -94,8 +99,18 @@ def check_web() -> Iterator[Finding]:
             "SITE_URL is https and PROXIES is 0.",
             "Set PROXIES=1 if a proxy terminates TLS; otherwise pages redirect forever.",
         )
-    if not settings.DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists():
+    if not settings.DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists() and not _works_only():
         yield bad(f"No static files in {settings.STATIC_ROOT}.", "Run: manage.py collectstatic --noinput")
+
+
+def _works_only() -> bool:
+    """Whether this host was seen, and not among those that serve pages."""
+    try:
+        seen = read_presence(queue_connection(settings.REDIS_URL))
+    except (RedisError, OSError):
+        return False
+    roles = {role for host, role in seen if host == socket.gethostname()}
+    return bool(roles) and "web" not in roles
 
 
 def check_secrets() -> Iterator[Finding]:
@@ -160,6 +175,7 @@ def check_fits() -> Iterator[Finding]:
         yield good("Leaderboards are up to date.")
 
 
+ASK_DATABASE = (check_clock, check_providers, check_formats, check_fits)
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
     check_database,
     check_clock,

@@ -23,12 +23,17 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from benchsite.lib.database.errors import server_words
-from generation.queue import note_presence, queue_connection
+from generation.queue import note_presence, note_trouble, queue_connection
 
 log = structlog.get_logger(__name__)
 LIMIT_SECONDS = 2.0
 NO_ANSWER = "no answer"
 PROBE_KEY = "benchsite:probe"
+STANDBY_SECONDS = 3
+WAITING = """
+SELECT count(*), max(extract(epoch FROM clock_timestamp() - state_change)) FROM pg_stat_activity
+WHERE wait_event = 'SyncRep' AND datname = current_database() AND clock_timestamp() - state_change > make_interval(secs => %s)
+"""
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -70,9 +75,20 @@ def try_write() -> str:
                 force_insert=True
             )
             transaction.set_rollback(True)
+        return waiting_commits()
     except Exception as error:  # any driver's own error class
         return server_words(error)
-    return ""
+
+
+def waiting_commits() -> str:
+    """What is rolled back waits for no standby, so this asks how long the commits of others do."""
+    if connection.vendor != "postgresql":
+        return ""
+    with connection.cursor() as cursor:
+        cursor.execute(WAITING, [STANDBY_SECONDS])
+        number, longest = cursor.fetchone()
+    commits = "1 commit waits" if number == 1 else f"{number} commits wait"
+    return f"{commits} for the synchronous standby, for up to {longest:.0f} s" if number else ""
 
 
 def look_at_database() -> str:
@@ -113,5 +129,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     wrong = {probe.name: words for probe in (DATABASE, QUEUE) if (words := probe.wrong())}
     if not wrong:
         note_presence("web")
+    elif DATABASE.name in wrong and QUEUE.name not in wrong:
+        note_trouble(DATABASE.name, wrong[DATABASE.name])
     text = "".join(f"{name}: {words}\n" for name, words in wrong.items()) or "ok\n"
     return HttpResponse(text, status=503 if wrong else 200, content_type="text/plain")

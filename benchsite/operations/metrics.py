@@ -17,16 +17,14 @@ from django.db.models import Count, Max, Sum
 from django.db.models.functions import Coalesce
 from django.utils.timezone import now
 from django_rq import get_queue
-from redis import Redis
 from redis.exceptions import RedisError
-from rq import Worker
 
 from benchsite.lib.database.errors import NO_CONNECTION
 from benchsite.operations.health import DATABASE, NO_ANSWER, QUEUE
 from benchsite.version import VERSION
 from generation.models import Notice, ProviderCall, Run, Sample
 from generation.money import NANO
-from generation.queue import queue_connection, seconds_since_beat
+from generation.queue import queue_connection, read_presence, read_troubles, seconds_since_beat, workers_by_queue
 from judging.models import JudgeTally
 from ranking.fitting import stale_fits
 from ranking.models import Fit
@@ -69,23 +67,17 @@ def _queue_metrics() -> Iterator[str]:
         depths = [({"queue": name}, get_queue(name, connection=connection).count) for name in settings.RQ_QUEUES]
         workers = [({"queue": name}, number) for name, number in workers_by_queue(connection).items()]
         beat = seconds_since_beat(connection)
+        seen = [({"host": host, "role": role}, age) for (host, role), age in read_presence(connection).items()]
+        troubles = [({"host": host, "with": what}, 1) for host, what in read_troubles(connection)]
     except (RedisError, OSError):
-        depths, workers, beat = [], [], None
+        depths, workers, beat, seen, troubles = [], [], None, [], []
     yield from _metric("queue_up", "gauge", "1 if the queue takes jobs.", [({}, not QUEUE.wrong())])
     yield from _metric("queue_depth", "gauge", "Waiting jobs, by queue.", depths)
     yield from _metric("workers", "gauge", "Live workers, by queue.", workers)
     swept: Series = [] if beat is None else [({}, beat)]
     yield from _metric("sweeper_seconds_ago", "gauge", "Seconds since the last sweep.", swept)
-
-
-def workers_by_queue(connection: Redis) -> dict[str, int]:
-    """Live workers by queue; every queue is listed."""
-    workers = dict.fromkeys(settings.RQ_QUEUES, 0)
-    for worker in Worker.all(connection=connection):
-        for name in worker.queue_names():
-            if name in workers:
-                workers[name] += 1
-    return workers
+    yield from _metric("host_seconds_ago", "gauge", "Seconds since each host last did its part.", seen)
+    yield from _metric("host_trouble", "gauge", "1 for what a host says it does not reach.", troubles)
 
 
 def _database_metrics() -> list[str]:

@@ -15,11 +15,18 @@ from redis.exceptions import RedisError
 
 from benchsite.operations.findings import Finding, bad, good, warn
 from benchsite.operations.health import look_at_queue, try_write
-from benchsite.operations.metrics import workers_by_queue
-from generation.queue import queue_connection, read_presence, seconds_since_beat
+from generation.queue import (
+    known_queues,
+    queue_connection,
+    read_presence,
+    read_troubles,
+    seconds_since_beat,
+    workers_by_queue,
+)
 
 CLOCKS_APART = 2.0
 MISSING_SECONDS = 90
+WORKER_MISSING_SECONDS = 15  # a worker gives a sign every five
 
 
 def check_database() -> Iterator[Finding]:
@@ -109,20 +116,31 @@ def check_queue() -> Iterator[Finding]:
 def check_hosts() -> Iterator[Finding]:
     """Hosts that did their part within the last days, and whether they still do."""
     try:
-        seen = read_presence(queue_connection(settings.REDIS_URL))
+        connection = queue_connection(settings.REDIS_URL)
+        seen, troubles = read_presence(connection), read_troubles(connection)
     except (RedisError, OSError):
         return  # said above
     for host in sorted({host for host, _ in seen}):
         roles = {role: seconds for (name, role), seconds in seen.items() if name == host}
-        missing = {role: seconds for role, seconds in roles.items() if seconds > MISSING_SECONDS}
+        missing = {role: seconds for role, seconds in roles.items() if seconds > _patience(role)}
         if missing:
-            gone = ", ".join(f"{role} for {seconds / 60:.0f} min" for role, seconds in sorted(missing.items()))
+            gone = ", ".join(f"{role} for {_duration(seconds)}" for role, seconds in sorted(missing.items()))
             yield bad(
                 f"Host {host} is missing: no sign of {gone}.",
                 f"Start it again; if it was removed: manage.py doctor --forget {host}",
             )
         else:
             yield good(f"Host {host} is up: {', '.join(sorted(roles))}.")
+    for (host, what), words in troubles.items():
+        yield bad(f"Host {host} does not reach the {what}: {words}.", "Look at the network between them.")
+
+
+def _patience(role: str) -> float:
+    return WORKER_MISSING_SECONDS if role in known_queues() else MISSING_SECONDS
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _is_kept(connection: Redis) -> bool:

@@ -30,10 +30,12 @@ from generation.drawing.due import runs_to_draw, seconds_to_due
 from generation.drawing.limits import Limits
 from generation.drawing.lookups import Lookups
 from generation.drawing.questions import Ended, Question
+from generation.drawing.silence import Silence
 from generation.drawing.workers import note_alive, worker_name
 from generation.models import Run
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
+from generation.queue import note_trouble
 from generation.runs.loaded import load_run
 
 log = structlog.get_logger(__name__)
@@ -94,6 +96,7 @@ class Crew:
         self.stopping = asyncio.Event()
         self.changed = asyncio.Event()
         self.limits = Limits(concurrency)
+        self.silence = Silence()
         self.reload_at = 0.0
         self.unpriced: list[Run] = []  # runs whose models wait for a price; that one became known wakes the crew
         self.more = False  # whether there is more to settle or to claim right now
@@ -149,6 +152,7 @@ class Crew:
                 if not is_away(error):
                     raise
                 log.warning("database_unreachable", error=server_words(error))
+                await asyncio.to_thread(note_trouble, "database", server_words(error))
                 await asyncio.get_running_loop().run_in_executor(self.thread, _close_connection)
                 if self.stopping.is_set() and wait > GRACE_SECONDS / 4:
                     raise
@@ -190,6 +194,7 @@ class Crew:
         if self.tally.in_flight and time.monotonic() >= self.alive_at:
             self.alive_at = time.monotonic() + settings.ALIVE_SECONDS
             await self._database(note_alive, self.worker)
+            self.silence.look_around(question.profile for run in self.runs.values() for question in run.flying.values())
         if self.report is not None:
             self.report(self.tally)
 
@@ -252,6 +257,7 @@ class Crew:
             log.exception("ask_failed", model=question.request.model_id)
             detail = f"Our own client failed: {type(error).__name__}."
             ended = Ended(question, error=ProviderError("retry", "client_failed", detail, cost_nano=None))
+        self.silence.heard(question.profile)
         active.ended.append(ended)
         active.flying.pop(task, None)
         active.look_at = 0.0
@@ -301,6 +307,7 @@ class Crew:
             await self._turns(claiming=False)
             await self._pause_for_change()
         await self.lookups.finish()
+        self.silence.stop()
         await self._database(drawing.finish_runs)
 
 

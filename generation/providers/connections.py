@@ -7,6 +7,7 @@ they took more processor time than everything else that a crew does for a call.
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 import time
 from collections import defaultdict
@@ -133,10 +134,26 @@ class Connections:
         await asyncio.sleep(0)  # the loop closes their sockets
 
 
+async def no_connection(url: str, *, seconds: float) -> str:
+    """Why nobody opens the door at this address, or nothing."""
+    try:
+        origin = Origin.of(url)[0]
+        async with asyncio.timeout(seconds):
+            _, writer = await asyncio.open_connection(origin.host, origin.port)
+    except TimeoutError:
+        return f"no answer for {seconds:g} s"
+    except (NoConnection, OSError, ValueError) as error:
+        return getattr(error, "strerror", None) or type(error).__name__
+    writer.close()
+    return ""
+
+
 @cache
 def _tls() -> ssl.SSLContext:
     """Reading all the certificates takes a while, and one reading serves every connection."""
     context = ssl.create_default_context(cafile=certifi.where())
+    if authorities := os.environ.get("PROVIDER_CA"):
+        context.load_verify_locations(authorities)
     context.set_alpn_protocols(["http/1.1"])
     return context
 

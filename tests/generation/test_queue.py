@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 from rq import Worker
 
-from generation.queue import PRESENCE_KEY, forget_host, make_worker, note_presence, queue_connection, read_presence
+from generation.queue import (
+    PRESENCE_KEY,
+    SILENT_SECONDS,
+    WORKER_KEPT,
+    forget_host,
+    make_worker,
+    note_presence,
+    note_trouble,
+    queue_connection,
+    read_presence,
+    read_troubles,
+    workers_by_queue,
+)
 from tests.services import valkey_server
 
 ORPHAN = """
@@ -78,3 +92,25 @@ def test_hosts_are_remembered_until_they_are_forgotten(queue):
 
     assert forget_host(queue, "lost-host") == 1
     assert [role for _, role in read_presence(queue)] == ["web"]
+
+
+def test_a_worker_that_is_silent_is_not_counted_whatever_its_clock_says(queue, monkeypatch):
+    monkeypatch.setattr("rq.worker.base.now", lambda: datetime(2000, 1, 1, tzinfo=UTC))
+    worker = make_worker("draw")
+    worker.register_birth()
+    with queue.pipeline() as pipeline:
+        worker.heartbeat(timeout=65, pipeline=pipeline)  # as RQ beats while a job is worked on
+        pipeline.execute()
+    assert workers_by_queue(queue) == {"draw": 1, "measure": 0, "fit": 0}
+
+    queue.expire(worker.key, WORKER_KEPT - SILENT_SECONDS - 1)  # as after so many seconds
+
+    assert workers_by_queue(queue)["draw"] == 0
+
+
+def test_what_a_host_does_not_reach_is_told_to_all_and_forgotten(queue):
+    note_trouble("provider openrouter", "no answer for 3 s")
+
+    assert read_troubles(queue) == {(socket.gethostname(), "provider openrouter"): "no answer for 3 s"}
+    (key,) = queue.keys("benchsite:trouble:*")
+    assert 0 < queue.ttl(key) <= 30

@@ -36,6 +36,7 @@ class Command(BaseCommand):
         for finding in examine():
             states.append(finding.state)
             self.stdout.write(visible(str(finding)))
+            self.stdout.flush()  # the next check may wait for a host that is gone
         failed = states.count("BAD")
         self.stdout.write(
             f"{failed} of {len(states)} checks failed." if failed else f"All {len(states)} checks passed."

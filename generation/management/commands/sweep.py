@@ -15,7 +15,7 @@ from benchsite.lib.database.errors import server_words
 from generation.drawing.clock import forget_future
 from generation.drawing.pricing import runs_to_price
 from generation.drawing.turns import Swept, sweep
-from generation.queue import beat, enqueue_drawing
+from generation.queue import beat, enqueue_drawing, note_trouble
 from generation.reading.backends import enqueue_asked_backends
 from generation.reading.measuring import enqueue_measuring
 from generation.runs.notices import send_notices
@@ -45,6 +45,7 @@ class Command(BaseCommand):
                 sweep_and_enqueue()
             except Error as error:
                 log.warning("database_unreachable", error=server_words(error))
+                note_trouble("database", server_words(error))
                 connection.close()
             close_old_connections()
             stop.wait(settings.SWEEP_SECONDS)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import call_command
@@ -14,7 +16,7 @@ from rq import Worker
 from benchsite.operations import doctor
 from benchsite.operations.doctor import examine
 from generation.models import LanguageModel, Run
-from generation.queue import SWEEPER_KEY, beat, queue_connection
+from generation.queue import PRESENCE_KEY, SWEEPER_KEY, beat, note_presence, queue_connection
 from generation.runs import lifecycle as runs
 from tests.generation.drawing_room import make_suite
 from tests.services import valkey_server
@@ -136,7 +138,26 @@ def test_settings_that_do_not_fit(healthy, settings, name, value, words):
 
 def test_missing_static_files(healthy, settings, tmp_path):
     settings.STATIC_ROOT = tmp_path / "none"
+    assert "collectstatic" not in said(), "this host was seen sweeping and serves no pages"
+
+    note_presence("web")
+
     assert "collectstatic" in said()
+
+
+def test_what_another_host_does_not_reach_is_said_with_its_name(healthy):
+    healthy.set("benchsite:trouble:worker3 provider openrouter", "no answer for 3 s")
+    healthy.hset(PRESENCE_KEY, "worker2 draw", repr(healthy.time()[0] - 20))
+
+    assert "Host worker3 does not reach the provider openrouter: no answer for 3 s." in said()
+    assert re.search(r"Host worker2 is missing: no sign of draw for 2\d s\.", said())
+
+
+def test_no_further_check_waits_for_a_database_that_is_away(healthy, monkeypatch):
+    monkeypatch.setattr(doctor, "CHECKS", (lambda: iter(()), doctor.check_fits))
+    monkeypatch.setattr(doctor, "connection", SimpleNamespace(connection=None))
+
+    assert list(examine()) == []
 
 
 def test_key_that_others_can_read(healthy, settings, tmp_path, monkeypatch):

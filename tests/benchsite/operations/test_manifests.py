@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import shutil
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, requires
@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from benchsite.operations import metrics
+from tests.services import find_program
 
 ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "deploy"
@@ -145,24 +146,12 @@ def test_the_image_is_built_from_the_lock_and_runs_as_nobody_special():
         assert services[name]["volumes"] == ["var:/var/lib/benchsite"]
 
 
-def find_nginx(folder: Path) -> Path | str:
-    """The machine's own, or the one that apt offers, unpacked and not installed: installing it would start it."""
-    if path := shutil.which("nginx"):
-        return path
-    if not shutil.which("apt-get"):
-        pytest.skip("nginx is not installed, and apt is not there to fetch it")
-    done = subprocess.run(["apt-get", "download", "-qq", "nginx"], cwd=folder, capture_output=True)
-    packages = list(folder.glob("nginx_*.deb"))
-    if done.returncode or not packages:
-        pytest.skip("nginx is not installed, and apt does not offer it")
-    subprocess.run(["dpkg", "-x", packages[0], folder / "unpacked"], check=True)
-    return folder / "unpacked" / "usr" / "sbin" / "nginx"
-
-
 @pytest.mark.parametrize("name", ["benchsite.conf", "balancer.conf"])
 def test_nginx_itself_accepts_its_file(name, tmp_path):
     """By the real `nginx -t`, with a certificate made here in place of the real one."""
-    nginx = find_nginx(tmp_path)
+    if (found := find_program("nginx")) is None:
+        pytest.skip("nginx is not installed, and apt does not offer it")
+    nginx, libraries = found
     text = (DEPLOY / "nginx" / name).read_text()
     files = ["-keyout", tmp_path / "privkey.pem", "-out", tmp_path / "fullchain.pem"]
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", "-days", "1", *files]
@@ -177,7 +166,8 @@ def test_nginx_itself_accepts_its_file(name, tmp_path):
     main = f"pid {tmp_path}/pid;\nevents {{}}\nhttp {{\n{spare}\n{text}\n}}\n"
     (tmp_path / "nginx.conf").write_text(main)
 
-    done = subprocess.run([nginx, "-t", "-e", "stderr", "-c", tmp_path / "nginx.conf"], capture_output=True, text=True)
+    command = [nginx, "-t", "-e", "stderr", "-c", tmp_path / "nginx.conf"]
+    done = subprocess.run(command, env={**os.environ, **libraries}, capture_output=True, text=True)
 
     assert done.returncode == 0, done.stderr
     assert "[emerg]" not in done.stderr

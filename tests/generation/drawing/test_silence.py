@@ -1,0 +1,67 @@
+"""A provider that cannot be reached is named while its calls are still waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from generation.demo.server import start
+from generation.drawing import silence
+from generation.drawing.silence import Silence
+from generation.providers.connections import no_connection
+from tests.services import free_port
+
+
+@pytest.fixture
+def told(monkeypatch):
+    found = []
+    monkeypatch.setattr(silence, "note_trouble", lambda what, words: found.append((what, words)))
+    monkeypatch.setattr(silence, "SILENT_SECONDS", 0.0)
+    return found
+
+
+async def look(watched, url):
+    watched.look_around([SimpleNamespace(name="demo", base_url=url)])
+    await asyncio.gather(*watched._looks.values())
+
+
+def test_a_door_that_nobody_opens_is_told_and_one_that_opens_is_not(told):
+    demo = start()
+
+    async def both():
+        watched = Silence()
+        await look(watched, demo.url)
+        assert told == []
+        await look(watched, f"http://127.0.0.1:{free_port()}/v1")
+        assert watched._away == {"demo"}
+        await look(watched, demo.url)
+        assert watched._away == set()
+
+    asyncio.run(both())
+    demo.stop()
+
+    assert [what for what, _ in told] == ["provider demo"]
+
+
+def test_a_provider_that_was_just_heard_is_left_alone(told, monkeypatch):
+    monkeypatch.setattr(silence, "SILENT_SECONDS", 60.0)
+
+    async def watch():
+        watched = Silence()
+        profile = SimpleNamespace(name="demo", base_url="http://127.0.0.1:1")
+        watched.heard(profile)
+        watched.look_around([profile])
+        assert watched._looks == {}
+
+    asyncio.run(watch())
+
+
+def test_an_address_that_answers_nothing_is_given_up(monkeypatch):
+    async def never(*_):
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(asyncio, "open_connection", never)
+
+    assert asyncio.run(no_connection("https://model.example.org/v1", seconds=0.01)) == "no answer for 0.01 s"
