@@ -23,13 +23,13 @@ from judging.curating.invitations import ANALYSTS
 
 
 class TeamForm(forms.Form):
-    name = forms.CharField(max_length=80, label="Name of the new team")
+    name = forms.CharField(max_length=80, label="Name")
 
 
 class MemberForm(forms.Form):
     """Curators and analysts alone: judges are invited to a run."""
 
-    member = forms.CharField(max_length=150, label="User name", help_text="A curator or an analyst.")
+    member = forms.CharField(max_length=150, label="Username", help_text="A curator or an analyst.")
 
     def clean_member(self) -> User:
         name = self.cleaned_data["member"]

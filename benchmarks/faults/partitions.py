@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 import time
 from collections import Counter
@@ -211,12 +212,12 @@ class Storm:
         except AssertionError as error:
             broken.append(str(error) or "an invariant")
         stored = list(Vote.objects.filter(run=self.judged).values_list("matchup__code", "outcome"))
-        codes = Counter(code for code, _ in stored)
+        there, codes = set(stored), Counter(code for code, _ in stored)
         states = samples.progress()
         return {
             "votes": len(self.crowd.ledger),
             "votes_sent_again": self.crowd.again,
-            "votes_lost": sum((code, outcome) not in set(stored) for code, outcome in self.crowd.ledger.items()),
+            "votes_lost": sum((code, outcome) not in there for code, outcome in self.crowd.ledger.items()),
             "votes_wrong": sum(number > 1 for number in codes.values())
             + sum(outcome not in self.crowd.sent.get(code, ()) for code, outcome in stored),
             "refused": self.crowd.refused,
@@ -234,6 +235,7 @@ def main() -> int:
     parser.add_argument("--patience", type=float, default=60, help="seconds to wait for a sign")
     options = parser.parse_args()
     begun = time.monotonic()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # its hosts end with it
     try:
         with topology(web_workers=4 if options.full else 2, durable=options.full, **CALLS) as site:
             figures = play(Storm(site, full=options.full), full=options.full, patience=options.patience, begun=begun)
