@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import Model
 from django.utils.timezone import now
 
@@ -137,8 +137,7 @@ class Changes:
         matchup.opened_at = now() if state == Matchup.State.OPEN else matchup.opened_at
         matchup.skipped_at = now() if state == Matchup.State.SKIPPED else None
         values = {"matchup": matchup.pk, "was": str(was), "state": str(state)}
-        values |= {name: _time(getattr(matchup, name)) for name in ("opened_at", "skipped_at")}
-        self.write(MOVE, values)
+        self.write(MOVE, values | {"opened_at": matchup.opened_at, "skipped_at": matchup.skipped_at})
 
     def queue(self, matchup: Matchup) -> None:
         """Store a new matchup; its prompt and drawings come along."""
@@ -155,7 +154,7 @@ class Changes:
         columns = ("epoch", "prompt", "left", "right", "left_sample", "right_sample", "repeat_of", "gold")
         values |= {name: getattr(matchup, f"{name}_id") for name in columns}
         values |= {"kind": str(matchup.kind), "state": str(matchup.state)}
-        values |= {"created_at": _time(matchup.created_at), "opened_at": _time(matchup.opened_at)}
+        values |= {"created_at": matchup.created_at, "opened_at": matchup.opened_at}
         self.keys.add(matchup.key)
         self.prompts.append(matchup.prompt_id)
         as_text = self.seat.run.drawing_format.shown_as == "text"
@@ -164,26 +163,27 @@ class Changes:
     def cast(self, vote: Vote) -> None:
         names = ("outcome", "response_ms", "unblind", "kept_out", "imported", "left_breaks", "right_breaks")
         values = {name: getattr(vote, name) for name in names}
-        values |= {"matchup": vote.matchup_id, "voted_at": _time(vote.voted_at)}
+        values |= {"matchup": vote.matchup_id, "voted_at": vote.voted_at}
         self.write(CAST, values, lambda number: _is_stored(vote, number))
 
     def answer(self, answer: GoldAnswer) -> None:
         names = ("choice", "response_ms", "left_breaks", "right_breaks")
         values = {name: getattr(answer, name) for name in names}
-        values |= {"matchup": answer.matchup_id, "gold": answer.gold_id, "answered_at": _time(answer.answered_at)}
+        values |= {"matchup": answer.matchup_id, "gold": answer.gold_id, "answered_at": answer.answered_at}
         self.write(ANSWER_GOLD, values, lambda number: _is_stored(answer, number))
 
     def withdraw_answer(self, answer: GoldAnswer) -> None:
-        self.write(WITHDRAW_GOLD, {"answer": answer.pk, "moment": _time(now())})
+        self.write(WITHDRAW_GOLD, {"answer": answer.pk, "moment": now()})
 
     def withdraw(self, vote: Vote, judge: int) -> None:
-        self.write(WITHDRAW, {"vote": vote.pk, "moment": _time(now()), "judge": judge})
+        self.write(WITHDRAW, {"vote": vote.pk, "moment": now(), "judge": judge})
 
     def apply(self) -> None:
         """Write everything and the seat; StaleSeatError where the guard finds that something is not as it was read."""
         self._save_seat()
         # One statement is a transaction by itself; inside another one a savepoint allows to try again.
-        alone = connection.vendor == "postgresql" and not self._after and not connection.in_atomic_block
+        database = connections[DEFAULT_DB_ALIAS]
+        alone = database.vendor == "postgresql" and not self._after and not database.in_atomic_block
         with nullcontext() if alone else transaction.atomic():
             numbers, read = _run(tuple(self._steps), self._values, while_open=self.while_open)
             for step, number, written in zip(self._steps, numbers, self._written, strict=True):
@@ -197,36 +197,35 @@ class Changes:
         names = ("served", "regular", "shared", "repeats", "made", "void", "voted", *GOLD_COUNTS)
         values = {name: getattr(seat, name) for name in names}
         values |= {"last_pair": seat.last_pair and json.dumps(seat.last_pair), "owed": json.dumps(seat.owed)}
-        values |= {"last_vote_at": _time(seat.last_vote_at)}
+        values |= {"last_vote_at": seat.last_vote_at}
         if self.plan:
             values |= {"epoch": seat.epoch_id, "seed": seat.seed, "plan": json.dumps(seat.plan)}
         self.write(SAVE_PLAN if self.plan else SAVE_SEAT, values)
         self._values |= {"seat": seat.pk, "run": seat.run_id, "version": seat.version}
 
 
-def _time(moment: datetime | None) -> Any:
-    return moment if moment is None else connection.ops.adapt_datetimefield_value(moment)
-
-
 def _partial(model: type[M], pk: int | None, **values: str) -> M:
     """A row of which only these columns are known."""
-    return make_instance(model, {"id": pk, **values}, {}, connection.alias)
+    return make_instance(model, {"id": pk, **values}, {}, DEFAULT_DB_ALIAS)
 
 
 def _is_stored(row: Model, number: int) -> None:
-    row.pk, row._state.adding, row._state.db = number, False, connection.alias
+    row.pk, row._state.adding, row._state.db = number, False, DEFAULT_DB_ALIAS
 
 
 def _run(steps: tuple[Step, ...], values: dict[str, Any], *, while_open: bool) -> tuple[list[int], Iterator[Any]]:
     """The numbers of the rows written, and the columns that the guard read."""
     guard, writes, together, names = _statements(steps, while_open)
+    database = connections[DEFAULT_DB_ALIAS]
     with prepared_cursor() as cursor:
-        if connection.vendor == "postgresql":
+        if database.vendor == "postgresql":
             cursor.execute(together, [values[name] for name in names])
             row = cursor.fetchone()
             if row is None:
                 raise StaleSeatError
             return list(row[1 : 1 + len(steps)]), iter(row[2 + len(steps) :])
+        adapt = database.ops.adapt_datetimefield_value
+        values = {name: adapt(value) if isinstance(value, datetime) else value for name, value in values.items()}
         cursor.execute(guard, values)
         row = cursor.fetchone()
         if row is None:

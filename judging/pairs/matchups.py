@@ -73,10 +73,15 @@ def _joined(**columns: Iterable[str]) -> QuerySet[Matchup]:
 
 def waiting_of(seat: Seat) -> list[Matchup]:
     """The seat's matchups that are queued or open; all share the seat and its run."""
-    rows = list(with_parts().filter(seat=seat, state__in=WAITING))
-    for row in rows:
-        row.seat, row.run = seat, seat.run
-    return rows
+    return put_in_seat(with_parts().filter(seat=seat, state__in=WAITING), seat)
+
+
+def put_in_seat(rows: Iterable[Matchup], seat: Seat) -> list[Matchup]:
+    """The seat's own matchups with this one object of it and its run; Django would check each as if it were another's."""
+    mine = list(rows)
+    for row in mine:
+        row._state.fields_cache |= {"seat": seat, "run": seat.run}
+    return mine
 
 
 def load_drawings(matchup: Matchup) -> None:

@@ -197,17 +197,25 @@ def row_at(plan: Plan, category: int, number: int) -> list[tuple[int, int]]:
     A row of questions is shifted by one whenever its own cycle closes, when all counts stand even; so no question sticks to
     a pair.
     """
-    row, period = plan.questions[category], plan.cycle * len(plan.word)
-    size, weight = len(row), plan.met[category][len(plan.word)]
-    visits = visits_at(plan, category, number)
-    shift = number // period // (size // gcd(plan.cycle * weight, size))
-    rounds, done = divmod(visits, size)
-    return [(row[(visits + shift + step) % size], rounds + (step >= size - done)) for step in range(size)]
+    row = plan.questions[category]
+    visits, shift = _entry(plan, category, number)
+    rounds, done = divmod(visits, len(row))
+    return [(row[(visits + shift + step) % len(row)], rounds + (step >= len(row) - done)) for step in range(len(row))]
+
+
+def _entry(plan: Plan, category: int, number: int) -> tuple[int, int]:
+    """Where a category's row is entered at item `number`: how often it was asked before, and by how much it is shifted."""
+    size, weight = len(plan.questions[category]), plan.met[category][len(plan.word)]
+    shift = number // (plan.cycle * len(plan.word)) // (size // gcd(plan.cycle * weight, size))
+    return visits_at(plan, category, number), shift
 
 
 def question_at(plan: Plan, number: int) -> int:
     """The question that regular item `number` asks for."""
-    return row_at(plan, category_at(plan, number), number)[0][0]
+    category = category_at(plan, number)
+    row = plan.questions[category]
+    visits, shift = _entry(plan, category, number)
+    return row[(visits + shift) % len(row)]
 
 
 def regular_items(
@@ -236,6 +244,15 @@ def regular_items(
 
 def _questions(plan: Plan, number: int, owed: Mapping[int, int]) -> Iterator[int]:
     """All questions for regular item `number`, the best first: of the category owed most, those that were shown least."""
+    if not any(owed.values()):
+        first = question_at(plan, number)  # nearly always the only one that is needed
+        yield first
+        yield from (question for question in _ranked(plan, number, owed) if question != first)
+    else:
+        yield from _ranked(plan, number, owed)
+
+
+def _ranked(plan: Plan, number: int, owed: Mapping[int, int]) -> Iterator[int]:
     patient = _chance(plan.seed, "patient", number) < 0.5
     planned = category_at(plan, number)
     debts = [sum(owed.get(question, 0) for question in row) + (c == planned) for c, row in enumerate(plan.questions)]

@@ -13,7 +13,7 @@ from benchsite.lib.database.prepared import CompiledQuery
 from generation.models import Run
 from judging.models import Epoch, Matchup, Seat
 from judging.pairs.changes import Changes
-from judging.pairs.matchups import WAITING, count_out, is_showable, waiting_of, with_seats
+from judging.pairs.matchups import WAITING, count_out, is_showable, put_in_seat, waiting_of, with_seats
 from judging.pairs.planning import make_matchups
 from judging.seats import RefusedError, retried
 
@@ -101,8 +101,7 @@ def read_line(judge: User, code: str) -> tuple[Matchup, list[Matchup], Epoch | N
         matchup = with_seats().get(code=code, seat__judge=judge)
         waiting = waiting_of(matchup.seat)
     seat = matchup.seat
-    for row in (matchup, *waiting):
-        row.seat, row.run = seat, seat.run
+    put_in_seat([matchup, *waiting], seat)
     if seat.ended_at:
         raise RefusedError("ended", _("Your part in this study has ended. Your votes so far are safe."))
     newest: int | None = matchup.newest_epoch  # annotated by with_seats

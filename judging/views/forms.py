@@ -17,6 +17,7 @@ from judging.models import Outcome, Report
 from judging.pairs.voting import LONGEST_MS, Ballot
 
 FONTS = {"1", "2", "3"}
+OUTCOMES = frozenset(Outcome.values)
 CODE = re.compile(r"[-\w]{1,12}", re.ASCII)
 MILLISECONDS = re.compile(r"[0-9]{0,12}")
 REASON_HELP = "Shown on the leaderboard beside the number of imported votes or grades."
@@ -34,7 +35,7 @@ def read_ballot(fields: QueryDict) -> tuple[str, Ballot] | None:
     code, outcome = fields.get("code", ""), fields.get("outcome", "")
     claimed = fields.get("response_ms", "").strip()
     breaks = {side: set(fields.getlist(f"{side}_breaks")) for side in ("left", "right")}
-    known = CODE.fullmatch(code) and outcome in Outcome.values and FONTS.issuperset(breaks["left"] | breaks["right"])
+    known = CODE.fullmatch(code) and outcome in OUTCOMES and FONTS.issuperset(breaks["left"] | breaks["right"])
     if not known or not MILLISECONDS.fullmatch(claimed):
         return None
     bits = {side: sum(1 << int(font) - 1 for font in fonts) for side, fonts in breaks.items()}

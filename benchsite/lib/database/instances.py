@@ -36,5 +36,6 @@ def new_instance(model: type[M], values: dict[str, Any], **related: Model | None
 def defaults_of(model: type[Model]) -> tuple[dict[str, Any], dict[str, Callable[[], Any]]]:
     """Defaults by column: those that are always the same, and those that are made each time."""
     fields = model._meta.concrete_fields
-    made = {field.attname: field.get_default for field in fields if callable(field.default)}
+    # A field without a default has a class in its place.
+    made = {field.attname: field.get_default for field in fields if field.has_default() and callable(field.default)}
     return {field.attname: field.get_default() for field in fields if field.attname not in made}, made
