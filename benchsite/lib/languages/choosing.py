@@ -21,7 +21,8 @@ TRADITIONAL = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")  # Chinese that no page of 
 def chosen_language(request: HttpRequest, offered: Sequence[str] = ()) -> str:
     """By link, which is kept; else the browser's first that is offered; else the first of those."""
     offered = offered or tuple(LANGUAGES)
-    header = request.headers.get("Accept-Language", "").lower()
+    # Not `request.headers`, which is made of all headers at the first look.
+    header = request.META.get("HTTP_ACCEPT_LANGUAGE", "").lower()
     accepted = (code for code, _ in parse_accept_lang_header(header))
     wanted = (linked_language(request), request.COOKIES.get(COOKIE, ""), *accepted)
     return next((code for each in wanted if (code := _known(each)) in offered), offered[0])

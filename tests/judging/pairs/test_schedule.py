@@ -18,12 +18,14 @@ from judging.pairs.schedule import (
     Coverage,
     Place,
     Plan,
+    category_at,
     is_due,
     make_plan,
     next_regular,
     next_repeat,
     next_shared,
     regular_items,
+    row_at,
 )
 from judging.pairs.table import Drawing, Table, unordered
 
@@ -380,6 +382,18 @@ def test_without_gaps_nothing_is_ever_owed():
     for _ in range(200):
         _, place = next_regular(plan, table, place, next)
         assert place.owed == {}
+
+
+def test_where_nothing_is_owed_the_plan_is_followed_and_each_question_comes_once():
+    table = make_table(entrants=4, sizes=(7, 3, 5), attempts=1)
+    plan = make_plan(table, seed=5)
+
+    for number in range(200):
+        found = [item.question for item in regular_items(plan, table, number)]
+
+        planned = [question for question, _ in row_at(plan, category_at(plan, number), number)]
+        assert found[: len(planned)] == planned
+        assert sorted(found) == list(range(15))
 
 
 def test_gaps_name_the_pairs_and_categories_that_cannot_be_shown():
