@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from generation.models import Run
 from generation.runs.lifecycle import start_run
@@ -149,3 +150,11 @@ def test_a_changed_suite_is_read_again(client, settings, tmp_path):
     file.write_text(file.read_text().replace("title: ASCII art", "title: Changed title"))
 
     assert "Changed title" in client.get("/suites/").content.decode()
+
+
+def test_a_page_that_no_role_of_a_curator_opens_does_not_call_itself_the_curators(client, curator):
+    client.force_login(curator)
+    answer = client.get(reverse("own_token"))
+
+    assert answer.status_code == 403
+    assert "Your role does not include it." in " ".join(answer.text.split())
