@@ -81,5 +81,6 @@ def _ask(python: Path, studies: list[Votes]) -> dict[str, Any]:
         path = Path(folder) / "votes.npz"
         columns = {name: np.array([getattr(v, name) for v in studies]) for name in ("left", "right", "outcome")}
         np.savez(path, **columns)
-        done = subprocess.run([python, PROGRAM, path], capture_output=True, text=True, check=True)
+        # -P: a module of ours beside the program has the name of arena-rank's package.
+        done = subprocess.run([python, "-P", PROGRAM, path], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
