@@ -25,7 +25,16 @@ PARTS = {
 }
 CURATORS = {
     f"ranking:{page}"
-    for page in ("dataset", "import_run", "import_grades", "tokens", "plan", "study_dry_run", "webhooks")
+    for page in (
+        "dataset",
+        "import_run",
+        "import_grades",
+        "tokens",
+        "plan",
+        "study_dry_run",
+        "webhooks",
+        "picked_pairs",
+    )
 } | {"teams", "team", "run_team"}
 NO_PART = {"ranking:api_docs"}
 

@@ -313,6 +313,8 @@ def test_the_curators_page_puts_pairs_in_line_shows_progress_and_takes_them_back
         walk(clock, make_seat(judged, f"new{number}"), 20)
     shown = client.get(address).text
     assert "figures are shown from 30 on" in shown
+    Run.objects.filter(pk=judged.pk).update(judging_state="closed")
+    assert "Judging is closed: nobody is shown them now." in client.get(address).text
     ended = client.post(reverse("ranking:end_picked", args=[judged.code]), follow=True)
     assert "taken back. Answers so far stay." in ended.text
     fit_run(judged)
