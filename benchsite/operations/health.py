@@ -6,19 +6,24 @@ request waits for it longer than `LIMIT_SECONDS`.
 
 from __future__ import annotations
 
+import os
+import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillWaiting
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from threading import Lock
+from threading import Lock, Timer
 
 import structlog
 from django.conf import settings
 from django.contrib.sessions.models import Session
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
+from psycopg import OperationalError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
@@ -27,6 +32,8 @@ from generation.queue import note_presence, note_trouble, queue_connection
 
 log = structlog.get_logger(__name__)
 LIMIT_SECONDS = 2.0
+QUICK_SECONDS = 0.8  # what a page asks of the database itself takes less, or the probe is asked what is wrong
+REPEAT_SECONDS = 15.0  # an outage is logged when it begins, and as often as this while it lasts
 NO_ANSWER = "no answer"
 PROBE_KEY = "benchsite:probe"
 STANDBY_SECONDS = 3
@@ -47,7 +54,7 @@ class Probe:
         self._lock = Lock()
         self._result: Future[str] | None = None
         self._began_at = 0.0
-        self._was_wrong = ""
+        self._said_at: float | None = None  # when the outage was logged last; none while all is well
 
     def wrong(self) -> str:
         """What is wrong now, in the server's own words, or nothing."""
@@ -61,9 +68,11 @@ class Probe:
             wrong = result.result(timeout=max(left, 0.0))
         except StillWaiting:
             wrong = f"{NO_ANSWER} for {time.monotonic() - self._began_at:.0f} s"
-        if wrong and not self._was_wrong:
+        if not wrong:
+            self._said_at = None
+        elif self._said_at is None or time.monotonic() - self._said_at >= REPEAT_SECONDS:
+            self._said_at = time.monotonic()
             log.warning(f"{self.name}_unreachable", error=wrong)
-        self._was_wrong = wrong
         return wrong
 
 
@@ -115,6 +124,25 @@ def look_at_queue() -> str:
 
 DATABASE = Probe("database", look_at_database)
 QUEUE = Probe("queue", look_at_queue)
+
+
+@contextmanager
+def ended_if_away() -> Iterator[None]:
+    """Statements of this thread that would wait for a database which the probe cannot reach fail, after 3 s at the latest."""
+    waiting = Timer(QUICK_SECONDS, _hang_up, [connections[DEFAULT_DB_ALIAS]])  # this thread's own
+    if connection.vendor == "postgresql":
+        waiting.start()
+    try:
+        yield
+    finally:
+        waiting.cancel()
+
+
+def _hang_up(waiting: BaseDatabaseWrapper) -> None:
+    """The server may have lost a connection that a pooler keeps open: nothing but its own end tells this side."""
+    if DATABASE.wrong() and (driver := waiting.connection) is not None:
+        with suppress(OSError, OperationalError), socket.socket(fileno=os.dup(driver.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
 
 
 @require_safe

@@ -19,8 +19,8 @@ from django.utils.timezone import now
 from django_rq import get_queue
 from redis.exceptions import RedisError
 
-from benchsite.lib.database.errors import NO_CONNECTION
-from benchsite.operations.health import DATABASE, NO_ANSWER, QUEUE
+from benchsite.lib.database.errors import NO_CONNECTION, server_words
+from benchsite.operations.health import DATABASE, NO_ANSWER, QUEUE, ended_if_away
 from benchsite.version import VERSION
 from generation.models import Notice, ProviderCall, Run, Sample
 from generation.money import NANO
@@ -85,9 +85,10 @@ def _database_metrics() -> list[str]:
     wrong = DATABASE.wrong()
     try:  # a database that only reads still has its numbers
         away = wrong.startswith((NO_ANSWER, NO_CONNECTION))
-        rows = [] if away else [*_drawing_metrics(), *_judging_metrics(), *_age_metrics()]
-    except Error:
-        rows = []
+        with ended_if_away():
+            rows = [] if away else [*_drawing_metrics(), *_judging_metrics(), *_age_metrics()]
+    except Error as error:
+        rows, wrong = [], wrong or server_words(error)
     return [*_metric("database_up", "gauge", "1 if the database takes writes.", [({}, not wrong)]), *rows]
 
 

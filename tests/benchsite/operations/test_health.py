@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from threading import Event
+from threading import Event, Timer
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -91,3 +91,38 @@ def test_metrics_are_served_while_the_database_is_away(client, queue, monkeypatc
 
     assert "benchsite_database_up 0" in lines and "benchsite_queue_up 1" in lines
     assert not any(line.startswith("benchsite_votes_total") for line in lines)
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="a file does not hang")
+def test_metrics_do_not_wait_for_a_database_that_is_lost_meanwhile(client, queue, monkeypatch):
+    """Another session's lock stands for a server that says nothing more: the statement would wait for ever."""
+    looks = iter(["", *["no connection (OperationalError)"] * 100])
+    monkeypatch.setattr(health.DATABASE, "_look", lambda: next(looks))
+    holder = connection.copy()
+    holder.set_autocommit(False)
+    with holder.cursor() as cursor:
+        cursor.execute("LOCK TABLE generation_sample IN ACCESS EXCLUSIVE MODE")
+
+    giving_up = Timer(60, holder.close)  # a fault ends this test, and does not hang it
+    giving_up.start()
+    lines = client.get("/metrics").content.decode().splitlines()
+    giving_up.cancel()
+    holder.close()
+    connection.close()
+
+    assert "benchsite_database_up 0" in lines and "benchsite_queue_up 1" in lines
+
+
+def test_an_outage_is_logged_again_while_it_lasts_and_anew_when_it_comes_back(queue, monkeypatch):
+    said = []
+    monkeypatch.setattr(health.log, "warning", lambda event, **_: said.append(event))
+    answers = iter(["away", "away", "", "away"])
+    probe = Probe("database", lambda: next(answers))
+
+    states = [probe.wrong() for _ in range(4)]
+
+    assert states == ["away", "away", "", "away"] and said == ["database_unreachable"] * 2
+    monkeypatch.setattr(health, "REPEAT_SECONDS", 0)
+    answers = iter(["away"])
+    probe.wrong()
+    assert len(said) == 3

@@ -13,7 +13,7 @@ from tests.generation.drawing_room import draw_some, make_suite
 from tests.ranking.archive_run import make_judged_run
 
 pytestmark = pytest.mark.django_db
-LINE = re.compile(r'benchsite_[a-z_]+(\{[a-z]+="[^"\n]*"\})? -?[0-9.e+-]+')
+LINE = re.compile(r'benchsite_[a-z_]+(\{[a-z]+="[^"\n]*"(,[a-z]+="[^"\n]*")*\})? -?[0-9.e+-]+')
 
 
 def read(client):
