@@ -26,6 +26,7 @@ from judging.models import (
     JudgeTally,
     Matchup,
     PairFocus,
+    PickedPair,
     PromptTally,
     PublicState,
     Report,
@@ -170,6 +171,14 @@ def _side(entrant: Any, sample: Sample | None) -> SafeString:
     if sample is None:
         return format_html("{}", entrant)
     return format_html("{}{}", link(sample, entrant), thumbnail(sample))
+
+
+@admin.register(PickedPair)
+class PickedPairAdmin(RunFactAdmin):
+    list_display = ("code", "run_link", "why", "judge", "wanted", "picked_by", "picked_at", "ended_at")
+    list_filter = ("why", filled("ended_at", "taken back"), "run")
+    list_select_related = ("run", "picked_by")
+    raw_id_fields = ("first", "second")
 
 
 @admin.register(GoldPair)

@@ -231,7 +231,7 @@ def test_the_sample_browser_asks_the_database_a_fixed_number_of_times(
     draw_some(run, count)
     client.get(f"/runs/{run.code}/samples/")
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         client.get(f"/runs/{run.code}/samples/?state=drawn")
 
 

@@ -19,6 +19,7 @@ from judging.models import (
     Invitation,
     Matchup,
     PairFocus,
+    PickedPair,
     Participation,
     PublicState,
     ResetLink,
@@ -59,6 +60,8 @@ def make_rows(user: User, *, number: int = 0) -> Run:
     PublicState.objects.create(run=run, protocol="pairwise", number=1, standings=[], votes=0, upto=0)
     PairFocus.objects.create(run=run, votes=0, pairs=[], read_at=now())
     make_check(run, seat)
+    one, other = run.samples.filter(prompt=sample.prompt)[:2]
+    PickedPair.objects.create(run=run, first=one, second=other, key="1-2", why="hard", judge="a-model", picked_by=user)
     make_participation(run, number=number)
     set_counting(run=run, ties="drop", fails="half", by=user)
     publish_fit(fit=fit_run(run), by=user, title="Midterm")
