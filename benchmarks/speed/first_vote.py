@@ -55,10 +55,10 @@ def measure(visits: int) -> list[dict[str, Any]]:
     call_command("migrate", verbosity=0)
     call_command("collectstatic", verbosity=0, interactive=False)
     from generation.models import Run
-    from tests.judging.make import make_run
+    from tests.judging.gold.make import make_drawn_run
     from tests.judging.studies.make import make_study
 
-    run = make_run(entrants=4)
+    run = make_drawn_run(checks=0, entrants=4)
     Run.objects.filter(pk=run.pk).update(visibility=Run.Visibility.PUBLISHED)
     shared = make_study(run, name="Shared", pairs=6, per_address=1000)
     arena = make_study(run, name="Arena", pairs=6, per_address=1000, arena=True, gold={"every": 3})
