@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillWaiting
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from threading import Lock, Timer
+from threading import Event, Lock, Thread
 
 import structlog
 from django.conf import settings
@@ -32,7 +32,7 @@ from generation.queue import note_presence, note_trouble, queue_connection
 
 log = structlog.get_logger(__name__)
 LIMIT_SECONDS = 2.0
-QUICK_SECONDS = 0.8  # what a page asks of the database itself takes less, or the probe is asked what is wrong
+QUICK_SECONDS = 0.3  # what a page asks of the database itself takes less, or the probe is asked what is wrong
 REPEAT_SECONDS = 15.0  # an outage is logged when it begins, and as often as this while it lasts
 NO_ANSWER = "no answer"
 PROBE_KEY = "benchsite:probe"
@@ -128,21 +128,27 @@ QUEUE = Probe("queue", look_at_queue)
 
 @contextmanager
 def ended_if_away() -> Iterator[None]:
-    """Statements of this thread that would wait for a database which the probe cannot reach fail, after 3 s at the latest."""
-    waiting = Timer(QUICK_SECONDS, _hang_up, [connections[DEFAULT_DB_ALIAS]])  # this thread's own
+    """Statements of this thread that would wait for a database which the probe cannot reach fail, after 3 s or so."""
+    over = Event()
     if connection.vendor == "postgresql":
-        waiting.start()
+        Thread(target=_hang_up, args=(connections[DEFAULT_DB_ALIAS], over), daemon=True).start()
     try:
         yield
     finally:
-        waiting.cancel()
+        over.set()
 
 
-def _hang_up(waiting: BaseDatabaseWrapper) -> None:
-    """The server may have lost a connection that a pooler keeps open: nothing but its own end tells this side."""
-    if DATABASE.wrong() and (driver := waiting.connection) is not None:
-        with suppress(OSError, OperationalError), socket.socket(fileno=os.dup(driver.fileno())) as line:
-            line.shutdown(socket.SHUT_RDWR)
+def _hang_up(waiting: BaseDatabaseWrapper, over: Event) -> None:
+    """The server may have lost a connection that a pooler keeps open: nothing but its own end tells this side.
+
+    Django may then open another one, to the same pooler, so this goes on until the statements have ended.
+    """
+    pause = QUICK_SECONDS
+    while not over.wait(pause):
+        if DATABASE.wrong() and (driver := waiting.connection) is not None and not over.is_set():
+            with suppress(OSError, OperationalError), socket.socket(fileno=os.dup(driver.fileno())) as line:
+                line.shutdown(socket.SHUT_RDWR)
+            pause = 0.05
 
 
 @require_safe
