@@ -110,7 +110,8 @@ def _listed(client: httpx.Client, hub: str, revision: str) -> tuple[str, list[Hu
         there = {entry["rfilename"]: _file(entry) for entry in listing["siblings"]}
         commit = str(listing["sha"])
     except httpx.HTTPError as error:
-        raise FetchError(f"The hub cannot be reached: {error or type(error).__name__}.") from None
+        way_out = f"Run this on a machine with a network, or name a mirror in {HUB_ENV}; until then nothing changes."
+        raise FetchError(f"The hub cannot be reached: {error or type(error).__name__}. {way_out}") from None
     except (ValueError, KeyError, TypeError) as error:
         raise FetchError(f"The hub's list of files cannot be read: {type(error).__name__}.") from None
     weights = next((name for name in WEIGHTS if name in there), WEIGHTS[0])
