@@ -19,9 +19,9 @@ def spoken(request: HttpRequest, content: Content) -> Content:
 
 
 def note_language(request: HttpRequest, content: Content, participation: Participation) -> None:
-    """For the record: the language that the participant was last seen in."""
+    """For the record: the language that the participant was last seen in before the end."""
     code = chosen_language(request, content.languages)
-    if participation.language != code:
+    if participation.language != code and participation.outcome == Participation.Outcome.RUNNING:
         Participation.objects.filter(pk=participation.pk).update(language=code)
         participation.language = code
 

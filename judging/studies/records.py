@@ -20,7 +20,7 @@ COLUMNS = {
     "judge": "the pseudonym in votes.jsonl and on leaderboards; empty where nothing was judged",
     "version": "the version of the study that the participant met",
     "arm": "the condition that the participant was in; empty where the study has none",
-    "language": "of the pages, as an ISO code, when the participant was last seen",
+    "language": "of the pages, as an ISO code, when the participant was last seen before the end",
     "outcome": "how it ended: running, done, refused, screened_out, failed_gold, timed_out, returned or no_work_left",
     "reason": "more about the outcome, where there is more",
     "consent_version": "the version of the consent that was given; empty where none was",

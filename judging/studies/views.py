@@ -18,6 +18,7 @@ from benchsite.lib.languages.choosing import OFFERED, language_links
 from generation.codes import new_code
 from generation.models import Run
 from generation.suites.studies.study import Study as Content
+from judging.gold.placing import shown_done, shown_total
 from judging.models import Participation, Study
 from judging.pairs.serving import screen_of
 from judging.studies import walking
@@ -284,6 +285,8 @@ def _end_page(
     # The key to a person's data is not for whoever opens the link of their id afterwards.
     context["participation"] = participation if request.session.get(WAS_THERE) else None
     context["may_claim"] = can_claim(context["participation"])
+    if context["participation"] and (seat := context["participation"].seat):
+        context |= {"pairs_done": shown_done(seat), "pairs_total": shown_total(seat)}
     return render(request, "studies/end.html", context, status=status)
 
 

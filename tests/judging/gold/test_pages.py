@@ -130,7 +130,8 @@ def test_a_participant_who_passes_is_told_of_all_pairs_and_done_with_the_quota()
 
     assert sentences.count("That pair was an attention check, and you answered it right.") == 3
     assert len(sentences) == 12
-    assert "You ended: done." in guest.page()
+    end = guest.page()
+    assert "You ended: done." in end and "12 of 12" in end
 
 
 def test_a_curator_sets_the_rule_looks_at_pairs_removes_one_and_sees_who_failed(client, curator):

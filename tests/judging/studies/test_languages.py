@@ -143,6 +143,18 @@ def test_a_link_chooses_the_language_and_it_stays_through_the_pairs():
     assert Participation.objects.get().language == "de"
 
 
+def test_whoever_opens_the_link_after_the_end_changes_no_language():
+    study = make_study(make_run(), languages=["en", "de"], pairs=1, platform="prolific")
+    guest = guest_in(study, "en", "?PROLIFIC_PID=p1&lang=de")
+    guest.enter()
+    guest.judge(1)
+    guest.page()
+
+    guest_in(study, "en", "?PROLIFIC_PID=p1").enter()
+
+    assert [(row.outcome, row.language) for row in study.participations.all()] == [("done", "de")]
+
+
 def test_a_language_that_the_study_lacks_is_not_chosen():
     study = make_study(make_run(), languages=["de"])
 

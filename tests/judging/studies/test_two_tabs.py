@@ -1,11 +1,13 @@
-"""Two requests of one participant at the same moment, on PostgreSQL: neither waits for the other's rows for good."""
+"""Two tabs of one participant: none waits for the other for good, and the later one comes to the present step."""
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection, transaction
+from django.test import Client
 
 from judging.models import StepRecord
 from judging.studies.steps import JUDGE
@@ -36,3 +38,25 @@ def test_a_tab_notes_its_step_while_another_holds_the_participation(no_waiting):
         note_step(mine, JUDGE)
 
     assert StepRecord.objects.filter(participation=mine, step=JUDGE).count() == 1
+
+
+def test_a_second_tab_that_starts_later_comes_to_the_present_step():
+    guest = Guest(make_study(instructions="Look."), client=Client(enforce_csrf_checks=True))
+    tabs = [guest.client.get(guest.door).content.decode() for _ in range(2)]
+    forms = [dict(re.findall(r'name="(entry|csrfmiddlewaretoken)" value="([^"]+)"', tab)) for tab in tabs]
+
+    answers = [guest.client.post(guest.door, form) for form in forms]
+
+    assert [answer.status_code for answer in answers] == [302, 302]
+    assert guest.client.get(answers[1].url, follow=True).redirect_chain == [(guest.here, 302)]
+    assert guest.study.participations.count() == 1
+
+
+def test_a_form_without_the_sites_cookie_meets_a_page_that_says_what_to_do():
+    guest = Guest(make_study(), client=Client(enforce_csrf_checks=True))
+
+    answer = guest.client.post(guest.door, {"entry": "forged"})
+
+    assert answer.status_code == 403
+    assert "This page is out of date" in answer.content.decode()
+    assert guest.study.participations.count() == 0
