@@ -46,6 +46,7 @@ class Watch:
     def __init__(self, site: Topology, signs: list[Sign], *, patience: float) -> None:
         self.site, self.begun, self.end = site, time.monotonic(), time.monotonic() + patience
         self.slowest = 0.0  # answer of a health page
+        self.signs = signs
         self.places = {sign.host: site.log(sign.host).stat().st_size for sign in signs}
         groups: dict[tuple[str, str], list[Sign]] = {}
         for sign in signs:
@@ -59,9 +60,12 @@ class Watch:
             thread.join()
 
     def _look(self, surface: str, host: str, signs: list[Sign]) -> None:
-        while missing := [sign for sign in signs if sign.seconds is None]:
+        # Pages are asked until all is seen, as a balancer asks for ever: what a host is not asked it does not log.
+        awaited = self.signs if surface in ("readyz", "metrics") else signs
+        while any(sign.seconds is None for sign in awaited):
             if time.monotonic() > self.end:
                 return
+            missing = [sign for sign in signs if sign.seconds is None]
             for text in getattr(self, f"_read_{surface}")(host):
                 for sign in missing:
                     if sign.seconds is None and (found := re.search(sign.pattern, text)):

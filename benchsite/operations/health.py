@@ -33,7 +33,7 @@ from generation.queue import note_presence, note_trouble, queue_connection
 log = structlog.get_logger(__name__)
 LIMIT_SECONDS = 2.0
 QUICK_SECONDS = 0.3  # what a page asks of the database itself takes less, or the probe is asked what is wrong
-REPEAT_SECONDS = 15.0  # an outage is logged when it begins, and as often as this while it lasts
+REPEAT_SECONDS = 10.0  # an outage is logged when it begins, and as often as this while it lasts
 NO_ANSWER = "no answer"
 PROBE_KEY = "benchsite:probe"
 STANDBY_SECONDS = 3
