@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.long, pytest.mark.once]
 
 def test_hosts_that_are_cut_off_say_so_and_lose_nothing(tmp_path):
     file = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "benchmarks.faults.partitions", "--patience", "180", "--json", file]
+    command = [sys.executable, "-m", "benchmarks.hosts.partitions", "--patience", "180", "--json", file]
 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import httpx
 
-from benchmarks.faults.topology import SITE, TOKEN, Topology
+from benchmarks.hosts.topology import SITE, TOKEN, Topology
 
 HEADERS = {
     "Host": SITE,
@@ -33,11 +33,12 @@ class Sign:
 
 @dataclass
 class Fault:
-    """What is cut, and the signs of it."""
+    """What goes wrong, the signs of it, and how it is mended."""
 
     name: str
-    cables: list[tuple[str, str]]
-    signs: list[Sign] = field(default_factory=list)
+    signs: list[Sign]
+    begin: Callable[[], object]
+    end: Callable[[], object]
 
 
 class Watch:
@@ -45,7 +46,7 @@ class Watch:
 
     def __init__(self, site: Topology, signs: list[Sign], *, patience: float) -> None:
         self.site, self.begun, self.end = site, time.monotonic(), time.monotonic() + patience
-        self.slowest = 0.0  # answer of a health page
+        self.slowest, self.slowest_page = 0.0, ""  # answer of a health page
         self.signs = signs
         self.places = {sign.host: site.log(sign.host).stat().st_size for sign in signs}
         groups: dict[tuple[str, str], list[Sign]] = {}
@@ -91,7 +92,9 @@ class Watch:
             ).text
         except httpx.HTTPError:
             text = ""
-        self.slowest = max(self.slowest, time.monotonic() - begun)
+        self.slowest, self.slowest_page = max(
+            (self.slowest, self.slowest_page), (time.monotonic() - begun, f"{path} of {host}")
+        )
         return text
 
     def _read_doctor(self, host: str) -> Iterator[str]:

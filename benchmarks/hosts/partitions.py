@@ -13,72 +13,22 @@ import re
 import signal
 import sys
 import time
-from collections import Counter
+from dataclasses import replace
 
 import httpx
 
-from benchmarks.faults.hosts_crowd import Crowd
-from benchmarks.faults.surfaces import HEADERS, Fault, Sign, Watch
-from benchmarks.faults.topology import SITE, WEB, Topology, topology
 from benchmarks.figures.table import Row, make_parser, show, write_json
+from benchmarks.hosts.crowd import Crowd
+from benchmarks.hosts.drawing import reckon
+from benchmarks.hosts.faults import all_faults
+from benchmarks.hosts.surfaces import HEADERS, Watch
+from benchmarks.hosts.topology import SITE, WEB, Topology, topology
 from tests.network import NoNetworks
 
 SURFACES = ("log", "readyz", "metrics", "doctor")
-JUDGES, SAMPLES, AT_ONCE = 6, {False: 240, True: 1_200}, 2
+JUDGES, AT_ONCE = 20, 2
+SAMPLES, PROMPTS = {False: 240, True: 3_600}, {False: 10, True: 80}  # more than is drawn and judged meanwhile
 CALLS = {"DRAW_DEADLINE": "60", "LEASE_MARGIN": "10"}
-AWAY = "database_unreachable"
-
-
-def away(host: str, words: str = r"database: .+") -> list[Sign]:
-    """A web host that does not get at the database says so itself, on all of its surfaces."""
-    down = r"benchsite_database_up 0"
-    doctor = r"BAD +The database (does not answer|answers \(postgresql\) and takes no writes).+"
-    return [
-        Sign("log", host, AWAY),
-        Sign("readyz", host, words),
-        Sign("metrics", host, down),
-        Sign("doctor", host, doctor),
-    ]
-
-
-def told(host: str, log: str, what: str) -> list[Sign]:
-    """A worker host has no pages: it tells the others by the queue, and they say so."""
-    metric = rf'benchsite_host_trouble\{{host="{host}",with="{what}"\}} 1'
-    return [
-        Sign("log", host, log),
-        Sign("metrics", "web2", metric),
-        Sign("doctor", "web2", f"Host {host} does not reach the {what}"),
-    ]
-
-
-def faults() -> dict[str, Fault]:
-    silent = [
-        Sign("log", "worker2", r"(?i)redis|queue"),
-        Sign("metrics", "web2", r'benchsite_workers\{queue="draw"\} [012]'),
-        Sign("doctor", "web2", "Host worker2 is missing.+"),
-    ]
-    queue = [
-        Sign("log", "web1", "queue_unreachable"),
-        Sign("readyz", "web1", "queue: .+"),
-        Sign("metrics", "web1", "benchsite_queue_up 0"),
-        Sign("doctor", "web1", "The queue does not answer.+"),
-    ]
-    everybody = [("db1", host) for host in ("pool", "worker3", "db2")]
-    found = [
-        Fault("web host from the database", [("web1", "pool")], away("web1")),
-        Fault("worker from the database", [("worker1", "pool")], told("worker1", AWAY, "database")),
-        Fault("worker from the queue", [("worker2", "queue")], silent),
-        Fault(
-            "worker from the provider",
-            [("worker3", "provider")],
-            told("worker3", "provider_unreachable", "provider demo"),
-        ),
-        Fault("primary from its standby", [("db1", "db2")], away("web2", r"database: .*standby.*")),
-        Fault("pooler from the primary", [("pool", "db1")], away("web1")),
-        Fault("everybody from the queue", [], queue),
-        Fault("everybody from the primary", everybody, away("web1")),
-    ]
-    return {fault.name: fault for fault in found}
 
 
 class Storm:
@@ -96,8 +46,9 @@ class Storm:
         from generation.runs.lifecycle import start_run
         from tests.generation.drawing_room import MASTER, make_suite
 
-        self.site, self.rows, self.slowest = site, list[Row](), 0.0
-        self.judged = make_run(entrants=6, prompts=10, attempts=2)
+        self.faults = all_faults(site)
+        self.site, self.rows, self.slowest = site, list[Row](), (0.0, "")
+        self.judged = make_run(entrants=6, prompts=PROMPTS[full], attempts=2)
         sessions = make_judges(self.judged, JUDGES)
         suite = make_suite(models=[MASTER], prompts=SAMPLES[full] // 2, attempts=2, concurrency=AT_ONCE)
         self.drawn = start_run(suite)
@@ -112,6 +63,10 @@ class Storm:
             return False
         return all(page.status_code == 200 for page in pages) and bool(workers) and workers[1] == "3"
 
+    def untroubled(self) -> bool:
+        """No host says any more what it did not reach a while ago."""
+        return "benchsite_host_trouble{" not in self.get("web2", "/metrics").text
+
     def get(self, host: str, path: str) -> httpx.Response:
         address = f"http://{self.site.net[host].address}:8000{path}"
         return httpx.get(address, headers=HEADERS, timeout=10, trust_env=False)
@@ -122,40 +77,26 @@ class Storm:
 
     def suffer(self, *names: str, patience: float) -> None:
         """Cut these cables at the same moment, look for every sign, and mend them."""
-        faced = [faults()[name] for name in names]
+        faced = [self.faults[name] for name in names]
         before = len(self.crowd.ledger)
+        signs = [replace(sign) for fault in faced for sign in fault.signs]
+        if any("host_trouble" in sign.pattern for sign in signs):
+            self.site.wait(self.untroubled, "no trouble being told")
         for fault in faced:
-            for cable in fault.cables:
-                self.site.net.cut(*cable)
-            if fault.name == "everybody from the queue":
-                self.site.net.unplug("queue")
-        watch = Watch(self.site, [sign for fault in faced for sign in fault.signs], patience=patience)
+            fault.begin()
+        watch = Watch(self.site, signs, patience=patience)
         watch.wait()
-        self.slowest = max(self.slowest, watch.slowest)
+        self.slowest = max(self.slowest, (watch.slowest, watch.slowest_page))
         for fault in faced:
-            if fault.name == "everybody from the primary":
-                self.promote()
-            else:
-                for cable in fault.cables:
-                    self.site.net.mend(*cable)
-            self.site.net.plug_in("queue")
+            fault.end()
         well = round(self.calm(), 1)
         for fault in faced:
-            seconds = dict.fromkeys(SURFACES) | {sign.surface: sign.seconds for sign in fault.signs}
-            unseen = [f"{sign.surface} of {sign.host}" for sign in fault.signs if sign.seconds is None]
+            mine, signs = signs[: len(fault.signs)], signs[len(fault.signs) :]
+            seconds = dict.fromkeys(SURFACES) | {sign.surface: sign.seconds for sign in mine}
+            unseen = [f"{sign.surface} of {sign.host}" for sign in mine if sign.seconds is None]
             row = {"fault": fault.name, **seconds, "well_after": well, "votes": len(self.crowd.ledger) - before}
             self.rows.append(row | {"unseen": ", ".join(unseen)})
             print("  ".join(f"{key} {value}" for key, value in self.rows[-1].items()), flush=True)
-
-    def promote(self) -> None:
-        """As the page says: the old primary is off, the standby is promoted, the pooler is told."""
-        import psycopg
-
-        self.site.net["db1"].kill()
-        with psycopg.connect(self.site.admin("db2"), autocommit=True) as connection:
-            connection.execute("SELECT pg_promote()")
-        self.site.write_pool("db2")
-        self.site.reload_pool()
 
     def look_around(self) -> dict[str, bool]:
         """What the page says of the balancer: TLS, addresses of clients that nobody forges, static files from both hosts."""
@@ -193,52 +134,33 @@ class Storm:
         """Let everything be drawn, and hold what is stored against what was promised."""
         from django.db import connection
 
-        from generation.models import ProviderCall, Run, Sample
-        from judging.models import Vote
-        from judging.pairs.tallies import differences
-        from tests.generation.drawing_room import assert_invariants
+        from generation.models import Run, Sample
 
         self.crowd.stop()
         connection.close()
         Run.objects.filter(pk=self.drawn.pk).update(concurrency=16)
         samples = Sample.objects.filter(run=self.drawn)
         self.site.wait(lambda: not samples.unended().exists(), "everything being drawn", patience=300)
-        self.site.wait(lambda: not ProviderCall.objects.filter(outcome="open").exists(), "every call being settled")
-        certificate = str(self.site.folder / "provider-files" / "fullchain.pem")
-        bill = httpx.get(f"{self.site.provider_url}/bill?log=0", verify=certificate, trust_env=False).json()
-        broken = []
-        try:
-            assert_invariants(self.drawn, billed_nano=bill["total_nano"], requests=bill["requests"])
-        except AssertionError as error:
-            broken.append(str(error) or "an invariant")
-        stored = list(Vote.objects.filter(run=self.judged).values_list("matchup__code", "outcome"))
-        there, codes = set(stored), Counter(code for code, _ in stored)
-        states = samples.progress()
-        return {
-            "votes": len(self.crowd.ledger),
-            "votes_sent_again": self.crowd.again,
-            "votes_lost": sum((code, outcome) not in there for code, outcome in self.crowd.ledger.items()),
-            "votes_wrong": sum(number > 1 for number in codes.values())
-            + sum(outcome not in self.crowd.sent.get(code, ()) for code, outcome in stored),
-            "refused": self.crowd.refused,
-            "tally_rows_wrong": differences(self.judged),
-            "samples": sum(states.values()),
-            "samples_lost": sum(states.values()) - states["drawn"],
-            "samples_asked_again": bill["requests"] - sum(states.values()),
-            "money": not broken,
-            "broken": "; ".join(broken),
-        }
+        return {**self.crowd.compare(self.judged), **reckon(self.site, self.drawn)}
 
 
 def main() -> int:
-    parser = make_parser(__doc__, "each fault in turn, and twice; the old primary comes back as the standby")
+    parser = make_parser(__doc__, "each fault in turn; the old primary comes back as the standby")
+    parser.add_argument("--rounds", type=int, default=2, help="of the full form: how often each fault comes")
     parser.add_argument("--patience", type=float, default=60, help="seconds to wait for a sign")
     options = parser.parse_args()
     begun = time.monotonic()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # its hosts end with it
     try:
-        with topology(web_workers=4 if options.full else 2, durable=options.full, **CALLS) as site:
-            figures = play(Storm(site, full=options.full), full=options.full, patience=options.patience, begun=begun)
+        with topology(
+            web_workers=4 if options.full else 2, small_disk=options.full, durable=options.full, **CALLS
+        ) as site:
+            figures = play(
+                Storm(site, full=options.full),
+                rounds=options.rounds * options.full,
+                patience=options.patience,
+                begun=begun,
+            )
     except NoNetworks as error:
         print(f"Not run: {error}.", file=sys.stderr)
         return 3
@@ -248,21 +170,21 @@ def main() -> int:
     return 0 if figures["held"] else 1
 
 
-def play(storm: Storm, *, full: bool, patience: float, begun: float) -> Row:
+def play(storm: Storm, *, rounds: int, patience: float, begun: float) -> Row:
     up = round(time.monotonic() - begun, 1)
     with storm.crowd:
         storm.calm()
         around = storm.look_around()
-        names = list(faults())
-        if full:
-            for name in names[:-1] * 2 + names[-1:]:
+        names = list(storm.faults)
+        if rounds:
+            for name in names[:-1] * rounds + names[-1:]:
                 storm.suffer(name, patience=patience)
             storm.site.open_standby("db1", "db2")
             storm.suffer("web host from the database", patience=patience)
         else:
             storm.suffer(*names[:4], patience=patience)
-            storm.suffer(names[4], patience=patience)
-            storm.suffer(names[-1], patience=patience)
+            storm.suffer("primary from its standby", patience=patience)
+            storm.suffer("everybody from the primary", patience=patience)
         after = storm.finish()
     zero = ("votes_lost", "votes_wrong", "refused", "tally_rows_wrong", "samples_lost", "broken")
     seen = not any(row["unseen"] for row in storm.rows)
@@ -271,7 +193,8 @@ def play(storm: Storm, *, full: bool, patience: float, begun: float) -> Row:
         "around": around,
         "after": after,
         "up_s": up,
-        "slowest_health_s": round(storm.slowest, 2),
+        "slowest_health_s": round(storm.slowest[0], 2),
+        "slowest_health": storm.slowest[1],
         "slowest_notice_s": max(row[surface] or 0.0 for row in storm.rows for surface in SURFACES[:-1]),
         "slowest_doctor_s": max(row["doctor"] or 0.0 for row in storm.rows),
         "held": seen and all(around.values()) and not any(after[key] for key in zero),

@@ -14,10 +14,11 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.faults.servers import PASSWORD, ROOT, Servers
+from benchmarks.hosts.servers import PASSWORD, ROOT, Servers
 from tests.network import Network, network
 
 WEB, WORKERS = ("web1", "web2"), ("worker1", "worker2", "worker3")
@@ -35,8 +36,10 @@ RESTART_SECONDS = 2.0  # as in the units
 class Topology(Servers):
     """The site on its hosts, above its servers."""
 
-    def __init__(self, net: Network, folder: Path, *, web_workers: int, durable: bool, **settings: str) -> None:
-        super().__init__(net, folder, durable=durable)
+    def __init__(
+        self, net: Network, folder: Path, *, web_workers: int, durable: bool, small_disk: bool, **settings: str
+    ) -> None:
+        super().__init__(net, folder, durable=durable, small_disk=small_disk)
         self.web_workers, self.settings = web_workers, settings
         self.provider_url = f"https://{net['provider'].address}/v1"
         self.closing = threading.Event()
@@ -46,7 +49,7 @@ class Topology(Servers):
         """deploy/benchsite.env.example with this network's values, as every host has it."""
         text = (ROOT / "deploy" / "benchsite.env.example").read_text(encoding="utf-8")
         values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
-        new_enough = self.pooler_version() >= (1, 21)
+        new_enough = self.pooler_version() >= (1, 24)  # it keeps prepared statements by itself
         return values | {
             "ALLOWED_HOSTS": f"{SITE},127.0.0.1,{self.net[host].address}",
             # One host without the pooler, by both addresses: both ways of the page must survive a failover.
@@ -111,9 +114,13 @@ class Topology(Servers):
         direct = f"postgres://benchsite:{PASSWORD}@{self.net['db1'].address}:5432/benchsite"
         self.open_provider()
         self.open_balancer()
-        self.manage("worker1", "migrate", "-v0", DATABASE_URL=direct, DATABASE_POOLER="False")
+        with ThreadPoolExecutor() as together:
+            migrated = together.submit(
+                self.manage, "worker1", "migrate", "-v0", DATABASE_URL=direct, DATABASE_POOLER="False"
+            )
+            list(together.map(lambda host: self.manage(host, "collectstatic", "--noinput", "-v0"), WEB))
+            migrated.result()
         for host in WEB:
-            self.manage(host, "collectstatic", "--noinput", "-v0")
             self.service("benchsite-web", host)
         for host in WORKERS:
             for unit in ("benchsite-draw@", *ASIDE[host]):
@@ -162,12 +169,14 @@ class Topology(Servers):
 
 
 @contextmanager
-def topology(*, web_workers: int = 4, durable: bool = True, **settings: str) -> Iterator[Topology]:
+def topology(
+    *, web_workers: int = 4, durable: bool = True, small_disk: bool = False, **settings: str
+) -> Iterator[Topology]:
     """All hosts up, with a migrated site that nobody uses yet."""
     with network(*HOSTS) as net, tempfile.TemporaryDirectory(prefix="benchsite-hosts-") as name:
         folder = Path(name)
         folder.chmod(0o777)  # PostgreSQL and PgBouncer run as another user
-        site = Topology(net, folder, web_workers=web_workers, durable=durable, **settings)
+        site = Topology(net, folder, web_workers=web_workers, durable=durable, small_disk=small_disk, **settings)
         try:
             site.open_queue()
             site.open_database()
@@ -183,3 +192,4 @@ def topology(*, web_workers: int = 4, durable: bool = True, **settings: str) -> 
             site.closing.set()
             for host in net.hosts.values():
                 host.kill()
+            site.take_disk_out()

@@ -7,9 +7,11 @@ import re
 import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "operations.md"
 PASSWORD = "bench"
 PATIENCE = 120.0
+DISK_MEGABYTES = 700  # of the primary, where it is to run full
 
 
 def block(first: str) -> str:
@@ -38,8 +41,8 @@ def block(first: str) -> str:
 class Servers:
     """Queue, pooler, and a database with a standby, each on its host."""
 
-    def __init__(self, net: Network, folder: Path, *, durable: bool) -> None:
-        self.net, self.folder, self.durable = net, folder, durable
+    def __init__(self, net: Network, folder: Path, *, durable: bool, small_disk: bool) -> None:
+        self.net, self.folder, self.durable, self.small_disk = net, folder, durable, small_disk
         self.pgbouncer, self.nginx = self.program("pgbouncer"), self.program("nginx")
         self.pool_url = f"postgres://benchsite:{PASSWORD}@{net['pool'].address}:6432/benchsite"
         hosts = ",".join(net[name].address for name in ("db1", "db2"))
@@ -71,10 +74,15 @@ class Servers:
             return self.net[host].start(*command, log=log, environment=environment or self.plain(), folder=ROOT)
 
     def open_database(self) -> None:
-        data = self.folder / "db1-data"
+        data, disk = self.data("db1"), self.data("db1").parent
+        if self.small_disk:
+            subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", f"size={DISK_MEGABYTES}m,mode=777", "tmpfs", disk], check=True
+            )
         (self.folder / "password").write_text(PASSWORD)
         secret = ("-A", "scram-sha-256", f"--pwfile={self.folder / 'password'}")
-        self.postgres_run("initdb", "-D", str(data), "-U", "postgres", "-E", "UTF8", *secret)
+        wal = ("-X", str(self.folder / "db1-wal"))  # a disk of its own, as with any database that must not stop
+        self.postgres_run("initdb", "-D", str(data), "-U", "postgres", "-E", "UTF8", *secret, *wal)
         access = block("host benchsite benchsite").replace("10.0.0.0/24", f"{self.net.here}/24")
         with (data / "pg_hba.conf").open("a") as file:
             file.write(access + f"host all postgres {self.net.here}/24 scram-sha-256\n")
@@ -89,9 +97,28 @@ class Servers:
             connection.execute(f"CREATE ROLE replicator REPLICATION LOGIN PASSWORD '{PASSWORD}'")
             connection.execute("CREATE DATABASE benchsite OWNER benchsite")
 
+    def data(self, host: str) -> Path:
+        """The database's folder, on what stands for that host's disk."""
+        disk = self.folder / f"{host}-disk"
+        disk.mkdir(exist_ok=True)
+        disk.chmod(0o777)
+        return disk / "data"
+
+    def fill_disk(self) -> None:
+        with (self.folder / "db1-disk" / "something-else").open("wb", buffering=0) as file, suppress(OSError):
+            while file.write(bytes(1 << 20)):
+                pass
+
+    def free_disk(self) -> None:
+        (self.folder / "db1-disk" / "something-else").unlink()
+
+    def take_disk_out(self) -> None:
+        if self.small_disk:
+            subprocess.run(["umount", "--lazy", self.folder / "db1-disk"], check=False, capture_output=True)
+
     def open_standby(self, name: str, primary: str) -> None:
         """As the page says, from `pg_basebackup` on; then the primary waits for it."""
-        data = self.folder / f"{name}-data"
+        data = self.data(name)
         shutil.rmtree(data, ignore_errors=True)
         (command,) = block("pg_basebackup --dbname").splitlines()
         replaced = command.replace("db1.example.org", self.net[primary].address)
