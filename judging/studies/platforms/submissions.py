@@ -45,7 +45,7 @@ def fetch_submissions(study_id: str) -> Iterator[Submission]:
     if not settings.PLATFORM_TOKEN:
         raise PlatformError("PLATFORM_TOKEN is not set: create an API token on the platform and put it there.")
     if not STUDY_ID.fullmatch(study_id):  # it came by a participant's link, which anybody can write
-        raise PlatformError(f"{study_id!r} in a participant's link is not a study id; it was skipped.")
+        raise PlatformError(f"{study_id!r} in a participant’s link is not a study id; it was skipped.")
     headers = {"Authorization": f"Token {settings.PLATFORM_TOKEN}"}
     address = urljoin(settings.PLATFORM_URL, f"/api/v1/studies/{quote(study_id, safe='')}/submissions/")
     with httpx.Client(headers=headers, timeout=30, trust_env=False) as http:
@@ -59,7 +59,7 @@ def fetch_submissions(study_id: str) -> Iterator[Submission]:
                 return
             address = urljoin(address, following)
             if urlsplit(address).netloc != urlsplit(settings.PLATFORM_URL).netloc:
-                raise PlatformError("The platform's next page is at another host; the token is not sent there.")
+                raise PlatformError("The platform’s next page is at another host; the token is not sent there.")
 
 
 def _ask(http: httpx.Client, address: str) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _ask(http: httpx.Client, address: str) -> dict[str, Any]:
     except (httpx.HTTPError, ValueError) as error:
         raise PlatformError(f"The platform could not be asked: {error}. Nothing was changed; try again.") from None
     if not isinstance(body, dict) or not isinstance(body.get("results"), list):
-        raise PlatformError(f"The platform's answer for {address} has no results.")
+        raise PlatformError(f"The platform’s answer for {address} has no results.")
     return body
 
 

@@ -6,18 +6,18 @@ from contextlib import suppress
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from benchsite.lib.languages.choosing import language_links
 from generation.models import Sample
 from generation.pictures import picture_response
 from generation.suites.studies.study import Study as Content
 from judging.models import Participation, Study
-from judging.pairs.pages import Shown, Side, fonts_of, scale_of
+from judging.pairs.pages import ONE_FONT, Shown, Side, fonts_of, scale_of
 from judging.rules import rules_of
 from judging.studies import walking
+from judging.studies.languages import study_page
 from judging.studies.practice.pairs import PracticePair, choice_on, own_pair, practice_pair
 from judging.studies.steps import PRACTICE
 from judging.views.judges import PARTICIPATION
@@ -43,12 +43,11 @@ def practice_page(
     if pair is None:
         return _skip(study, participation)
     context |= practice_context(study, context["content"], pair, number)
-    context["languages"] = language_links(request, context["content"].languages)
     if number == done:
         key = f"practice_{number}"
         row = participation.answers.filter(question=key, replaced_at=None).first()
         context |= {"choice": row.value if row else "", "next_pair": number + 1 if number < total else None}
-    return render(request, "studies/practice.html", context)
+    return study_page(request, "studies/practice.html", context["content"], context)
 
 
 def _skip(study: Study, participation: Participation) -> HttpResponse:
@@ -75,12 +74,12 @@ def practice_context(study: Study, content: Content, pair: PracticePair, number:
 
 
 def _shown(study: Study, pair: PracticePair) -> Shown:
-    as_text = study.run.drawing_format.shown_as == "text"
+    as_text, rules, fonts = study.run.drawing_format.shown_as == "text", rules_of(study.run.code), fonts_of(study.run)
     columns, rows = scale_of(pair.left, pair.right) if as_text else (4, 2)
     sides = [Side(side, pair.drawing(side) if as_text else None) for side in ("left", "right")]
-    fonts = fonts_of(study.run)[1:2] or ((2, ""),)
-    prompt = rules_of(study.run.code).prompt_text(pair.prompt)
-    return Shown("", prompt, "", (sides[0], sides[1]), columns, rows, fonts, faces="one")
+    faces = rules.judging.faces if fonts else "one"
+    prompt = rules.prompt_text(pair.prompt)
+    return Shown("", prompt, "", (sides[0], sides[1]), columns, rows, fonts or ONE_FONT, faces=faces)
 
 
 def take_practice(request: HttpRequest, study: Study, participation: Participation) -> HttpResponse | None:

@@ -6,8 +6,7 @@ import base64
 import hashlib
 import hmac
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from io import StringIO
 
 import pytest
@@ -18,6 +17,7 @@ from django.utils.timezone import now
 from judging.models import Participation
 from tests.judging.make import make_curator
 from tests.judging.studies.make import PROFILE, TEXTS, Guest, make_study
+from tests.listening import Listening
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
 SECRET = "between us"
@@ -41,15 +41,10 @@ def platform(settings):
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    settings.PLATFORM_URL, settings.PLATFORM_TOKEN = f"http://127.0.0.1:{server.server_port}", "right"
-    settings.PLATFORM_WEBHOOK_SECRET = SECRET
-    yield pages
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with Listening(Handler) as server:
+        settings.PLATFORM_URL, settings.PLATFORM_TOKEN = server.url, "right"
+        settings.PLATFORM_WEBHOOK_SECRET = SECRET
+        yield pages
 
 
 def come(study, person):
@@ -135,7 +130,7 @@ def test_an_odd_link_stops_the_polling_of_nobody_else(platform):
     assert out.getvalue() == "Things: 1 changed.\n"
     assert [outcome for _, outcome, _ in states(study)] == ["running", "running", "returned"]
     odd, unknown = errors.getvalue().splitlines()
-    assert "'../../users/me/?' in a participant's link is not a study id" in odd
+    assert "'../../users/me/?' in a participant’s link is not a study id" in odd
     assert "answered 404" in unknown
 
 

@@ -62,7 +62,7 @@ def test_a_reload_deals_no_new_pair_and_another_browser_would_meet_the_same():
     once, again = shown(guest.page()), shown(guest.page())
 
     assert once == again
-    assert len(once) == 2
+    assert len(once) == 6  # both drawings in three fonts
     other = make_guest(name="Others", run=guest.study.run)
     assert shown(other.page()) != once
 
@@ -103,6 +103,14 @@ def test_pictures_are_for_the_participant_whose_pair_it_is(client):
 
     assert "Practice: pair 1 of 2" in guest.page()
     assert [status(guest.client, 1), status(guest.client, 2), status(client, 1)] == [200, 404, 404]
+
+
+def test_practice_looks_like_judging():
+    page = make_guest().page()
+
+    assert [f'class="art font-{number}"' in page for number in (1, 2, 3)] == [True] * 3
+    assert 'data-stacked="Top"' in page and 'data-stacked="Bottom"' in page
+    assert page.count('class="reached"') == 1
 
 
 def test_an_exclusion_changes_the_pair_of_nobody_else_and_no_side():

@@ -89,7 +89,7 @@ class ReturnForm(forms.Form):
         label="Participant ids",
         max_length=100_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="The platform's ids, or participants' codes; one on each line, or separated by commas.",
+        help_text="The platform’s ids, or participants’ codes; one on each line, or separated by commas.",
     )
 
     def clean_ids(self) -> list[str]:

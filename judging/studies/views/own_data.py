@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from benchsite.lib.files import attachment
-from judging.studies.forms import ReceiptForm
-from judging.studies.languages import spoken
+from judging.studies.languages import spoken, study_page
 from judging.studies.privacy import stored_data, withdraw_participation
-from judging.studies.views import problem_page, study_of
+from judging.studies.views.browsers import problem_page, study_of
+from judging.studies.views.forms import ReceiptForm
 from judging.studies.writing import content_of, newest_version
 
 
@@ -23,7 +22,7 @@ from judging.studies.writing import content_of, newest_version
 def own_data(request: HttpRequest, code: str) -> HttpResponse:
     """What is stored about a person, by the key that their last page showed: to read, to download, to withdraw."""
     study = study_of(code)
-    spoken(request, content_of(newest_version(study)))
+    content = spoken(request, content_of(newest_version(study)))
     form = ReceiptForm(request.POST if request.method == "POST" else None)
     context: dict[str, Any] = {"study": study, "form": form}
     if request.method == "POST" and form.is_valid():
@@ -48,4 +47,4 @@ def own_data(request: HttpRequest, code: str) -> HttpResponse:
             return response
         else:
             context |= {"mine": mine, "data": stored_data(mine)}
-    return render(request, "studies/own_data.html", context)
+    return study_page(request, "studies/own_data.html", content, context)

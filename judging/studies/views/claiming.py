@@ -6,14 +6,15 @@ from django.contrib.auth import login
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from judging.models import Participation
-from judging.studies.languages import spoken
-from judging.studies.views import BACKEND, WAS_THERE, can_claim, own_participation, study_of
+from judging.studies.languages import spoken, study_page
+from judging.studies.views.browsers import BACKEND, own_participation, study_of
+from judging.studies.views.ends import WAS_THERE, can_claim
 from judging.studies.writing import content_for
 from judging.views.forms import SignUpForm
 from judging.views.judges import STUDY
@@ -49,4 +50,4 @@ def claim(request: HttpRequest, code: str) -> HttpResponse:
             login(request, account, backend=BACKEND)
             request.session.pop(STUDY, None)
             return redirect("judging:home")
-    return render(request, "studies/claim.html", {"study": study, "content": content, "form": form})
+    return study_page(request, "studies/claim.html", content, {"study": study, "form": form})

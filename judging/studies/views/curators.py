@@ -23,7 +23,6 @@ from generation.suites.studies.faults import StudyFaultsError
 from generation.suites.studies.study import OUTCOMES
 from judging.models import Participation, Study
 from judging.studies.figures import participants, study_figures
-from judging.studies.forms import NameForm, ReturnForm, SourceForm
 from judging.studies.languages import spoken
 from judging.studies.practice.views import preview_context
 from judging.studies.privacy import erase_participant
@@ -36,7 +35,9 @@ from judging.studies.records import (
     write_screened_out,
 )
 from judging.studies.steps import PRACTICE, TITLES, steps_of
-from judging.studies.views import end_context, step_context
+from judging.studies.views.ends import end_context
+from judging.studies.views.forms import NameForm, ReturnForm, SourceForm
+from judging.studies.views.steps import step_context
 from judging.studies.walking import return_participants
 from judging.studies.writing import (
     STATES,
