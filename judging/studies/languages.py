@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext
 
-from benchsite.lib.languages.choosing import chosen_language, turn_to
+from benchsite.lib.languages.choosing import chosen_language, language_links, turn_to
 from generation.suites.studies.study import Study as Content
 from judging.models import Participation
 from judging.studies.steps import TITLES
@@ -16,6 +19,14 @@ def spoken(request: HttpRequest, content: Content) -> Content:
     code = chosen_language(request, content.languages)
     turn_to(code)
     return content.in_language(code)
+
+
+def study_page(
+    request: HttpRequest, template: str, content: Content, context: dict[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """A participant's page, with links to it in the study's other languages."""
+    context = {"content": content, **context, "languages": language_links(request, content.languages)}
+    return render(request, template, context, status=status)
 
 
 def note_language(request: HttpRequest, content: Content, participation: Participation) -> None:

@@ -7,6 +7,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
 
 from generation.models import Prompt
 from judging.models import Participation
@@ -176,3 +177,17 @@ def test_a_study_in_languages_is_written_as_it_was_read(tmp_path):
 
     assert "instructions (en) has no text of its own and is shown in العربية." in out.getvalue()
     assert json.loads(json.dumps(content.to_dict())) == content.to_dict()
+
+
+def test_the_last_page_and_a_refusal_link_to_the_other_languages():
+    study = make_study(languages=["en", "de"], pairs=1)
+    guest = Guest(study)
+    stranger = Client().get(guest.here)
+    guest.enter()
+    guest.judge(1)
+
+    last = guest.client.get(f"{guest.here}?lang=de")
+
+    assert stranger.status_code == 403
+    assert all('href="?lang=en"' in page.text and 'href="?lang=de"' in page.text for page in (stranger, last))
+    assert "Vielen Dank" in last.text

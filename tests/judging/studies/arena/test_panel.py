@@ -266,8 +266,11 @@ def test_an_address_is_kept_as_a_hash_that_the_next_hours_do_not_share():
     assert hashed_address("::ffff:192.0.2.1") == hashed_address("::ffff:192.0.2.1") and hashed_address("") == ""
 
 
-def test_an_arena_closes_with_judging():
+def test_an_arena_closes_with_judging_and_leads_home():
     study = make_arena()
     set_judging(run=study.run, verb="close", by=None)
 
-    assert Client().get(f"/study/{study.code}/").status_code == 410
+    closed = Client().get(f"/study/{study.code}/")
+
+    assert closed.status_code == 410
+    assert '<a href="/">Go home.</a>' in closed.text
