@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 import jwt
 import requests
@@ -41,7 +41,8 @@ class Provider:
     jwks_uri: str
     userinfo_endpoint: str = ""
     end_session_endpoint: str = ""
-    basic_auth: bool = False
+    # Ways to send the client's secret that it takes, the standard's own first.
+    secret_in: tuple[str, ...] = ("basic",)
 
 
 def discover() -> Provider:
@@ -78,8 +79,9 @@ def _provider(document: Any, issuer: str) -> Provider:
         raise LoginProblemError("misconfigured", f"Not https: {', '.join(wrong)}.")
     if missing := [name for name in names[:3] if name not in endpoints]:
         raise LoginProblemError("misconfigured", f"The discovery document lacks {', '.join(missing)}.")
-    methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
-    return Provider(issuer, basic_auth="client_secret_post" not in methods, **endpoints)
+    methods = document.get("token_endpoint_auth_methods_supported") or []
+    ways = tuple(way for way in ("basic", "post") if f"client_secret_{way}" in methods)
+    return Provider(issuer, secret_in=ways or ("basic",), **endpoints)
 
 
 class TokenReader(OIDCAuthenticationBackend):
@@ -138,11 +140,24 @@ class TokenReader(OIDCAuthenticationBackend):
             "code_verifier": verifier,
             "client_id": settings.OIDC_CLIENT_ID,
         }
+        # Some providers name several ways and take one alone from each client; a code is not used up by the wrong one.
+        for way in self.provider.secret_in:
+            response, answer = self._ask_for_token(form, way)
+            if response.status_code != 401 and answer.get("error") not in ("invalid_client", "unauthorized_client"):
+                break
+        if response.status_code == 200:
+            return answer
+        reason = str(answer.get("error", ""))[:60]
+        key = "state" if reason == "invalid_grant" else "away" if response.status_code >= 500 else "misconfigured"
+        raise LoginProblemError(key, f"The token endpoint answered {response.status_code} {reason}")
+
+    def _ask_for_token(self, form: dict[str, str], way: str) -> tuple[requests.Response, dict[str, Any]]:
+        """With the client's secret, if it has one."""
         secret, auth = settings.OIDC_CLIENT_SECRET, None
-        if secret and self.provider.basic_auth:
-            auth = (settings.OIDC_CLIENT_ID, secret)
+        if secret and way == "basic":
+            auth = (quote_plus(settings.OIDC_CLIENT_ID), quote_plus(secret))  # RFC 6749, 2.3.1
         elif secret:
-            form["client_secret"] = secret
+            form = form | {"client_secret": secret}
         try:
             response = requests.post(
                 self.provider.token_endpoint, form, auth=auth, timeout=TIMEOUT_SECONDS, allow_redirects=False
@@ -152,11 +167,7 @@ class TokenReader(OIDCAuthenticationBackend):
             raise LoginProblemError("away", f"The token endpoint answered {response.status_code}, no JSON.") from error
         except requests.RequestException as error:
             raise LoginProblemError("away", f"token endpoint: {type(error).__name__}") from error
-        if response.status_code == 200 and isinstance(answer, dict):
-            return answer
-        reason = str(answer.get("error", ""))[:60] if isinstance(answer, dict) else ""
-        key = "state" if reason == "invalid_grant" else "away" if response.status_code >= 500 else "misconfigured"
-        raise LoginProblemError(key, f"The token endpoint answered {response.status_code} {reason}")
+        return response, answer if isinstance(answer, dict) else {}
 
     def _with_userinfo(self, claims: dict[str, Any], access_token: object) -> dict[str, Any]:
         """What the ID token does not say is asked for; what it says stays."""

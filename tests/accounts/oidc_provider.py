@@ -12,12 +12,13 @@ import secrets
 import time
 from functools import cache
 from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+from tests.listening import Listening
 
 CLIENT, SECRET = "benchsite", "a-secret-of-the-client"
 
@@ -31,21 +32,20 @@ class Provider:
     """One person is logged in there: `claims`. What is set on it holds until a test sets it again."""
 
     def __init__(self) -> None:
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = Listening(Handler)
         self.server.provider = self
-        self.issuer = f"http://127.0.0.1:{self.server.server_port}/realm"
+        self.issuer = f"{self.server.url}/realm"
         self.claims: dict = {"sub": "dora-17", "email": "dora@lab.example", "email_verified": True, "groups": []}
         self.token_claims: dict = {}  # what the token says instead
         self.algorithm, self.signing_key = "RS256", key("of the provider")
         self.discovery: dict = {}
         self.refuses = self.asks = False  # asks: a page with a button, for a browser
+        self.wrong_secret = (401, "invalid_client")
         self.codes: dict[str, dict] = {}
         self.ended: list[dict] = []
-        Thread(target=self.server.serve_forever, daemon=True).start()
 
     def stop(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
+        self.server.stop()
 
     def document(self) -> dict:
         places = {
@@ -77,7 +77,8 @@ class Provider:
     def exchange(self, form: dict) -> tuple[int, dict]:
         """RFC 6749 and 7636: the client's secret, a code that is known and new, its redirect, and the verifier."""
         if (form.get("client_id"), form.get("client_secret")) != (CLIENT, SECRET):
-            return 401, {"error": "invalid_client"}
+            status, error = self.wrong_secret
+            return status, {"error": error}
         asked = self.codes.pop(form.get("code", ""), None)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
         if not asked or asked["redirect_uri"] != form.get("redirect_uri"):

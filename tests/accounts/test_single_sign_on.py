@@ -135,6 +135,19 @@ def test_what_cannot_be_trusted_lets_nobody_in_and_says_why(client, provider, sp
     assert not AccessAttempt.objects.filter(username__contains=key[:8]).exists()
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [(401, "invalid_client"), (400, "invalid_client"), (400, "unauthorized_client"), (401, "access_denied")],
+)
+def test_the_secret_is_sent_in_the_one_of_several_ways_that_the_provider_takes(client, provider, refusal):
+    provider.wrong_secret = refusal
+    provider.discovery = {"token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"]}
+
+    log_in(client)
+
+    assert me(client).username == "dora", "by the second: this provider reads no header"
+
+
 def test_a_provider_that_is_away_is_said_to_be(client, provider):
     provider.stop()
 
@@ -234,6 +247,14 @@ def test_an_operator_links_an_account(client, provider):
         call_command("link_login", "old-dora", "another")
     call_command("link_login", "old-dora", "--remove")
     assert Identity.objects.count() == 0
+
+
+def test_who_has_no_password_here_is_offered_no_second_factor_after_it(client, provider, settings):
+    settings.OIDC_ROLES = {"bench-curators": "curator"}
+    provider.claims["groups"] = ["bench-curators"]
+    log_in(client)
+
+    assert "Second factor" not in client.get("/password/").text, "that is the provider's"
 
 
 def test_groups_give_roles_and_take_them_away_again(client, provider, settings):

@@ -197,3 +197,15 @@ def test_the_command_names_the_teams_there_are(painters):
         call_command("start_run", "ascii", team="Potters")
     call_command("start_run", "ascii", team="painters", demo=True, no_draw=True)
     assert Run.objects.get().team == painters
+
+
+def test_the_list_of_runs_says_whose_they_are_once_there_are_teams(client, root, painters):
+    of_team(None)
+    client.force_login(root)
+    without = client.get("/runs/").text
+    of_team(painters)
+
+    page = client.get("/runs/").text
+
+    assert "<th>Team</th>" not in without and "<th>Team</th>" in page
+    assert [cell in page for cell in ("<td>Painters</td>", "<td>none</td>")] == [True, True]
