@@ -14,10 +14,16 @@ def main() -> None:
         os.execv(own, [str(own), *sys.argv])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchsite.settings")
     try:
+        from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
     except ModuleNotFoundError:
         sys.exit("Django is not installed here; run script/setup first.")
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except (
+        ImproperlyConfigured
+    ) as error:  # a value in the environment, as a rule; the sentence says which, and what to write
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ def postgresql_options(given: dict[str, Any]) -> dict[str, Any]:
         "keepalives_idle": 4,
         "keepalives_interval": 2,
         "keepalives_count": 2,
-        "tcp_user_timeout": 8_000,  # milliseconds that data may stay unacknowledged
+        "tcp_user_timeout": 5_000,  # milliseconds that data may stay unacknowledged
         # Only statements that ask for it are prepared (benchsite/lib/database/prepared.py); Django's own never repeat to the letter.
         # A pooler between this site and PostgreSQL may not know them: then none is.
         "prepare_threshold": 10**9 if env_bool("PREPARED_STATEMENTS", True) else None,

@@ -1,19 +1,22 @@
-"""Requests that are refused at the door: those that would take the last free thread, and those that are too large.
+"""Requests that are refused at the door: by load, by size, or by method.
 
 One thread of each web process stays free while the others wait for a database that does not answer. Without it, a few requests
-that hang would keep `/healthz` waiting too, and nobody would learn why.
+that hang would keep `/healthz` waiting too, and nobody would learn why. So this thread takes no request that could hang, however young
+the others are: it waits for one of them to end, for two seconds at most.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from threading import Lock
+from threading import Condition
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.template.loader import render_to_string
+
+from benchsite.operations.health import DATABASE
 
 HEALTH_PATHS = ("/healthz", "/readyz", "/metrics")
 RETRY_AFTER = "5"  # seconds
@@ -22,24 +25,29 @@ MOST_OF_OTHERS = 1  # MiB: the forms of judges and visitors hold a few hundred c
 
 
 def keep_a_thread(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware. The last free thread answers 503 at once while all others are stuck."""
-    lock = Lock()
+    """Middleware. All threads but one have requests to work on; the last one waits for a place, and answers 503 once none moves."""
+    changed = Condition()
     began: dict[object, float] = {}
 
     def kept(request: HttpRequest) -> HttpResponse:
         if request.path in HEALTH_PATHS:
             return get_response(request)
-        token, moment = object(), time.monotonic()
-        with lock:
-            stuck = sum(moment - start > settings.STUCK_SECONDS for start in began.values())
-            if stuck >= settings.WEB_THREADS - 1:
-                return _busy()
-            began[token] = moment
+        token = object()
+        with changed:
+            while len(began) >= max(settings.WEB_THREADS - 1, 1):
+                still = time.monotonic() - max(began.values())  # what began last has not ended either
+                if still >= settings.STUCK_SECONDS:
+                    return _busy()
+                if still >= settings.STUCK_SECONDS / 4:
+                    DATABASE.begin()  # so that whoever asks how this process is has the answer sooner
+                changed.wait(settings.STUCK_SECONDS / 4)
+            began[token] = time.monotonic()
         try:
             return get_response(request)
         finally:
-            with lock:
+            with changed:
                 del began[token]
+                changed.notify()
 
     return kept
 
@@ -64,6 +72,21 @@ def limit_uploads(get_response: Callable[[HttpRequest], HttpResponse]) -> Callab
         return get_response(request)
 
     return limited
+
+
+def say_method(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware, inside the one that knows the user. Django's answer to a method that a view does not take is a blank page."""
+
+    def said(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        for_programs = request.path.startswith("/api/") or request.path in HEALTH_PATHS
+        if not isinstance(response, HttpResponseNotAllowed) or response.content or for_programs:
+            return response
+        page = render(request, "405.html", status=405)
+        page["Allow"] = response["Allow"]
+        return page
+
+    return said
 
 
 def _is_large(request: HttpRequest) -> bool:

@@ -37,7 +37,7 @@ DEBUG = env_bool("DEBUG", False)
 SECRET_KEY = secret_key(VAR_DIR)
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 SITE_URL = env_str("SITE_URL")  # such as https://bench.example.org: the public address, and the switch to HTTPS only
-CSRF_FAILURE_VIEW = "judging.studies.platforms.stale.stale_form"
+CSRF_FAILURE_VIEW = "judging.studies.views.stale.stale_form"
 CSRF_TRUSTED_ORIGINS = [SITE_URL] if SITE_URL else []
 PROXIES = env_int("PROXIES", 0)  # proxies in front, whose forwarded headers are trusted
 
@@ -74,6 +74,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
     "benchsite.refusals.limit_uploads",
+    "benchsite.refusals.say_method",
 ]
 ROOT_URLCONF = "benchsite.urls"
 WSGI_APPLICATION = "benchsite.wsgi.application"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -13,3 +14,6 @@ application = get_wsgi_application()
 from generation.checks import refuse_to_start  # noqa: E402  tables are there only now
 
 refuse_to_start()
+# What is loaded by now stays; a collection of garbage need not look at it again.
+gc.collect()
+gc.freeze()

@@ -1,79 +1,37 @@
 """Whether the database takes writes and the queue takes jobs, answered within seconds whatever they do.
 
-Each look runs in a thread of its own, one at a time for each of the two: a database that hangs keeps that thread, and no
-request waits for it longer than `LIMIT_SECONDS`.
+Each is asked in a thread of its own, and both at the same time.
 """
 
 from __future__ import annotations
 
-import os
-import socket
+import sys
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as StillWaiting
-from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from threading import Event, Lock, Thread
 
-import structlog
 from django.conf import settings
 from django.contrib.sessions.models import Session
-from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
+from django.core.signals import got_request_exception
+from django.db import Error, connection, transaction
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
-from psycopg import OperationalError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
-from benchsite.lib.database.errors import server_words
+from benchsite.lib.database.errors import server_words, sqlstate
+from benchsite.operations.probes import NO_ANSWER, Probe
 from generation.queue import note_presence, note_trouble, queue_connection
 
-log = structlog.get_logger(__name__)
-LIMIT_SECONDS = 2.0
-QUICK_SECONDS = 0.3  # what a page asks of the database itself takes less, or the probe is asked what is wrong
-REPEAT_SECONDS = 10.0  # an outage is logged when it begins, and as often as this while it lasts
-NO_ANSWER = "no answer"
 PROBE_KEY = "benchsite:probe"
 STANDBY_SECONDS = 3
 WAITING = """
 SELECT count(*), max(extract(epoch FROM clock_timestamp() - state_change)) FROM pg_stat_activity
 WHERE wait_event = 'SyncRep' AND datname = current_database() AND clock_timestamp() - state_change > make_interval(secs => %s)
 """
+NEW_PAGES = "CREATE TEMPORARY TABLE benchsite_room AS SELECT repeat('x', 1000) FROM generate_series(1, 1000)"
+REFUSALS = ("25006", "53100", "53300")  # SQLSTATEs: it only reads, its disk is full, it has no connection left
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
-
-
-class Probe:
-    """Runs `look` when asked; it returns what is wrong, or nothing. Many who ask at once share one look."""
-
-    def __init__(self, name: str, look: Callable[[], str], *, limit: float = LIMIT_SECONDS) -> None:
-        self.name, self.limit = name, limit
-        self._look = look
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"probe-{name}")
-        self._lock = Lock()
-        self._result: Future[str] | None = None
-        self._began_at = 0.0
-        self._said_at: float | None = None  # when the outage was logged last; none while all is well
-
-    def wrong(self) -> str:
-        """What is wrong now, in the server's own words, or nothing."""
-        with self._lock:
-            age = time.monotonic() - self._began_at
-            if self._result is None or (self._result.done() and age >= settings.PROBE_KEPT_SECONDS):
-                self._began_at = time.monotonic()
-                self._result = self._thread.submit(self._look)
-            result, left = self._result, self._began_at + self.limit - time.monotonic()
-        try:
-            wrong = result.result(timeout=max(left, 0.0))
-        except StillWaiting:
-            wrong = f"{NO_ANSWER} for {time.monotonic() - self._began_at:.0f} s"
-        if not wrong:
-            self._said_at = None
-        elif self._said_at is None or time.monotonic() - self._said_at >= REPEAT_SECONDS:
-            self._said_at = time.monotonic()
-            log.warning(f"{self.name}_unreachable", error=wrong)
-        return wrong
 
 
 def try_write() -> str:
@@ -87,6 +45,20 @@ def try_write() -> str:
         return waiting_commits()
     except Exception as error:  # any driver's own error class
         return server_words(error)
+
+
+def try_room() -> str:
+    """A megabyte of new pages, taken back at once: `try_write` may find room in a page that is there. It is dear, so for the doctor alone."""
+    if connection.vendor != "postgresql":
+        return ""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(NEW_PAGES)
+            transaction.set_rollback(True)
+    except Error as error:
+        if sqlstate(error) in REFUSALS:
+            return server_words(error)
+    return ""
 
 
 def waiting_commits() -> str:
@@ -126,29 +98,12 @@ DATABASE = Probe("database", look_at_database)
 QUEUE = Probe("queue", look_at_queue)
 
 
-@contextmanager
-def ended_if_away() -> Iterator[None]:
-    """Statements of this thread that would wait for a database which the probe cannot reach fail, after 3 s or so."""
-    over = Event()
-    if connection.vendor == "postgresql":
-        Thread(target=_hang_up, args=(connections[DEFAULT_DB_ALIAS], over), daemon=True).start()
-    try:
-        yield
-    finally:
-        over.set()
-
-
-def _hang_up(waiting: BaseDatabaseWrapper, over: Event) -> None:
-    """The server may have lost a connection that a pooler keeps open: nothing but its own end tells this side.
-
-    Django may then open another one, to the same pooler, so this goes on until the statements have ended.
-    """
-    pause = QUICK_SECONDS
-    while not over.wait(pause):
-        if DATABASE.wrong() and (driver := waiting.connection) is not None and not over.is_set():
-            with suppress(OSError, OperationalError), socket.socket(fileno=os.dup(driver.fileno())) as line:
-                line.shutdown(socket.SHUT_RDWR)
-            pause = 0.05
+@receiver(got_request_exception)
+def note_refusal(**kwargs: object) -> None:
+    """On a full disk the probe's row may fit for a long time, in a page that is there; others need a new one."""
+    error = sys.exc_info()[1]
+    if isinstance(error, Error) and sqlstate(error) in REFUSALS:
+        DATABASE.note(server_words(error))
 
 
 @require_safe
@@ -160,10 +115,12 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
     """The database takes writes and the queue takes jobs."""
+    for probe in (DATABASE, QUEUE):
+        probe.begin()
     wrong = {probe.name: words for probe in (DATABASE, QUEUE) if (words := probe.wrong())}
     if not wrong:
-        note_presence("web")
+        QUEUE.afterwards(note_presence, "web")
     elif DATABASE.name in wrong and QUEUE.name not in wrong:
-        note_trouble(DATABASE.name, wrong[DATABASE.name])
+        QUEUE.afterwards(note_trouble, DATABASE.name, wrong[DATABASE.name])
     text = "".join(f"{name}: {words}\n" for name, words in wrong.items()) or "ok\n"
     return HttpResponse(text, status=503 if wrong else 200, content_type="text/plain")

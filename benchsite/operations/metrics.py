@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import wait
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import Error
+from django.db import Error, connection
 from django.db.models import Count, Max, Sum
 from django.db.models.functions import Coalesce
 from django.utils.timezone import now
@@ -20,7 +22,8 @@ from django_rq import get_queue
 from redis.exceptions import RedisError
 
 from benchsite.lib.database.errors import NO_CONNECTION, server_words
-from benchsite.operations.health import DATABASE, NO_ANSWER, QUEUE, ended_if_away
+from benchsite.operations.health import DATABASE, QUEUE
+from benchsite.operations.probes import NO_ANSWER, Aside
 from benchsite.version import VERSION
 from generation.models import Notice, ProviderCall, Run, Sample
 from generation.money import NANO
@@ -32,16 +35,51 @@ from ranking.models import Fit
 PENDING = Sample.State.PENDING
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 NEWEST_CALLS = 1_000  # among which the one that ended last is looked for
+PAGE_SECONDS = 2.5  # the page waits no longer for the database
+LATE_SECONDS = 120.0  # numbers that came too late for their page are on the next one, until they are as old as this
 Series = Iterable[tuple[dict[str, str], float]]
+
+
+class Numbers(Aside[list[str]]):
+    """What the database is asked for. A large site may take longer over it than a page waits: then the page has the last ones."""
+
+    def __init__(self) -> None:
+        super().__init__("metrics", self._collect)
+        self._last: tuple[float, list[str]] = (float("-inf"), [])
+
+    def _collect(self) -> list[str]:
+        try:
+            lines = number_lines()
+        finally:
+            connection.close()
+        self._last = (time.monotonic(), lines)
+        return lines
+
+    def lines(self, end: float) -> list[str]:
+        answer, _ = self.begin()
+        wait([answer], timeout=max(end - time.monotonic(), 0.0))
+        if answer.done():
+            answer.result()  # or its error
+        at, lines = self._last
+        age = time.monotonic() - at
+        if age > LATE_SECONDS:
+            return []
+        about = "Seconds since the database was asked for its numbers: more than a few where that takes long."
+        return [*_metric("numbers_seconds_ago", "gauge", about, [({}, age)]), *lines]
+
+
+NUMBERS = Numbers()
 
 
 def metrics_text() -> str:
     began = time.monotonic()
+    for probe in (DATABASE, QUEUE):
+        probe.begin()
     about = {"version": VERSION}
     lines = [
         *_metric("build_info", "gauge", "1, with the release that is running.", [(about, 1)]),
         *_queue_metrics(),
-        *_database_metrics(),
+        *_database_metrics(began + PAGE_SECONDS),
     ]
     lines += _metric(
         "scrape_seconds", "gauge", "Seconds it took to collect these metrics.", [({}, time.monotonic() - began)]
@@ -62,16 +100,16 @@ def _escaped(text: str) -> str:
 
 
 def _queue_metrics() -> Iterator[str]:
-    connection = queue_connection(settings.REDIS_URL)
-    try:
-        depths = [({"queue": name}, get_queue(name, connection=connection).count) for name in settings.RQ_QUEUES]
-        workers = [({"queue": name}, number) for name, number in workers_by_queue(connection).items()]
-        beat = seconds_since_beat(connection)
-        seen = [({"host": host, "role": role}, age) for (host, role), age in read_presence(connection).items()]
-        troubles = [({"host": host, "with": what}, 1) for host, what in read_troubles(connection)]
-    except (RedisError, OSError):
-        depths, workers, beat, seen, troubles = [], [], None, [], []
-    yield from _metric("queue_up", "gauge", "1 if the queue takes jobs.", [({}, not QUEUE.wrong())])
+    wrong, connection = QUEUE.wrong(), queue_connection(settings.REDIS_URL)
+    depths, workers, beat, seen, troubles = [], [], None, [], []
+    with suppress(RedisError, OSError):
+        if not wrong.startswith(NO_ANSWER):  # one that is out of memory still has its numbers
+            depths = [({"queue": name}, get_queue(name, connection=connection).count) for name in settings.RQ_QUEUES]
+            workers = [({"queue": name}, number) for name, number in workers_by_queue(connection).items()]
+            beat = seconds_since_beat(connection)
+            seen = [({"host": host, "role": role}, age) for (host, role), age in read_presence(connection).items()]
+            troubles = [({"host": host, "with": what}, 1) for host, what in read_troubles(connection)]
+    yield from _metric("queue_up", "gauge", "1 if the queue takes jobs.", [({}, not wrong)])
     yield from _metric("queue_depth", "gauge", "Waiting jobs, by queue.", depths)
     yield from _metric("workers", "gauge", "Live workers, by queue.", workers)
     swept: Series = [] if beat is None else [({}, beat)]
@@ -80,16 +118,19 @@ def _queue_metrics() -> Iterator[str]:
     yield from _metric("host_trouble", "gauge", "1 for what a host says it does not reach.", troubles)
 
 
-def _database_metrics() -> list[str]:
+def _database_metrics(end: float) -> list[str]:
     """All that comes from the database, or only that it is away: the rest of the page is served all the same."""
-    wrong = DATABASE.wrong()
-    try:  # a database that only reads still has its numbers
-        away = wrong.startswith((NO_ANSWER, NO_CONNECTION))
-        with ended_if_away():
-            rows = [] if away else [*_drawing_metrics(), *_judging_metrics(), *_age_metrics()]
-    except Error as error:
-        rows, wrong = [], wrong or server_words(error)
-    return [*_metric("database_up", "gauge", "1 if the database takes writes.", [({}, not wrong)]), *rows]
+    wrong, lines = DATABASE.wrong(), list[str]()
+    if not wrong.startswith((NO_ANSWER, NO_CONNECTION)):  # a database that only reads still has its numbers
+        try:
+            lines = NUMBERS.lines(end)
+        except Error as error:
+            wrong = wrong or server_words(error)
+    return [*_metric("database_up", "gauge", "1 if the database takes writes.", [({}, not wrong)]), *lines]
+
+
+def number_lines() -> list[str]:
+    return [*_drawing_metrics(), *_judging_metrics(), *_age_metrics()]
 
 
 def _by(counted: Any, label: str) -> Series:

@@ -13,8 +13,9 @@ from django.utils.timezone import now
 from redis import Redis
 from redis.exceptions import RedisError
 
+from benchsite.lib.database.errors import sqlstate
 from benchsite.operations.findings import Finding, bad, good, warn
-from benchsite.operations.health import look_at_queue, try_write
+from benchsite.operations.health import look_at_queue, try_room, try_write
 from generation.queue import (
     known_queues,
     queue_connection,
@@ -33,10 +34,12 @@ def check_database() -> Iterator[Finding]:
     try:
         connection.ensure_connection()
     except Exception as error:  # any driver's own error class
+        state = sqlstate(error)
         reason = " ".join(str(error).split()) or type(error).__name__
-        yield bad(f"The database does not answer: {reason}", "Start it, or correct DATABASE_URL.")
+        fix = "Free connections, or allow more." if state == "53300" else "Start it, or correct DATABASE_URL."
+        yield bad(f"The database does not answer: {reason}{f' ({state})' if state else ''}", fix)
         return
-    if wrong := try_write():
+    if wrong := try_write() or try_room():
         yield bad(
             f"The database answers ({connection.vendor}) and takes no writes: {wrong}.",
             "Make it the primary again, free disk space or connections, or correct the file's mode.",

@@ -45,6 +45,14 @@ def test_an_empty_address_of_the_demo_provider_is_none(tmp_path, left):
     assert done.stdout.strip() == (left or "http://127.0.0.1:8765/v1"), done.stderr
 
 
+def test_a_command_says_which_value_is_wrong_in_one_sentence():
+    environment = {**os.environ, "PYTHON_PROGRAMS": "1"}
+
+    done = subprocess.run([sys.executable, "manage.py", "check"], env=environment, capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (1, "Unexpected value PYTHON_PROGRAMS=1, use 'True' or 'False'.\n")
+
+
 def test_a_folder_that_cannot_be_made_is_a_sentence(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("VAR_DIR", str(tmp_path / "file" / "var"))
@@ -58,7 +66,7 @@ def test_connections_to_postgresql_have_limits_that_the_address_can_change(monke
 
     options = postgresql_options(env_database("")["OPTIONS"])
 
-    assert (int(options["connect_timeout"]), options["tcp_user_timeout"]) == (2, 8_000)
+    assert (int(options["connect_timeout"]), options["tcp_user_timeout"]) == (2, 5_000)
     assert "idle_in_transaction" in options["options"]
 
 

@@ -13,10 +13,15 @@ from benchsite.refusals import keep_a_thread
 
 
 @pytest.fixture
-def stuck(settings, rf):
+def release():
+    return Event()
+
+
+@pytest.fixture
+def stuck(settings, rf, release):
     """A process of four threads, three of which hang until the test ends; asks it for a path with the fourth."""
     settings.WEB_THREADS, settings.STUCK_SECONDS = 4, 0
-    release, arrived = Event(), Semaphore(0)
+    arrived = Semaphore(0)
 
     def view(request):
         if request.path == "/hangs":
@@ -45,10 +50,20 @@ def test_health_is_asked_all_the_same(stuck, path):
     assert stuck(path).content == b"fine"
 
 
-def test_a_busy_process_whose_requests_are_young_serves_everyone(stuck, settings):
-    settings.STUCK_SECONDS = 3600
+def test_the_last_thread_takes_nothing_that_could_hang_too(stuck, settings):
+    """Else four requests that come at once would take all threads before any of them is known to hang."""
+    settings.STUCK_SECONDS = 0.1
 
-    assert stuck("/").content == b"fine"
+    assert stuck("/hangs").status_code == 503
+
+
+def test_a_request_waits_for_one_of_the_others_to_end(stuck, release, settings):
+    settings.STUCK_SECONDS = 3600
+    with ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(stuck, "/")
+        release.set()
+
+        assert waiting.result().content == b"fine"
 
 
 def test_a_request_that_fails_frees_its_place(settings, rf):

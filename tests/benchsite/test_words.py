@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchsite.templatetags.wording import chance, percent_to, released
-from generation.templatetags.curation import done_words
+from generation.templatetags.curation import done_words, measured
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,6 +37,11 @@ def test_a_log_says_what_was_done(verb, words):
     assert done_words(verb) == words
 
 
+def test_figures_of_a_backend_are_words_and_no_code():
+    assert measured({"courier": 0.55, "fira": 0.67}) == "courier 0.55, fira 0.67"
+    assert [measured([1, 2]), measured(22), measured("A")] == ["1, 2", "22", "A"]
+
+
 def test_colours_are_spelt_alike():
     files = [*ROOT.glob("templates/**/*.html"), *ROOT.glob("docs/**/*.md"), ROOT / "README.md"]
     spelt = {
@@ -45,6 +50,18 @@ def test_colours_are_spelt_alike():
     }
 
     assert {name: words for name, words in spelt.items() if words} == {}
+
+
+def test_apostrophes_are_typographic():
+    comment = re.compile(r"{#.*?#}|{%\s*comment\s*%}.*?{%\s*endcomment\s*%}", re.DOTALL)
+    straight = {
+        str(path.relative_to(ROOT)): re.findall(
+            r"\w+[}>]*'(?:s|t|re|ve)\b", comment.sub("", path.read_text(encoding="utf-8"))
+        )
+        for path in ROOT.glob("templates/**/*.html")
+    }
+
+    assert {name: words for name, words in straight.items() if words} == {}
 
 
 @pytest.mark.parametrize(("moment", "words"), [("2026-06", "June 2026"), ("2026-08-12", "12 August 2026")])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 from django.test import Client
@@ -17,6 +16,7 @@ from generation.queue import make_worker
 from generation.runs import lifecycle as runs
 from tests.generation.drawing_room import make_suite
 from tests.judging.make import make_curator
+from tests.listening import Listening
 
 
 class Collector(BaseHTTPRequestHandler):
@@ -35,16 +35,14 @@ class Collector(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def collector(monkeypatch):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Collector)
+    server = Listening(Collector)
     server.spans = []
-    Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setenv(tracing.SWITCH, f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setenv(tracing.SWITCH, server.url)
     tracing._provider.cache_clear()
     yield server
     tracing._provider().shutdown()
     tracing._provider.cache_clear()
-    server.shutdown()
-    server.server_close()
+    server.stop()
 
 
 @pytest.mark.django_db(transaction=True)

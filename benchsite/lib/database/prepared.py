@@ -128,7 +128,7 @@ class CompiledQuery(Generic[R]):
         return (
             sql % tuple(place() if value in order else _literal(value) for value in values),
             places,
-            _reader(compiler, as_objects=not query.values_select),
+            _reader(compiler, as_objects=bool(compiler.klass_info) and not query.values_select),
         )
 
     def rows(self, *values: int | str) -> list[R]:
@@ -159,11 +159,11 @@ def _reader(compiler: Any, *, as_objects: bool) -> Callable[[Sequence[Any]], lis
         if make is None:
             return list(rows)
         shared: dict[tuple[int, Any], Any] = {}
-        found = [make(row, shared) for row in rows]
-        for obj, row in zip(found, rows, strict=True):
+        objects = [make(row, shared) for row in rows]
+        for obj, row in zip(objects, rows, strict=True):
             for name, at in annotations:
                 setattr(obj, name, row[at])
-        return found
+        return objects
 
     return read
 

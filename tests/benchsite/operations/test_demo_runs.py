@@ -47,7 +47,7 @@ def test_a_drawn_demo_run_is_judged_ranked_and_published(run):
 
 def test_two_simulated_model_judges_look_at_it_too_and_are_added_once(run):
     demo_runs.show_demo_run(run)
-    add_simulated_model_judges(run)
+    add_simulated_model_judges(run, wanted=5)
 
     judges = run.model_judges.all()
     assert sorted(judge.models.get().model_id for judge in judges) == ["demo/critic", "demo/flatterer"]

@@ -10,10 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.utils.timezone import now
 from rq import Worker
 
-from benchsite.operations import doctor
+from benchsite.operations import doctor, health
 from benchsite.operations.doctor import examine
 from generation.models import LanguageModel, Run
 from generation.queue import PRESENCE_KEY, SWEEPER_KEY, beat, note_presence, queue_connection
@@ -70,6 +71,15 @@ def test_anything_wrong_exits_1(healthy, settings, capsys):
         call_command("doctor")
     assert end.value.code == 1
     assert "BAD   DEBUG is on" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's errors have no SQLSTATE")
+@pytest.mark.parametrize(("state", "is_full"), [("53100", True), ("42501", False)])
+def test_a_disk_on_which_nothing_but_the_probe_s_row_fits_is_full(healthy, monkeypatch, state, is_full):
+    refused = f"DO $$ BEGIN RAISE EXCEPTION 'no new page' USING ERRCODE = '{state}'; END $$"
+    monkeypatch.setattr(health, "NEW_PAGES", refused)
+
+    assert ("takes no writes: no new page (DiskFull 53100)" in said()) is is_full
 
 
 def test_queue_away(healthy, settings):

@@ -8,9 +8,11 @@ from threading import Event, Timer
 import pytest
 from django.contrib.sessions.models import Session
 from django.db import connection
+from django.urls import path
 
-from benchsite.operations import health
-from benchsite.operations.health import Probe, look_at_database, look_at_queue
+from benchsite.operations import health, metrics, probes
+from benchsite.operations.health import look_at_database, look_at_queue
+from benchsite.operations.probes import Probe
 from generation.queue import queue_connection
 from tests.benchsite.lib.database.test_errors import READ_ONLY
 from tests.services import valkey_server
@@ -26,7 +28,7 @@ def server():
 
 @pytest.fixture
 def queue(server, settings):
-    settings.REDIS_URL, settings.PROBE_KEPT_SECONDS = server.url, 0
+    settings.REDIS_URL = server.url
     connection = queue_connection(server.url)
     connection.flushall()
     yield connection
@@ -38,6 +40,7 @@ def test_a_site_that_is_ready_says_ok_and_leaves_nothing_behind(client, queue):
 
     assert (response.status_code, response.content) == (200, b"ok\n")
     assert not Session.objects.exists()
+    health.QUEUE.begin()[0].result()  # a later look, of the same thread
     assert [field.split(b" ")[1] for field in queue.hkeys("benchsite:presence")] == [b"web"]
 
 
@@ -80,12 +83,12 @@ def test_a_database_that_hangs_is_given_up_and_asked_once(queue):
     answers = [probe.wrong() for _ in range(3)]
     hanging.set()
 
-    assert all(answer.startswith(health.NO_ANSWER) for answer in answers)
+    assert all(answer.startswith(probes.NO_ANSWER) for answer in answers)
     assert len(looks) == 1
 
 
 def test_metrics_are_served_while_the_database_is_away(client, queue, monkeypatch):
-    monkeypatch.setattr(health.DATABASE, "_look", lambda: "no connection (OperationalError)")
+    monkeypatch.setattr(health.DATABASE, "ask", lambda: "no connection (OperationalError)")
 
     lines = client.get("/metrics").content.decode().splitlines()
 
@@ -93,36 +96,77 @@ def test_metrics_are_served_while_the_database_is_away(client, queue, monkeypatc
     assert not any(line.startswith("benchsite_votes_total") for line in lines)
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="a file does not hang")
-def test_metrics_do_not_wait_for_a_database_that_is_lost_meanwhile(client, queue, monkeypatch):
-    """Another session's lock stands for a server that says nothing more: the statement would wait for ever."""
-    looks = iter(["", *["no connection (OperationalError)"] * 100])
-    monkeypatch.setattr(health.DATABASE, "_look", lambda: next(looks))
+@pytest.fixture
+def locked():
+    """Another session's lock: the statement that meets it waits as for a server that says nothing more. Gone after a minute at most."""
     holder = connection.copy()
     holder.set_autocommit(False)
     with holder.cursor() as cursor:
         cursor.execute("LOCK TABLE generation_sample IN ACCESS EXCLUSIVE MODE")
-
-    giving_up = Timer(60, holder.close)  # a fault ends this test, and does not hang it
+    giving_up = Timer(60, holder.close)
     giving_up.start()
-    lines = client.get("/metrics").content.decode().splitlines()
+    yield holder
     giving_up.cancel()
     holder.close()
-    connection.close()
+    metrics.NUMBERS.begin()[0].result()  # leaves the test's database
 
-    assert "benchsite_database_up 0" in lines and "benchsite_queue_up 1" in lines
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="a file does not hang")
+def test_metrics_do_not_wait_for_a_database_that_is_lost_meanwhile(client, queue, locked, monkeypatch):
+    monkeypatch.setattr(metrics, "PAGE_SECONDS", 0.2)
+    monkeypatch.setattr(metrics, "LATE_SECONDS", 0.0)
+
+    lines = client.get("/metrics").content.decode().splitlines()
+
+    assert "benchsite_database_up 1" in lines and "benchsite_queue_up 1" in lines
+    assert not any(line.startswith("benchsite_votes_total") for line in lines)
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="a file does not hang")
+def test_numbers_that_came_too_late_are_on_the_next_page(client, queue, locked, monkeypatch):
+    monkeypatch.setattr(metrics, "PAGE_SECONDS", 0.2)
+    client.get("/metrics")
+    locked.rollback()
+    metrics.NUMBERS.begin()[0].result()
+    with locked.cursor() as cursor:
+        cursor.execute("LOCK TABLE generation_sample IN ACCESS EXCLUSIVE MODE")
+
+    lines = client.get("/metrics").content.decode().splitlines()
+
+    assert "benchsite_votes_total 0" in lines
+    assert any(line.startswith("benchsite_numbers_seconds_ago ") for line in lines)
+
+
+def refused(request, state):
+    with connection.cursor() as cursor:
+        cursor.execute(f"DO $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '{state}'; END $$")
+
+
+urlpatterns = [path("refused/<state>/", refused), path("readyz", health.readyz)]
+
+
+@pytest.mark.urls(__name__)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's errors have no SQLSTATE")
+@pytest.mark.parametrize(("state", "status"), [("53100", 503), ("25006", 503), ("23505", 200)])
+def test_what_a_page_was_refused_counts_though_the_probe_is_not(client, queue, monkeypatch, state, status):
+    """On a full disk a small row still fits where there is room in its table's last page."""
+    monkeypatch.setattr(health.DATABASE, "_noted_at", float("-inf"))
+    client.raise_request_exception = False
+
+    assert client.get(f"/refused/{state}/").status_code == 500
+    assert client.get("/readyz").status_code == status
 
 
 def test_an_outage_is_logged_again_while_it_lasts_and_anew_when_it_comes_back(queue, monkeypatch):
     said = []
-    monkeypatch.setattr(health.log, "warning", lambda event, **_: said.append(event))
+    monkeypatch.setattr(probes.log, "warning", lambda event, **_: said.append(event))
     answers = iter(["away", "away", "", "away"])
     probe = Probe("database", lambda: next(answers))
 
     states = [probe.wrong() for _ in range(4)]
 
     assert states == ["away", "away", "", "away"] and said == ["database_unreachable"] * 2
-    monkeypatch.setattr(health, "REPEAT_SECONDS", 0)
+    monkeypatch.setattr(probes, "REPEAT_SECONDS", 0)
     answers = iter(["away"])
     probe.wrong()
     assert len(said) == 3

@@ -26,6 +26,12 @@ OURS = [document for document in DOCUMENTS if not document["apiVersion"].startsw
 PODS = {d["metadata"]["name"]: d["spec"]["template"]["spec"] for d in DOCUMENTS if d["kind"] in ("Deployment", "Job")}
 LOCK = (ROOT / "requirements.lock").read_text() + (ROOT / "requirements-tracing.lock").read_text()
 LOCKED = dict(re.findall(r"^([A-Za-z0-9._-]+)(?:\[[a-z,]+\])?==([^\s;\\]+)", LOCK, re.M))
+# The first and the last Python that may run the site, on either kind of processor.
+MACHINES = [
+    {"python_version": full.rpartition(".")[0], "python_full_version": full, "platform_machine": kind}
+    for full in ("3.11.0", "3.13.99")
+    for kind in ("x86_64", "aarch64")
+]
 TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 RULES = "{extends: default, rules: {braces: disable, brackets: disable, line-length: disable, document-start: disable, comments: disable}}"
 
@@ -118,7 +124,8 @@ def test_the_lock_has_every_pinned_package_in_its_version_and_all_that_they_need
         queue += [
             (each.name, tuple(each.extras))
             for each in more
-            if not each.marker or any(each.marker.evaluate({"extra": extra}) for extra in (*extras, ""))
+            if not each.marker
+            or any(each.marker.evaluate({**machine, "extra": e}) for machine in MACHINES for e in (*extras, ""))
         ]
 
     assert wrong == [], "run script/lock"

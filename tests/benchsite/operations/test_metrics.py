@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils.timezone import now
 
-from generation.models import Sample
+from benchsite.operations.metrics import number_lines
+from generation.models import ProviderCall, Run, Sample
 from generation.queue import beat
 from generation.runs import lifecycle as runs
+from ranking.fitting import fit_run
+from ranking.models import Fit
 from tests.generation.drawing_room import draw_some, make_suite
 from tests.ranking.archive_run import make_judged_run
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)  # a thread of its own asks for the numbers
 LINE = re.compile(r'benchsite_[a-z_]+(\{[a-z]+="[^"\n]*"(,[a-z]+="[^"\n]*")*\})? -?[0-9.e+-]+')
 
 
@@ -43,18 +48,38 @@ def test_numbers_are_those_of_the_database(client, demo):
     assert int(found['benchsite_calls_total{outcome="answered"}']) == 5 + judged.calls.count()
 
 
-def test_queries_are_the_same_for_one_run_and_for_three(client, django_assert_num_queries):
+def test_how_long_nothing_was_settled_or_fitted_is_told_while_runs_are_open_and_is_never_negative(client, demo):
+    demo()
+    drawn = runs.start_run(make_suite())
+    assert "benchsite_settled_seconds_ago" not in read(client), "nothing was asked yet"
+    draw_some(drawn, 5)
+    judged = make_judged_run(votes=40)
+    fit_run(judged, full=False)
+    earlier = read(client)
+    assert min(float(earlier["benchsite_settled_seconds_ago"]), float(earlier["benchsite_fit_seconds_ago"])) >= 0
+
+    ProviderCall.objects.update(ended_at=now() + timedelta(hours=1))  # as when a clock was set back
+    Fit.objects.update(created_at=now() + timedelta(hours=1))
+
+    later = read(client)
+    assert float(later["benchsite_settled_seconds_ago"]) == float(later["benchsite_fit_seconds_ago"]) == 0
+    runs.pause_run(drawn)
+    Run.objects.update(drawing_state=Run.Drawing.PAUSED, judging_state=Run.Judging.CLOSED)
+    assert not [name for name in read(client) if name in ("benchsite_settled_seconds_ago", "benchsite_fit_seconds_ago")]
+
+
+def test_queries_are_the_same_for_one_run_and_for_three(django_assert_num_queries):
     make_judged_run(votes=20)
     with django_assert_num_queries(10):
-        read(client)
+        number_lines()
     make_judged_run(votes=40)
     make_judged_run(votes=40)
     with django_assert_num_queries(10):
-        read(client)
+        number_lines()
 
 
 def test_queue_that_is_away_is_a_number_too(client, settings):
-    settings.REDIS_URL, settings.PROBE_KEPT_SECONDS = "redis://127.0.0.1:9/0", 0
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"
     assert read(client)["benchsite_queue_up"] == "0"
 
 

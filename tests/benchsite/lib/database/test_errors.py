@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from secrets import token_hex
+
 import pytest
 from django.db import (
     DatabaseError,
@@ -54,6 +56,29 @@ READ_ONLY = {
     ),
     "sqlite": ("PRAGMA query_only = 1", "attempt to write a readonly database (OperationalError)"),
 }
+
+
+@pytest.fixture
+def crowded():
+    """A role that may not connect once more."""
+    role = f"crowded_{token_hex(4)}"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'x' CONNECTION LIMIT 0")
+        yield role
+        cursor.execute(f"DROP ROLE {role}")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no connections to run out of")
+def test_a_server_with_no_connection_left_is_quoted_with_its_state_and_names_nobody(crowded):
+    refused = connection.copy()
+    refused.settings_dict = refused.settings_dict | {"USER": crowded, "PASSWORD": "x"}
+
+    with pytest.raises(OperationalError) as raised:
+        refused.ensure_connection()
+
+    assert server_words(raised.value) == "too many connections for role (OperationalError 53300)"
+    assert is_away(raised.value)
 
 
 @pytest.mark.django_db(transaction=True)
