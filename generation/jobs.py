@@ -14,6 +14,7 @@ from generation.queue import enqueue_drawing
 from generation.reading.answers import reread_run
 from generation.reading.backends import switch_as_asked
 from generation.reading.measuring import measure_by
+from generation.runs.expansion import finish_expansion
 from generation.runs.facts import fill_facts
 
 
@@ -28,6 +29,12 @@ def fill_model_facts(run_id: int) -> None:
     run = Run.objects.filter(pk=run_id, frozen_at=None).first()
     if run is not None:
         fill_facts(run)
+
+
+def set_up(run_id: int) -> None:
+    run = Run.objects.filter(pk=run_id, setting_up=True).first()
+    if run is not None:
+        finish_expansion(run)
 
 
 def measure(run_id: int, backend: str) -> None:

@@ -126,12 +126,12 @@ def read_troubles(connection: Redis) -> dict[tuple[str, str], str]:
     """What hosts do not reach now, in words, by host and by what it is."""
     keys = sorted(connection.scan_iter(match=f"{TROUBLE_KEY}:*", count=1000))
     values: Any = connection.mget(keys) if keys else []
-    found = {}
+    troubles = {}
     for key, words in zip(keys, values, strict=True):
         host, _, what = key.decode().removeprefix(f"{TROUBLE_KEY}:").partition(" ")
         if words is not None:  # it ended meanwhile
-            found[host, what] = words.decode("utf-8", "replace")
-    return found
+            troubles[host, what] = words.decode("utf-8", "replace")
+    return troubles
 
 
 def workers_by_queue(connection: Redis) -> dict[str, int]:

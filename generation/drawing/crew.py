@@ -31,6 +31,7 @@ from generation.drawing.limits import Limits
 from generation.drawing.lookups import Lookups
 from generation.drawing.questions import Ended, Question
 from generation.drawing.silence import Silence
+from generation.drawing.sweeping import finish_runs
 from generation.drawing.workers import note_alive, worker_name
 from generation.models import Run
 from generation.providers.client import Client
@@ -308,7 +309,7 @@ class Crew:
             await self._pause_for_change()
         await self.lookups.finish()
         self.silence.stop()
-        await self._database(drawing.finish_runs)
+        await self._database(finish_runs)
 
 
 def _close_connection() -> None:

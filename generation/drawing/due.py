@@ -21,7 +21,10 @@ def runs_to_draw(run_id: int | None = None) -> list[int]:
 def seconds_to_due(run_id: int | None = None) -> float | None:
     """Until the next sample of an open run may be asked; None if there is none. A model's breaker counts."""
     waiting = Sample.objects.filter(
-        state=Sample.State.PENDING, run__drawing_state=Run.Drawing.OPEN, model__refused_reason=""
+        state=Sample.State.PENDING,
+        run__drawing_state=Run.Drawing.OPEN,
+        run__setting_up=False,
+        model__refused_reason="",
     )
     if run_id is not None:
         waiting = waiting.filter(run_id=run_id)

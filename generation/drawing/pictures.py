@@ -1,4 +1,4 @@
-"""Drawings as the pictures that a model judge is shown, made when it is asked: outside any transaction, and never stored."""
+"""Drawings as the pictures that a model judge is shown, made when it is asked: outside any transaction, and stored nowhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from generation.formats import get_format
@@ -13,9 +14,10 @@ from generation.formats.raster.vector import CannotDraw, NotDrawnNow
 from generation.models import Sample
 from generation.providers.errors import ProviderError
 from generation.providers.requests import Request
-from generation.runs.loaded import LoadedRun, drawing_address
+from generation.runs.loaded import LoadedRun, drawing_address, drawings_in
 
 SIDE = 768  # pixels, as large as most models look at
+KEPT = 128  # pictures in a worker's memory: a drawing is in many pairs
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,8 @@ def drawings_shown(loaded: LoadedRun, prompt_pk: int) -> Shown | None:
     """What a model judge looks at, without what a curator withheld since it was asked; None where a model draws."""
     if loaded.judged is None:
         return None
-    sides = [loaded.prompts[prompt_pk].facts[side] for side in ("left", "right")]
-    drawings = Sample.objects.judgeable().filter(pk__in=sides).values_list("pk", "drawing")
+    shown = drawings_in(loaded.prompts[prompt_pk].facts)
+    drawings = Sample.objects.judgeable().filter(pk__in=shown).values_list("pk", "drawing")
     return Shown(loaded.judged.format, {drawing_address(pk): drawing for pk, drawing in drawings})
 
 
@@ -43,6 +45,7 @@ async def with_pictures(request: Request, shown: Shown) -> Request:
     return replace(request, messages=tuple(_pictured(message, pictures) for message in request.messages))
 
 
+@lru_cache(maxsize=KEPT)
 def _picture(format_name: str, drawing: str) -> str:
     try:
         png = get_format(format_name).png(drawing, side=SIDE) if drawing else None
@@ -60,9 +63,9 @@ def _picture(format_name: str, drawing: str) -> str:
 def _pictured(message: Mapping[str, Any], pictures: Mapping[str, str]) -> Mapping[str, Any]:
     if not message.get("images"):
         return message
-    missing = [address for address in message["images"] if address not in pictures]
-    if missing:
+    shown = [pictures.get(address, address) for address in message["images"]]  # a reference picture is its own address
+    if not all(picture.startswith("data:") for picture in shown):
         raise ProviderError(
             "fatal_attempt", "no_picture", "A drawing is no longer there, or not judged any more.", cost_nano=0
         )
-    return {**message, "images": tuple(pictures[address] for address in message["images"])}
+    return {**message, "images": tuple(shown)}

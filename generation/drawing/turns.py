@@ -1,4 +1,4 @@
-"""The state machine of a sample: claim, ask, settle, sweep. All state is in the database, and no locks are taken.
+"""The state machine of a sample: claim, ask, settle. All state is in the database, and no locks are taken.
 
 - A claim is a conditional UPDATE with the row count checked, and its ledger row is written in the same transaction,
   before the request. The run's state and its budget are part of that transaction.
@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import F, Q
 from django.utils.timezone import now
 
 from benchsite.lib.database.updates import change_rows, insert_rows, update_rows
@@ -28,12 +28,11 @@ from generation.drawing.pricing import reservation_nano
 from generation.drawing.questions import Ended, Question, deadline_of, request_of
 from generation.drawing.settling import Money
 from generation.drawing.steps import run_program, step_of
-from generation.models import Entrant, Event, LanguageModel, ProviderCall, Run, Sample
+from generation.models import LanguageModel, ProviderCall, Run, Sample
 from generation.money import NANO
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
 from generation.reading.measuring import save_measurements
-from generation.runs.staleness import mark_stale
 
 SPARE = 32  # due samples looked up ahead, so that a claim of one costs no search of its own
 SPARE_SECONDS = 1.0
@@ -264,60 +263,3 @@ def _take_one(question: Question, moment: datetime) -> bool:
 
 def _lease(question: Question, moment: datetime) -> datetime:
     return moment + timedelta(seconds=question.deadline + settings.LEASE_MARGIN)
-
-
-@dataclass(frozen=True)
-class Swept:
-    """Counts of what a sweep did."""
-
-    lost_calls: int
-    again: int
-    failed: int
-    cancelled: int
-    finished_runs: int
-    due: bool
-
-
-def sweep() -> Swept:
-    """Gives up calls whose lease has lapsed and frees their samples; safe to run twice at once."""
-    moment = now()
-    fields = {**settling.FREE, "failure": "lease_lapsed", "failure_detail": "The worker that made this call was lost."}
-    with transaction.atomic():
-        calls = ProviderCall.objects.filter(outcome=ProviderCall.Outcome.OPEN, lease_until__lt=moment).update(
-            outcome=ProviderCall.Outcome.UNKNOWN, ended_at=moment, error="lease_lapsed", detail=fields["failure_detail"]
-        )
-        # Conditions stand on the sample's own row, never behind a join: PostgreSQL checks those again after a wait.
-        lapsed = Sample.objects.filter(state=Sample.State.ASKING, lease_until__lt=moment)
-        ended_runs = Run.objects.filter(drawing_state=Run.Drawing.CANCELLED)
-        cancelled = lapsed.filter(run__in=ended_runs).update(**fields, state=Sample.State.CANCELLED)
-        # What was in flight when its run was cancelled or its entrant disqualified, and came back without an answer.
-        back = Sample.objects.filter(state=Sample.State.PENDING)
-        for out in ({"run__in": ended_runs}, {"entrant__in": Entrant.objects.exclude(disqualified="")}):
-            cancelled += back.filter(**out).update(state=Sample.State.CANCELLED)
-        failed = lapsed.filter(claims__gte=settings.MAX_CLAIMS).update(**fields, state=Sample.State.FAILED)
-        # What came back to a model that was refused in the meantime.
-        refused = LanguageModel.objects.exclude(refused_reason="")
-        Sample.objects.filter(state=Sample.State.PENDING, model__in=refused).update(
-            state=Sample.State.FAILED, failure="model_unavailable", failure_detail="The provider refused this model."
-        )
-        again = lapsed.update(**fields, state=Sample.State.PENDING, next_at=moment)
-    return Swept(calls, again, failed, cancelled, finish_runs(), Sample.objects.claimable().exists())
-
-
-def finish_runs() -> int:
-    """Marks every run that has nothing left to draw as finished, once."""
-    unended = Sample.objects.unended().filter(run=OuterRef("pk"))
-    ended = Run.objects.filter(~Exists(unended), finished_at=None)
-    return sum(_finish(pk) for pk in ended.values_list("pk", flat=True))
-
-
-def _finish(run_id: int) -> int:
-    with transaction.atomic():
-        if Run.objects.filter(pk=run_id, finished_at=None).update(finished_at=now()) != 1:
-            return 0
-        Event.objects.create(
-            run_id=run_id, verb=Event.Verb.FINISH_RUN, facts=Sample.objects.filter(run_id=run_id).progress()
-        )
-        if judged := Run.objects.values_list("judged_run_id", flat=True).get(pk=run_id):
-            mark_stale(judged)  # its board says how far this judge agrees with people
-    return 1

@@ -86,6 +86,11 @@ class Run(models.Model):
         help_text="How much of a judge's schedule goes to pairs that a curator picked; they feed no rating.",
     )
     visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE)
+    setting_up = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="A worker is still writing its samples; nothing is drawn until they are all there.",
+    )
     concurrency = models.PositiveIntegerField(default=8)
     measure_backend = models.CharField(max_length=40, default="builtin")
     budget_nano = models.BigIntegerField(null=True, blank=True)
@@ -100,7 +105,7 @@ class Run(models.Model):
         null=True,
         blank=True,
         related_name="model_judges",
-        help_text="Its one model judges the drawings of that run: its samples are answers about pairs, and no drawings.",
+        help_text="Its one model judges the drawings of that run: its samples are answers about them, and no drawings.",
     )
     team = models.ForeignKey(
         Team,
@@ -137,7 +142,8 @@ class Run(models.Model):
             models.CheckConstraint(
                 condition=Q(judged_run=None)
                 | (
-                    Q(format="ballot", judging_state="not_open", budget_nano__isnull=False) & ~Q(visibility="published")
+                    Q(format__in=["ballot", "grade_sheet"], judging_state="not_open", budget_nano__isnull=False)
+                    & ~Q(visibility="published")
                 ),
                 name="generation_run_model_judge_has_no_board",
             ),

@@ -30,6 +30,7 @@ class SampleQuerySet(models.QuerySet["Sample"]):
             state=Sample.State.PENDING,
             next_at__lte=now(),
             run__drawing_state=Run.Drawing.OPEN,
+            run__setting_up=False,
             model__refused_reason="",
         )
 

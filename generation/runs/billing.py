@@ -37,7 +37,7 @@ def book_cost(call: ProviderCall, cost_nano: int | None) -> bool:
 def close_calls(run: Run, calls: Sequence[ProviderCall], *, cost_nano: int, by: User | None, reason: str) -> int:
     """Release the reservations of calls whose bill a curator has seen, at what each of them cost; says how many."""
     if not reason.strip():
-        raise RunError("Give a reason: what the provider's bill shows.")
+        raise RunError("Give a reason: what the provider’s bill shows.")
     if cost_nano < 0:
         raise RunError("The cost of a call cannot be negative.")
     closed = [call for call in calls if call.run_id == run.pk and book_cost(call, cost_nano)]

@@ -1,4 +1,8 @@
-"""A suite becomes rows: models, prompts, entrants and pending samples; what is there already stays as it is."""
+"""A suite becomes rows: models, prompts, entrants and pending samples; what is there already stays as it is.
+
+A page that starts or extends a very large run writes the first samples; a worker writes the others, and nothing is drawn before
+all are there.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.timezone import now
 
@@ -15,16 +20,25 @@ from benchsite.lib.progress_bar import Progress, unwatched
 from generation.codes import new_code
 from generation.models import Entrant, LanguageModel, Prompt, ReferencePicture, Run, Sample
 from generation.money import nano
+from generation.queue import enqueue, enqueue_drawing, enqueue_if_idle
 from generation.suites.profiles import Profile
 from generation.suites.suite import ModelEntry, ProgramEntry, Suite
 
 ROWS_AT_ONCE, SAMPLES_AT_ONCE = 500, 2_000
+SAMPLES_A_PAGE = 10_000  # about a third of a second
 VARIED = ("entrant_id", "model_id", "prompt_id", "attempt", "code", "state")  # what sets two new samples apart
 HAS_IMAGE = "has_image"  # among a prompt's facts: it has a reference picture
 
 
-def expand(run: Run, suite: Suite, profiles: dict[str, Profile], *, progress: Progress = unwatched) -> None:
-    """Every row the suite asks for; what is there already stays as it is."""
+def expand(
+    run: Run, suite: Suite, profiles: dict[str, Profile], *, wait: bool = True, progress: Progress = unwatched
+) -> int:
+    """Every row the suite asks for; what is there already stays as it is. Says how many samples are added.
+
+    Without `wait` a worker writes what is more than a page's share.
+    """
+    competing = run.samples.filter(entrant__disqualified="")
+    before = competing.count()
     LanguageModel.objects.bulk_create(
         [model_row(run, entry, profiles[entry.provider or suite.generation.provider]) for entry in suite.models],
         ignore_conflicts=True,
@@ -48,7 +62,32 @@ def expand(run: Run, suite: Suite, profiles: dict[str, Profile], *, progress: Pr
     store_pictures(run, {entry.key: entry.image for entry in suite.prompts if entry.image})
     models = {row.model_id: row for row in run.models.filter(model_id__in=[entry.id for entry in suite.models])}
     Entrant.objects.bulk_create(_entrant_rows(run, suite, models), ignore_conflicts=True)
-    expand_samples(run, suite, progress=progress)
+    # A program's samples depend on whether it is approved, which may change before a worker comes to it.
+    most = None if wait or suite.programs else SAMPLES_A_PAGE
+    total = expand_samples(run, suite, most=most, progress=progress)
+    if most is None or total <= most:
+        return competing.count() - before
+    run.setting_up = True
+    run.save(update_fields=["setting_up"])
+    enqueue("measure", "generation.jobs.set_up", run.pk)
+    return total - before
+
+
+def finish_expansion(run: Run) -> None:
+    """Write what is missing, part by part, and let the run be drawn; safe to run twice at once, and again after a crash."""
+    expand_samples(run, Suite.from_dict(run.config))
+    with transaction.atomic():
+        # One that was extended meanwhile has more to write, and a job of its own.
+        if Run.objects.filter(pk=run.pk, digest=run.digest, setting_up=True).update(setting_up=False):
+            gone = run.entrants.exclude(disqualified="")
+            run.samples.filter(state=Sample.State.PENDING, entrant__in=gone).update(state=Sample.State.CANCELLED)
+            enqueue_drawing()
+
+
+def enqueue_expansions() -> None:
+    """Ask again for what a lost worker, or a lost job, left unwritten."""
+    for pk in Run.objects.filter(setting_up=True).values_list("pk", flat=True):
+        enqueue_if_idle("measure", "generation.jobs.set_up", pk)
 
 
 def store_pictures(run: Run, addresses: Mapping[str, str]) -> None:
@@ -126,8 +165,11 @@ def entrant_row(run: Run, model: LanguageModel) -> Entrant:
     return Entrant(run=run, name=model.model_id, label=model.label, note=model.note, model=model, is_demo=demo)
 
 
-def expand_samples(run: Run, suite: Suite, *, progress: Progress = unwatched) -> None:
-    """Attempt by attempt, prompt by prompt, so that every model makes progress at the same pace."""
+def expand_samples(run: Run, suite: Suite, *, most: int | None = None, progress: Progress = unwatched) -> int:
+    """Attempt by attempt, prompt by prompt, so that every model makes progress at the same pace.
+
+    Says how many there are to be; of these the first `most` are written, or all.
+    """
     prompts = list(run.prompts.order_by("position"))
     models = list(run.models.filter(model_id__in=[entry.id for entry in suite.models]))
     pairs = [
@@ -146,6 +188,10 @@ def expand_samples(run: Run, suite: Suite, *, progress: Progress = unwatched) ->
         for entrant, model in pairs
     )
     total = suite.generation.attempts_per_prompt * len(prompts) * len(pairs)
-    for start in range(0, total, SAMPLES_AT_ONCE):
+    wanted = total if most is None else min(most, total)
+    for start in range(0, wanted, SAMPLES_AT_ONCE):
         progress(start, total)
-        insert_alike(Sample, shared, VARIED, islice(rows, SAMPLES_AT_ONCE))
+        some = list(islice(rows, min(SAMPLES_AT_ONCE, wanted - start)))
+        with transaction.atomic():  # a worker's parts let others write in between
+            insert_alike(Sample, shared, VARIED, some)
+    return total

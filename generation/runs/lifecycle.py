@@ -1,4 +1,4 @@
-"""Verbs about a run: start it, extend it, pause, resume, cancel, try again. Each writes down who did it and why."""
+"""Verbs about a run: start it, pause, resume, cancel, try again. Each writes down who did it and why."""
 
 from __future__ import annotations
 
@@ -17,16 +17,13 @@ from generation.formats import get_format
 from generation.models import Event, Run, Sample, Team, default_team
 from generation.money import decimal_of, nano
 from generation.queue import enqueue_drawing
-from generation.runs.errors import RunError, refuse_frozen, refuse_model_judge
-from generation.runs.expansion import expand, fill_prices, models_without_price
+from generation.runs.errors import RunError, refuse_frozen
+from generation.runs.expansion import expand
 from generation.runs.facts import queue_facts
-from generation.runs.loaded import whole_suite
 from generation.runs.suitability import refuse_unfit_models
 from generation.suites.demo_sizes import demo_variant, load_demo
-from generation.suites.loading import load_suite
 from generation.suites.profiles import Profile, load_profiles
 from generation.suites.suite import ModelEntry, Suite, without_pictures
-from generation.suites.yaml_source import SuiteError
 
 By = User | None
 Budget = Decimal | float | None
@@ -47,9 +44,12 @@ def start_run(
     demo: bool = False,
     draw: bool = True,
     key: str | None = None,
+    wait: bool = True,
     progress: Progress = unwatched,
 ) -> Run:
     """A new run with all its samples, whole or not at all; the same `key` again gives the run it started before.
+
+    Without `wait` the samples of a very large run are written by a worker, and the run is drawn once all are there.
 
     - `models` and `prompts` choose among the suite's by id and key; `demo` draws a small run with the demo players.
     - `more` are models that the suite does not name, from a provider's catalogue; they need a budget like uploaded ones.
@@ -60,10 +60,10 @@ def start_run(
         return before
     if demo:
         suite = demo_variant(suite, demo=load_demo(settings.SUITES_DIR / "demo.yaml"))
-    chosen = _choose(suite, models, prompts, attempts)
+    chosen = choose(suite, models, prompts, attempts)
     if joining := [entry for entry in more if entry.id not in {known.id for known in chosen.models}]:
         chosen, uploaded = replace(chosen, models=(*chosen.models, *joining)), True
-    profiles = _profiles(chosen.models, chosen.generation.provider)
+    profiles = profiles_of(chosen.models, chosen.generation.provider)
     refuse_unfit_models(chosen, chosen.models, profiles)
     try:
         with transaction.atomic():
@@ -78,8 +78,8 @@ def start_run(
                 key=key,
                 profiles=profiles,
             )
-            expand(run, chosen, profiles, progress=progress)
-            Event.objects.create(run=run, actor=by, verb=Event.Verb.START_RUN, facts={"samples": run.samples.count()})
+            samples = expand(run, chosen, profiles, wait=wait, progress=progress)
+            Event.objects.create(run=run, actor=by, verb=Event.Verb.START_RUN, facts={"samples": samples})
             queue_facts(run)
             enqueue_drawing()
     except IntegrityError:
@@ -126,7 +126,7 @@ def _create_run(
     )
 
 
-def _choose(suite: Suite, models: Sequence[str] | None, prompts: Sequence[str] | None, attempts: int | None) -> Suite:
+def choose(suite: Suite, models: Sequence[str] | None, prompts: Sequence[str] | None, attempts: int | None) -> Suite:
     """The suite cut to what was asked for."""
     if attempts is not None:
         if not 1 <= attempts <= 100:
@@ -156,7 +156,7 @@ def to_nano(budget: Budget) -> int | None:
     return amount
 
 
-def _profiles(models: Sequence[ModelEntry], default: str) -> dict[str, Profile]:
+def profiles_of(models: Sequence[ModelEntry], default: str) -> dict[str, Profile]:
     """The profiles of today's providers.yaml that these models need."""
     known = load_profiles(settings.SUITES_DIR / "providers.yaml")
     for entry in models:
@@ -165,102 +165,7 @@ def _profiles(models: Sequence[ModelEntry], default: str) -> dict[str, Profile]:
     return known
 
 
-def joinable_models(run: Run) -> list[ModelEntry]:
-    """Models that could join: those of the suite's YAML as it is now, or demo players, that are not in the run."""
-    if run.judged_run_id is not None:
-        return []  # a model judge is one model
-    present = set(run.models.values_list("model_id", flat=True))
-    if run.is_demo:
-        known = load_demo(settings.SUITES_DIR / "demo.yaml").models
-    else:
-        today = _suite_today(run)
-        known = today.models if today else ()
-    return [entry for entry in known if entry.id not in present]
-
-
-def _suite_today(run: Run) -> Suite | None:
-    """The run's suite as its YAML is now; None for a run that came from elsewhere."""
-    folder = settings.SUITES_DIR / run.suite
-    try:
-        return load_suite(folder) if folder.is_dir() else None
-    except SuiteError as error:
-        raise RunError(str(error)) from None
-
-
-def extend_run(
-    run: Run,
-    *,
-    models: Sequence[ModelEntry] = (),
-    attempts: int | None = None,
-    budget: Budget | Literal["keep"] = "keep",
-    uploaded: bool = False,
-    by: By = None,
-    reason: str = "",
-    progress: Progress = unwatched,
-) -> int:
-    """More models, more attempts of everything, another budget (None: no cap); says how many samples were added.
-
-    Where models were `uploaded`, now or before, or the whole suite was, the run has a budget and keeps one.
-
-    Prices that nobody knew are taken from the suite as it is today, or from `models` where the suite is not on this
-    server; nothing else of a model that takes part changes.
-    """
-    refuse_frozen(run)
-    if run.drawing_state == Run.Drawing.CANCELLED:
-        raise RunError("A cancelled run cannot be extended; start a new one.")
-    if models or attempts is not None:
-        refuse_model_judge(run)
-    if run.judged_run_id is not None:
-        return _fund(run, budget, by=by, reason=reason)
-    suite = whole_suite(run)
-    known = {entry.id for entry in suite.models}
-    before = suite.generation.attempts_per_prompt
-    if attempts is not None and attempts < before:
-        raise RunError(f"The run has {before} attempts of each prompt already; attempts can only grow.")
-    for entry in models:
-        if entry.parameters.get("max_completion_tokens", 0) > (most := suite.generation.max_tokens):
-            raise RunError(f"{entry.id} has max_completion_tokens above {most}, the run's max_tokens; it cannot join.")
-    suite = replace(suite, models=(*suite.models, *(entry for entry in models if entry.id not in known)))
-    suite = _choose(suite, None, None, attempts)
-    profiles = _profiles(suite.models, suite.generation.provider)
-    refuse_unfit_models(suite, [entry for entry in models if entry.id not in known], profiles)
-    today = (_suite_today(run) or replace(suite, models=tuple(models))) if models_without_price(run).exists() else None
-    cap = _cap(run, budget, uploaded=uploaded or run.uploaded)
-    config = without_pictures(suite.to_dict())
-    fields: dict[str, Any] = {"config": config, "digest": suite.digest(), "finished_at": None, **cap}
-    with transaction.atomic():
-        count = run.samples.count()
-        if Run.objects.filter(pk=run.pk, digest=run.digest).update(**fields) != 1:
-            raise RunError("The run was extended in the meantime; look at it again.")
-        expand(run, suite, profiles, progress=progress)
-        added = run.samples.count() - count
-        priced = fill_prices(run, today) if today else []
-        facts = {
-            "models": [entry.id for entry in models if entry.id not in known],
-            "attempts": attempts,
-            "samples": added,
-            "priced": priced,
-            **cap,
-        }
-        Event.objects.create(run=run, actor=by, verb=Event.Verb.EXTEND_RUN, reason=reason, facts=facts)
-        queue_facts(run)
-        enqueue_drawing()
-    run.refresh_from_db()
-    return added
-
-
-def _fund(judge: Run, budget: Budget | Literal["keep"], *, by: By, reason: str) -> int:
-    """Another budget for a model judge; what it was told, and what it is asked, stays as it is."""
-    cap = _cap(judge, budget, uploaded=True)
-    with transaction.atomic():
-        Run.objects.filter(pk=judge.pk).update(finished_at=None, **cap)
-        Event.objects.create(run=judge, actor=by, verb=Event.Verb.EXTEND_RUN, reason=reason, facts=cap)
-        enqueue_drawing()
-    judge.refresh_from_db()
-    return 0
-
-
-def _cap(run: Run, budget: Budget | Literal["keep"], *, uploaded: bool) -> dict[str, Any]:
+def cap_fields(run: Run, budget: Budget | Literal["keep"], *, uploaded: bool) -> dict[str, Any]:
     """The fields of a run that a new cap changes."""
     nano_dollars = _checked_cap(run.budget_nano if budget == "keep" else to_nano(budget), uploaded)
     changed = {} if budget == "keep" else {"budget_nano": nano_dollars}
@@ -294,7 +199,7 @@ def resume_run(run: Run, *, by: By = None, reason: str = "", budget: Budget | Li
     fields: dict[str, Any] = {
         "drawing_state": Run.Drawing.OPEN,
         "paused_reason": "",
-        **_cap(run, budget, uploaded=run.uploaded),
+        **cap_fields(run, budget, uploaded=run.uploaded),
     }
     with transaction.atomic():
         if not _move(run, Event.Verb.RESUME_RUN, by, reason, Run.Drawing.PAUSED, **fields):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -46,14 +47,13 @@ class LoadedRun:
     @cached_property
     def images(self) -> dict[str, str]:
         """Reference pictures by the key of their prompt."""
-        return pictures_of(self.run)
+        return pictures_of(self.judged or self.run)
 
     def images_of(self, prompt: Prompt) -> tuple[str, ...]:
-        """What a prompt shows: its reference picture, or the addresses of two drawings to be judged."""
-        if self.judged is not None:
-            return tuple(drawing_address(prompt.facts[side]) for side in ("left", "right"))
-        image = self.images.get(prompt.key)
-        return (image,) if image else ()
+        """What a prompt shows: its reference picture, after the addresses of the drawings to be judged, if it is about any."""
+        drawings = tuple(drawing_address(pk) for pk in drawings_in(prompt.facts)) if self.judged else ()
+        image = self.images.get(prompt.facts.get("reference", "") if self.judged else prompt.key)
+        return (*drawings, image) if image else drawings
 
     @cached_property
     def has_programs(self) -> bool:
@@ -67,6 +67,11 @@ class LoadedRun:
         return price_of_nano(
             model.price_in_nano, model.price_out_nano, model.price_request_nano, model.price_image_nano
         )
+
+
+def drawings_in(facts: Mapping[str, Any]) -> list[int]:
+    """The drawings that a model judge's question is about, in the order in which it is shown them."""
+    return [facts[place] for place in ("left", "right", "drawing") if place in facts]
 
 
 def drawing_address(sample_pk: int) -> str:

@@ -29,6 +29,14 @@ def words(verb: str) -> str:
     return verb.replace("_", " ")
 
 
+@register.filter
+def measured(value: object) -> str:
+    """What a backend found: `courier 0.55, fira 0.67` for a group of figures."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {measured(part)}" for name, part in value.items())
+    return ", ".join(map(measured, value)) if isinstance(value, list) else str(value)
+
+
 PAST = {
     "write": "wrote",
     "make": "made",

@@ -30,7 +30,7 @@ class CloseCallsForm(forms.Form):
         max_digits=13,
         decimal_places=9,
         label="Cost of each selected call in US$",
-        help_text="As the provider's bill shows it; 0 if it is not on the bill.",
+        help_text="As the provider’s bill shows it; 0 if it is not on the bill.",
     )
     reason = forms.CharField(
         label="Why", max_length=LONGEST_REASON, help_text="What you saw on the bill. Kept in the log."

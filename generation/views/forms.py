@@ -247,7 +247,7 @@ class ProgramsForm(forms.Form):
     """Prompt programs of teams."""
 
     file = forms.FileField(
-        help_text="YAML like a suite's programs.yaml: a list of programs, each with a name and its turns, Python or source.",
+        help_text="YAML like a suite’s programs.yaml: a list of programs, each with a name and its turns, Python or source.",
         widget=forms.FileInput(attrs={"accept": ".yaml,.yml"}),
     )
 

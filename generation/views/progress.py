@@ -18,10 +18,10 @@ from generation.reading.measuring import unmeasured
 RATE_WINDOW = timedelta(minutes=5)
 SILENT = timedelta(minutes=1)
 
-RECOUNT = "The model's own doing, from an earlier release. `manage.py recount` counts it as an invalid answer."
+RECOUNT = "The model’s own doing, from an earlier release. `manage.py recount` counts it as an invalid answer."
 # What a curator can do about an error, by its code.
 ADVICE = {
-    "bad_credentials": "The key was refused. Set the provider's environment variable, restart the workers, then Resume.",
+    "bad_credentials": "The key was refused. Set the provider’s environment variable, restart the workers, then Resume.",
     "out_of_credits": "The key has no credit. Add credit at the provider, then Resume.",
     "in_flight_budget": "The provider limits calls in flight. No action needed: the run waits and continues.",
     "rate_limited": "The provider asked for a pause. No action needed: the run waits and continues.",
@@ -38,10 +38,10 @@ ADVICE = {
     "worker_stopped": "A worker was stopped in mid-call. The call may have been charged; the sample will be retried.",
     "provider_error": "The provider had an internal error. The run waits and retries; use Retry for what failed.",
     "forbidden": "The key may not use this model. Grant it access at the provider, then Retry.",
-    "window_too_small": "The model's window cannot hold the prompt and the longest answer. Lower max_tokens or choose another model.",
+    "window_too_small": "The model’s window cannot hold the prompt and the longest answer. Lower max_tokens or choose another model.",
     "prompt_cut": "The server cut the prompt silently. Update Ollama or give it a larger context, then Retry.",
-    "bad_profile": "The provider's profile is wrong. Fix config/providers.yaml and start a new run.",
-    "bad_request": "The provider rejected the request. Check the suite's parameters for this model.",
+    "bad_profile": "The provider’s profile is wrong. Fix config/providers.yaml and start a new run.",
+    "bad_request": "The provider rejected the request. Check the suite’s parameters for this model.",
     "bad_response": "The response does not follow the chat protocol. Check the base URL.",
     "incomplete_body": "The answer was incomplete. The run waits and retries; use Retry for what failed.",
     "empty_choices": "The answer was empty. The run retries; use Retry for what failed.",

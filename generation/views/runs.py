@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -22,6 +22,7 @@ from generation.models import Run, Sample, Team
 from generation.pictures import picture_response
 from generation.reading.backends import ask_backend
 from generation.runs import lifecycle as verbs
+from generation.runs.extending import extend_run, joinable_models
 from generation.suites.loading import BrokenSuite, load_suites
 from generation.suites.suite import ModelEntry, Suite
 from generation.suites.uploads import read_more_models
@@ -52,11 +53,13 @@ def runs(request: HttpRequest) -> HttpResponse:
             drawn=Count("samples", filter=Q(samples__state=Sample.State.DRAWN)),
             failed=Count("samples", filter=Q(samples__state=Sample.State.FAILED)),
             held=Count("samples", filter=Q(samples__held=True)),
+            team_name=F("team__name"),
         )
     )
     counted = counted.order_by("-created_at", "-pk")  # a count leaves the table's own order out
     context = {
         "runs": counted,
+        "with_teams": any(run.team_id for run in counted),
         "suites": [suite for suite in loaded if isinstance(suite, Suite)],
         "broken": [suite for suite in loaded if isinstance(suite, BrokenSuite)],
     }
@@ -69,7 +72,7 @@ def _progress_context(run: Run) -> dict[str, object]:
 
 
 def _unended(run: Run) -> bool:
-    return run.samples.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING]).exists()
+    return run.setting_up or run.samples.unended().exists()
 
 
 def _offered(run: Run) -> list[tuple[str, str, str]]:
@@ -178,7 +181,7 @@ def measure(request: UserRequest, code: str) -> HttpResponse:
 def extend(request: UserRequest, code: str) -> HttpResponse:
     run = _run(request, code)
     try:
-        candidates = verbs.joinable_models(run)
+        candidates = joinable_models(run)
     except verbs.RunError as error:
         messages.error(request, str(error))
         return redirect("generation:run", code)
@@ -190,7 +193,7 @@ def extend(request: UserRequest, code: str) -> HttpResponse:
         wanted = form.cleaned_data
         try:
             sent = _models_sent(run, form)
-            added = verbs.extend_run(
+            added = extend_run(
                 run,
                 models=[model for model in candidates if model.id in wanted.get("models", ())] + sent,
                 uploaded=bool(sent),
@@ -198,6 +201,7 @@ def extend(request: UserRequest, code: str) -> HttpResponse:
                 budget=form.budget_wanted(),
                 by=request.user,
                 reason=wanted["reason"],
+                wait=False,
             )
         except SuiteError as error:
             form.add_error("file", visible(f"Nothing was added. {error}"))
@@ -222,10 +226,10 @@ def samples(request: HttpRequest, code: str) -> HttpResponse:
     # Put in order by their keys alone: with their answers, all of a large run's would be sorted for one page.
     page = Paginator(form.samples().values_list("pk", flat=True), PAGE).get_page(request.GET.get("page"))
     shown = Sample.objects.select_related("model", "prompt", "entrant", "run").defer("raw", "answer", "run__config")
-    found = shown.in_bulk(list(page))
+    by_key = shown.in_bulk(list(page))
     query = request.GET.copy()
     query.pop("page", None)
-    context = {"run": run, "form": form, "page": page, "samples": [found[pk] for pk in page if pk in found]}
+    context = {"run": run, "form": form, "page": page, "samples": [by_key[pk] for pk in page if pk in by_key]}
     return render(request, "generation/samples.html", context | {"query": query.urlencode()})
 
 

@@ -108,7 +108,8 @@ def _started(request: UserRequest, suite: Suite, form: StartForm, *, uploaded: b
             form.add_error("budget", "Set a budget: a run with models from outside the suite needs one.")
             return None
         return redirect(
-            "generation:run", start_run(suite, **chosen, more=more, uploaded=uploaded, by=request.user).code
+            "generation:run",
+            start_run(suite, **chosen, more=more, uploaded=uploaded, by=request.user, wait=False).code,
         )
     except RunError as error:
         form.add_error(None, str(error))

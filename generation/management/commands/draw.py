@@ -10,7 +10,7 @@ from django.core.management.base import CommandParser
 from benchsite.lib.progress_bar import Bar
 from benchsite.lib.text import visible
 from generation.drawing import crew
-from generation.drawing.turns import sweep
+from generation.drawing.sweeping import sweep
 from generation.management.run_commands import RunCommand
 from generation.models import Run, Sample
 from generation.runs.errors import RunError

@@ -11,7 +11,7 @@ from generation.management.commands.start_run import names
 from generation.management.run_commands import RunCommand, budget, find_suite
 from generation.models import Run
 from generation.runs.errors import RunError
-from generation.runs.lifecycle import extend_run
+from generation.runs.extending import extend_run
 
 
 class Command(RunCommand):

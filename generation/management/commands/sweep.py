@@ -14,10 +14,11 @@ from django.db import Error, close_old_connections, connection
 from benchsite.lib.database.errors import server_words
 from generation.drawing.clock import forget_future
 from generation.drawing.pricing import runs_to_price
-from generation.drawing.turns import Swept, sweep
+from generation.drawing.sweeping import Swept, sweep
 from generation.queue import beat, enqueue_drawing, note_trouble
 from generation.reading.backends import enqueue_asked_backends
 from generation.reading.measuring import enqueue_measuring
+from generation.runs.expansion import enqueue_expansions
 from generation.runs.notices import send_notices
 from generation.runs.staleness import mark_new_answers
 
@@ -56,6 +57,7 @@ def sweep_and_enqueue() -> Swept:
     swept = sweep()
     if swept.due or runs_to_price():
         enqueue_drawing()
+    enqueue_expansions()
     mark_new_answers()
     enqueue_measuring()
     enqueue_asked_backends()

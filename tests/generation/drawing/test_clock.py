@@ -9,7 +9,7 @@ import pytest
 from django.utils.timezone import now
 
 from generation.drawing.clock import forget_future
-from generation.drawing.turns import sweep
+from generation.drawing.sweeping import sweep
 from generation.models import ProviderCall
 from generation.runs.lifecycle import start_run
 from tests.generation.drawing_room import make_suite

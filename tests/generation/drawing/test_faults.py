@@ -13,7 +13,7 @@ from django.db import connection, connections
 from django.db.utils import load_backend
 from redis import Redis
 
-from generation.drawing.turns import sweep
+from generation.drawing.sweeping import sweep
 from generation.models import ProviderCall, Run, Sample
 from generation.runs.lifecycle import pause_run, resume_run, start_run
 from tests.generation.drawing_room import AT_ONCE, MASTER, assert_all_drawn, assert_invariants, claim, make_suite

@@ -14,6 +14,7 @@ from django.utils.timezone import now
 from generation.demo.server import Scripted
 from generation.drawing import turns as drawing
 from generation.drawing.active import ActiveRun
+from generation.drawing.sweeping import sweep
 from generation.models import Measurement, ProviderCall, Run, Sample
 from generation.providers.client import Client
 from generation.reading.answers import reread_run
@@ -69,7 +70,7 @@ def test_drawing_works(demo):
     assert Measurement.objects.filter(sample=sample, backend="builtin").get().values["robustness"] > 0
     assert run.calls.filter(outcome="answered", cost_nano__gt=0, completion_tokens__gt=0).count() == 12
     assert_invariants(run, billed_nano=server.bill.total_nano, requests=12)
-    drawing.sweep()
+    sweep()
     run.refresh_from_db()
     assert run.finished_at is not None
 
@@ -212,7 +213,7 @@ def test_late_answer_is_used_and_paid_once(demo):
     server, run = demo(), small_run()
     late = ask(claim(run))
     let_leases_lapse()
-    assert drawing.sweep().again == 1
+    assert sweep().again == 1
     assert run.calls.get().outcome == "unknown"
     second = ask(claim(run))
 
@@ -230,7 +231,7 @@ def test_a_lost_call_keeps_its_reservation(demo):
     ask(claim(run))  # the worker dies here: paid, and nobody knows
 
     let_leases_lapse()
-    drawing.sweep()
+    sweep()
     draw_some(run)
 
     run.refresh_from_db()
@@ -244,7 +245,7 @@ def test_two_sweepers_do_no_more_than_one(demo):
     claim(run, 5)
     let_leases_lapse()
 
-    first, second = drawing.sweep(), drawing.sweep()
+    first, second = sweep(), sweep()
 
     assert (first.lost_calls, first.again) == (5, 5)
     assert (second.lost_calls, second.again) == (0, 0)
@@ -259,7 +260,7 @@ def test_a_sample_that_kills_its_worker_each_time_fails_in_the_end(demo, setting
     for _ in range(3):
         assert len(claim(run)) == 1
         let_leases_lapse()
-        drawing.sweep()
+        sweep()
 
     sample = run.samples.get()
     assert (sample.state, sample.claims, sample.failure) == ("failed", 3, "lease_lapsed")
@@ -273,7 +274,7 @@ def test_sweep_cancels_what_a_cancelled_run_lost(demo):
     cancel_run(run)
     let_leases_lapse()
 
-    assert drawing.sweep().cancelled == 1
+    assert sweep().cancelled == 1
     assert run.samples.get().state == "cancelled"
 
 
@@ -285,7 +286,7 @@ def test_sweep_cancels_what_came_back_without_an_answer(demo):
     settle(run, ask(flying))
     assert run.samples.get().state == "pending"
 
-    assert drawing.sweep().cancelled == 1
+    assert sweep().cancelled == 1
     assert run.samples.get().state == "cancelled"
 
 

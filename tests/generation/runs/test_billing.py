@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from generation.drawing import turns as drawing
 from generation.drawing.active import ActiveRun
+from generation.drawing.sweeping import sweep
 from generation.models import Event, ProviderCall, Run, Sample
 from generation.runs.billing import calls_of_unknown_cost, close_calls
 from generation.runs.errors import RunError
@@ -35,7 +36,7 @@ def lost(run):
     past = now() - timedelta(minutes=20)
     ProviderCall.objects.update(lease_until=past, seen_at=past)
     Sample.objects.filter(state=Sample.State.ASKING).update(lease_until=past)
-    drawing.sweep()
+    sweep()
     run.refresh_from_db()
     return questions
 

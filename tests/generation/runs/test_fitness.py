@@ -7,8 +7,9 @@ import pytest
 from generation.models import ProviderCall, Run, Sample
 from generation.runs.checking import check_suite
 from generation.runs.errors import RunError
+from generation.runs.extending import extend_run
 from generation.runs.facts import fill_facts
-from generation.runs.lifecycle import extend_run, start_run
+from generation.runs.lifecycle import start_run
 from generation.suites.profiles import Profile
 from generation.suites.suite import ModelEntry
 from tests.generation.drawing_room import draw_some, make_suite

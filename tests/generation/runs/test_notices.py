@@ -7,7 +7,7 @@ import re
 import threading
 from datetime import timedelta
 from email import message_from_bytes
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 
@@ -15,11 +15,12 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.timezone import now
 
-from generation.drawing.turns import finish_runs
+from generation.drawing.sweeping import finish_runs
 from generation.models import Event, Notice, Sample
 from generation.runs import lifecycle as runs
 from generation.runs.notices import checked_webhook, send_notices
 from tests.generation.drawing_room import make_suite
+from tests.listening import Listening
 
 pytestmark = pytest.mark.django_db
 OPERATIONS = Path(__file__).resolve().parents[3] / "docs" / "operations.md"
@@ -39,14 +40,9 @@ def receiver():
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.told, server.statuses = [], []
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with Listening(Handler) as server:
+        server.told, server.statuses = [], []
+        yield server
 
 
 @pytest.fixture
@@ -64,7 +60,7 @@ def mail_server():
 
     with ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
         server.letters = []
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield server
         server.shutdown()
