@@ -166,6 +166,7 @@ RUBRIC = Protocol(
     sentence="ranking.rubric.page.leading_sentence",
     analyse_file="ranking.rubric.scores.analyse_file",
     best_drawing="ranking.rubric.page.best_drawing",
+    board_pages={"ranking:model_graders": "Model judges"},
     bounds=(0, 100),
     needs_rubric=True,
     invitation="You see one drawing at a time and grade it on a few dimensions, with the keyboard or sliders.",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from generation.demo.judges import HABITS, judge_pictures
+from generation.demo.judges import HABITS, grade_picture, judge_pictures
 from generation.demo.players import Player
 from generation.formats import INTERNAL, format_names, get_format
 from generation.formats.base import Format
@@ -18,6 +18,7 @@ REFUSALS = (
     "I'm sorry, but I would rather not draw that today.",
     "I can't help with drawing this. Would you like a poem about it instead?",
 )
+GRADES = "grade_sheet"  # the format of a judge that grades
 CHATTER = "Sure! Here is my drawing:"
 
 
@@ -79,8 +80,10 @@ def _pictures_of(content: Any) -> list[str]:
 
 def answer_to(player: Player, asked: Asked, random: Random) -> str:
     habits = HABITS.get(player.name)
-    if habits is not None and len(asked.pictures) == 2:
-        return judge_pictures(habits, asked.pictures, random)
+    if habits is not None and asked.pictures:
+        if asked.format == GRADES:
+            return grade_picture(habits, asked.pictures[0], asked.users[-1], random)
+        return judge_pictures(habits, asked.pictures[:2], random)
     if random.random() < player.refusal:
         return random.choice(REFUSALS)
     answer = format_of(asked).demo_answer(asked.users or ("",), skill=player.skill, random=random)

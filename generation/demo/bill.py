@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True)
-class Line:
+class Charge:
     """One request as the provider saw it."""
 
     id: str
@@ -22,7 +22,7 @@ class Line:
 class Bill:
     """All lines so far, and how many requests were open at once."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[Charge] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
     requests: int = 0
@@ -45,7 +45,7 @@ class Bill:
         with self._lock:
             self.in_flight -= 1
 
-    def charge(self, line: Line) -> None:
+    def charge(self, line: Charge) -> None:
         with self._lock:
             self.lines.append(line)
 
@@ -54,7 +54,7 @@ class Bill:
         with self._lock:
             return sum(line.cost_nano for line in self.lines)
 
-    def find(self, generation_id: str) -> Line | None:
+    def find(self, generation_id: str) -> Charge | None:
         with self._lock:
             return next((line for line in reversed(self.lines) if line.id == generation_id), None)
 

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from generation.demo.answers import Asked, answer_to, read_question
-from generation.demo.bill import Bill, Line
+from generation.demo.bill import Bill, Charge
 from generation.demo.judges import JUDGES
 from generation.demo.players import PLAYERS, Player
 
@@ -174,7 +174,7 @@ class _Handler(BaseHTTPRequestHandler):
         cost = cost if scripted.cost_nano is None else scripted.cost_nano
         generation_id = f"gen-demo-{asked.digest}-{number}"
         knobs.bill.charge(
-            Line(generation_id, asked.model, asked.digest, scripted.status, cost, "Authorization" in self.headers)
+            Charge(generation_id, asked.model, asked.digest, scripted.status, cost, "Authorization" in self.headers)
         )
         wait = scripted.hang or (_pause(knobs, player, asked) if scripted.status == 200 else 0.0)
         time.sleep(max(0.0, wait - (time.monotonic() - started)))

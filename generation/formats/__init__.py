@@ -16,7 +16,7 @@ BUILT_IN = {
     "science_birds": "generation.formats.science_birds",
 }
 # Of runs that the site makes itself; no suite can name them.
-INTERNAL = {"ballot": "generation.formats.ballot"}
+INTERNAL = {"ballot": "generation.formats.ballot", "grade_sheet": "generation.formats.grade_sheet"}
 GROUP = "benchsite.formats"
 # Of a run that holds votes alone, and of a file of drawings that names no format.
 DEFAULT_FORMAT = "ascii_art"

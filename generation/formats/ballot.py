@@ -1,4 +1,4 @@
-"""What a model judge answers: one JSON object that names the better drawing and says why.
+"""What a model judge answers about a pair: one JSON object that names the better drawing and says why.
 
 Not for suites: a run of this format asks models about the drawings of another run (`Run.judged_run`).
 """
@@ -6,16 +6,14 @@ Not for suites: a run of this format asks models about the drawings of another r
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Mapping
 from random import Random
 from typing import Any
 
 from generation.formats.base import Answer, DemoAnswer, Extraction, Format
+from generation.formats.json_answer import read_object, reason_in
 
 ANSWERS = {"A": "left", "B": "right", "both good": "tie", "both bad": "fail"}
-LONGEST_ANSWER = 20_000
-LONGEST_REASON = 600
-_FENCED = re.compile(r"\A```(?:json)?[^\S\n]*\n(.*)\n```\Z", re.DOTALL)
 
 
 class Ballot(Format):
@@ -25,30 +23,28 @@ class Ballot(Format):
     asks_again = 2
 
     def extract(self, answer: Answer) -> Extraction:
-        """The object alone, or alone in a code block: words around it mean that the model did something else as well."""
-        text = answer.text.strip()
-        if not text:
-            return Extraction(None, "empty", "The answer is empty.")
-        if len(text) > LONGEST_ANSWER:
-            return Extraction(None, "too_long", f"The answer is longer than {LONGEST_ANSWER} characters.")
-        fenced = _FENCED.match(text)
-        try:
-            ballot = json.loads(fenced[1] if fenced else text)
-        except (ValueError, RecursionError):
-            return Extraction(None, "not_json", "The answer is not one JSON object.")
-        if not isinstance(ballot, dict) or set(ballot) - {"answer", "reason"}:
+        ballot = read_object(answer.text)
+        if isinstance(ballot, Extraction):
+            return ballot
+        if set(ballot) - {"answer", "reason"}:
             return Extraction(None, "other_keys", "The answer is not an object with the keys answer and reason.")
-        chosen, reason = ballot.get("answer"), ballot.get("reason", "")
-        if not isinstance(chosen, str) or chosen not in ANSWERS or not isinstance(reason, str):
+        chosen, reason = ballot.get("answer"), reason_in(ballot)
+        if not isinstance(chosen, str) or chosen not in ANSWERS or reason is None:
             return Extraction(
                 None, "no_choice", f"The answer is none of {', '.join(ANSWERS)}, or its reason is no text."
             )
-        facts: dict[str, Any] = {"answer": ANSWERS[chosen], "reason": " ".join(reason.split())[:LONGEST_REASON]}
-        return Extraction(f"{chosen}: {facts['reason']}".rstrip(": "), facts=facts)
+        facts = {"answer": ANSWERS[chosen], "reason": reason}
+        return Extraction(said(facts), facts=facts)
 
     def demo_answer(self, turns: Any, *, skill: float, random: Random) -> DemoAnswer:
         """Of a demo player that is asked to judge but has no eyes; demo judges have (`generation.demo.judges`)."""
         return DemoAnswer(json.dumps({"answer": random.choice(list(ANSWERS)), "reason": "A guess."}), fence=None)
+
+
+def said(facts: Mapping[str, Any]) -> str:
+    """The answer in words, as its page shows it."""
+    chosen = next(word for word, answer in ANSWERS.items() if answer == facts["answer"])
+    return f"{chosen}: {facts['reason']}".rstrip(": ")
 
 
 FORMAT = Ballot()

@@ -19,12 +19,14 @@ class DemoSize:
     """How much of a suite a demo run draws; `models` is how many of the players take part, None for all.
 
     `finished`: judging is closed once the simulated judges are done, so that everybody may see its drawings and names.
+    `judged` is how many pairs or drawings simulated model judges are asked about.
     """
 
     prompts: int
     attempts: int
     models: int | None = None
     finished: bool = False
+    judged: int = 100
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,13 @@ def load_demo(path: Path) -> Demo:
 
 
 def _size(node: Node) -> DemoSize:
-    fields = read.mapping(node, ("prompts", "attempts", "models", "finished"), ("prompts", "attempts"))
+    fields = read.mapping(node, ("prompts", "attempts", "models", "finished", "judged"), ("prompts", "attempts"))
     return DemoSize(
         prompts=read.integer(fields["prompts"], 1, 1000),
         attempts=read.integer(fields["attempts"], 1, 100),
         models=optional(fields, "models", lambda child: read.integer(child, 1, 100), None),
         finished=optional(fields, "finished", read.boolean, False),
+        judged=optional(fields, "judged", lambda child: read.integer(child, 1, 20_000), DemoSize.judged),
     )
 
 

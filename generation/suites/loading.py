@@ -25,16 +25,7 @@ from generation.suites.rubric_files import read_rubric
 from generation.suites.standard import prompts_path, standard_suite
 from generation.suites.studies.gold import read_gold
 from generation.suites.studies.study_files import read_study
-from generation.suites.suite import (
-    Category,
-    Generation,
-    Judging,
-    ModelEntry,
-    ProgramRules,
-    PromptEntry,
-    Rubric,
-    Suite,
-)
+from generation.suites.suite import Category, Generation, Judging, ModelEntry, ProgramRules, PromptEntry, Rubric, Suite
 from generation.suites.yaml_fields import optional
 from generation.suites.yaml_source import Node, SuiteError, load_yaml, short_name
 
@@ -104,10 +95,8 @@ def load_suite(path: Path, *, providers: Path | None = None) -> Suite:
     suite = optional(config, "suite", _suite_block, standard)
     for name in suite["protocols"]:
         if PROTOCOLS[name].needs_rubric and rubric is None:
-            hint, problem = (
-                f"add rubric: with its stages, or take {name} out of protocols",
-                f"the protocol {name} needs a rubric",
-            )
+            problem = f"the protocol {name} needs a rubric"
+            hint = f"add rubric: with its stages, or take {name} out of protocols"
             raise config["suite"].error(problem, hint, reason="missing_key", key="protocols")
     has_programs = (path / "programs.yaml").exists()
     categories: tuple[Category, ...] = optional(config, "categories", _categories, ())

@@ -14,7 +14,7 @@ METHOD = (
     "Judges see two drawings of the same prompt and say which is better, or that both are good, or that both are bad. A "
     "Bradley–Terry model turns these votes into ratings with 95% intervals."
 )
-GRADED = "Judges grade one drawing at a time on the rubric's dimensions; stages are weighted as the rubric says."
+GRADED = "Judges grade one drawing at a time on the rubric’s dimensions; stages are weighted as the rubric says."
 
 
 def standard_suite(slug: str, *, has_rubric: bool) -> dict[str, Any]:

@@ -25,6 +25,7 @@ PROBLEM_ORDER = ("unsafe_tag", "duplicate_key", "merge_key", "aliases_forbidden"
 
 INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
 NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?")
+BARE = re.compile(r"while parsing a flow \w+: expected .*, but (?:got|found) '([?:])'")
 OCTAL = re.compile(r"0o[0-7]+")
 WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
 RESOLVER = yaml.SafeLoader("")
@@ -101,6 +102,9 @@ def parse_yaml(text: str, name: str) -> Node:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None) or loader
         problem = getattr(error, "problem", None) or "an escape that is no character"
         hint = "check the indentation, quotes and colons there"
+        if bare := BARE.fullmatch(f"{getattr(error, 'context', '')}: {problem}"):
+            problem = f"“{bare[1]}” stands within {{ }} or [ ]"
+            hint = 'put the text that holds it in quotes, as in {en: "Who are you?"}'
         raise SuiteError(name, mark.line + 1, "", f"not YAML: {problem}", hint, "not_yaml") from None
 
 

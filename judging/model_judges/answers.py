@@ -5,32 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
-from django.db.models import Sum
-
 from benchsite.lib.progress_bar import Progress, unwatched
-from generation.models import ProviderCall, Run, Sample
+from generation.models import Run, Sample
 from judging.files.exports import write_records
 from judging.files.model_vote_lines import FIELDS, MAX_REASON, ModelVoteLine
-from judging.model_judges.instructions import about_judge
-
-
-def judge_name(judge: Run, model_id: str) -> str:
-    """A model with its first instructions goes by its id; other versions are named. A judge from a file keeps its name."""
-    about = about_judge(judge)
-    if "name" in about:
-        return about["name"]
-    version = about["version"]
-    return model_id if version == 1 else f"{model_id} (instructions {version})"
-
-
-def judge_names(run: Run) -> set[str]:
-    """Those taken: a name stands for one judge, in files and on boards."""
-    return {judge_name(judge, judge.models.get().model_id) for judge in run.model_judges.all()}
+from judging.model_judges.names import costs_of, head_of
+from judging.model_judges.pairs import PAIRS
 
 
 def model_vote_lines(run: Run) -> Iterator[ModelVoteLine]:
     """Every answer that came, also unreadable ones, in order; not those about drawings that a curator excluded."""
-    judges = list(run.model_judges.order_by("pk"))
+    judges = list(PAIRS.judges(run))
     if not judges:
         return
     fields = ("pk", "entrant__name", "attempt", "prompt__text", "prompt__category")
@@ -38,16 +23,7 @@ def model_vote_lines(run: Run) -> Iterator[ModelVoteLine]:
     entrants = dict(run.entrants.values_list("pk", "name"))  # for votes of a file, about which there are no drawings
     prompts = {pk: rest for pk, *rest in run.prompts.values_list("pk", "text", "category")}
     for judge in judges:
-        model = judge.models.get()
-        costs = dict(
-            ProviderCall.objects.filter(run=judge).order_by().values_list("sample_id").annotate(Sum("cost_nano"))
-        )
-        head = {
-            "judge": judge_name(judge, model.model_id),
-            "model": model.model_id,
-            "version": about_judge(judge)["version"],
-            "simulated": model.profile.get("kind") == "demo",
-        }
+        costs, head = costs_of(judge), head_of(judge)
         columns = ("pk", "prompt__facts", "verdict", "facts", "reason", "detail", "drawn_at")
         answered = judge.samples.filter(state=Sample.State.DRAWN).order_by("pk").values_list(*columns)
         for pk, shown, verdict, facts, reason, detail, drawn_at in answered.iterator(chunk_size=2000):
@@ -85,7 +61,7 @@ def _answer(verdict: str, facts: dict[str, Any], reason: str, detail: str) -> di
 
 
 def count_model_votes(run: Run) -> int:
-    return Sample.objects.filter(run__judged_run=run, state=Sample.State.DRAWN).count()
+    return Sample.objects.filter(run__in=PAIRS.judges(run), state=Sample.State.DRAWN).count()
 
 
 def write_model_votes(run: Run, stream: TextIO, *, format: Any, progress: Progress = unwatched, **_: Any) -> int:

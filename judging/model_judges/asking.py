@@ -13,46 +13,52 @@ from django.db import IntegrityError, transaction
 from django.utils.timezone import now
 
 from benchsite.lib.model_families import family_of
-from generation.formats.ballot import FORMAT
 from generation.models import Event, Prompt, Run, Sample
 from generation.money import BILLED_FOR_AN_IMAGE, price_of, prompt_size, upper_bound_nano
 from generation.queue import enqueue_drawing
 from generation.runs.errors import RunError, refuse_frozen
 from generation.runs.expansion import entrant_row, model_row
 from generation.runs.lifecycle import to_nano
+from generation.runs.loaded import drawings_in
 from generation.suites.profiles import load_profiles
 from generation.suites.suite import Generation, ModelEntry, Suite
-from judging.model_judges.answers import judge_name, judge_names
+from judging.model_judges.grading import GRADES
 from judging.model_judges.instructions import Instructions, about_judge
-from judging.model_judges.pairs import Pair, choose_pairs
+from judging.model_judges.kinds import Kind
+from judging.model_judges.names import judge_name, judge_names
+from judging.model_judges.pairs import PAIRS
 
 ANSWER_TOKENS = 4_000  # room for models that think before they answer
-MOST_PAIRS = 20_000
-ROOM = "judging.pairs"
-ORDERS = 2
-TIMES = 1 + FORMAT.asks_again  # that a question is asked at most
+MOST = 20_000  # pairs or drawings
+KINDS = (PAIRS, GRADES)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Who is to judge, and about what: `own_family` asks it about drawings of its own family too."""
+    """Who is to judge, and about how many pairs or drawings: `own_family` asks it about drawings of its own family too."""
 
     model: ModelEntry
     instructions: Instructions
-    pairs: int
+    wanted: int
     budget: float
     own_family: bool = False
+    kind: Kind = PAIRS
 
 
-def is_judged_in_pairs(run: Run) -> bool:
-    return any(entry.judging_room == ROOM for entry in run.judged_by)
+def kind_of(judge: Run) -> Kind:
+    return next(kind for kind in KINDS if kind.format.name == judge.format)
 
 
-def refuse_unpaired(run: Run) -> None:
-    """A RunError where no model judge can join."""
+def times(kind: Kind) -> int:
+    """That a question is asked at most."""
+    return 1 + kind.format.asks_again
+
+
+def refuse_unasked(run: Run, kind: Kind) -> None:
+    """A RunError where no such judge can join."""
     refuse_frozen(run)
-    if run.judged_run_id or not is_judged_in_pairs(run):
-        raise RunError("Model judges compare pairs of drawings, and people do not judge this run in pairs.")
+    if run.judged_run_id or not kind.is_asked_in(run):
+        raise RunError(kind.refusal)
 
 
 def add_model_judge(run: Run, plan: Plan, *, by: User | None = None) -> Run:
@@ -61,7 +67,7 @@ def add_model_judge(run: Run, plan: Plan, *, by: User | None = None) -> Run:
     profiles = load_profiles(settings.SUITES_DIR / "providers.yaml")
     if plan.model.provider not in profiles:
         raise RunError(f"There is no provider {plan.model.provider!r} in providers.yaml.")
-    key, taken = _key(run, plan), judge_names(run)
+    key, taken = _key(run, plan), judge_names(run, plan.kind)
     try:
         with transaction.atomic():
             is_demo = profiles[plan.model.provider].kind == "demo"
@@ -74,25 +80,27 @@ def add_model_judge(run: Run, plan: Plan, *, by: User | None = None) -> Run:
             row = model_row(judge, plan.model, profiles[plan.model.provider])
             row.save()
             entrant_row(judge, row).save()
-            added = _ask(judge, run, plan.pairs)
+            added = _ask(judge, run, plan.kind, plan.wanted)
             if not added:
-                raise RunError("There are no two drawings of one prompt that this model could judge.")
-            facts = {"model": plan.model.id, "version": plan.instructions.version, "pairs": added}
+                raise RunError(f"There are no {plan.kind.things} that this model could judge.")
+            facts = {"model": plan.model.id, "version": plan.instructions.version, plan.kind.things: added}
             Event.objects.create(run=run, actor=by, verb=Event.Verb.ADD_MODEL_JUDGE, subject=plan.model.id, facts=facts)
-            Event.objects.create(run=judge, actor=by, verb=Event.Verb.START_RUN, facts={"samples": ORDERS * added})
+            Event.objects.create(
+                run=judge, actor=by, verb=Event.Verb.START_RUN, facts={"samples": plan.kind.orders * added}
+            )
             enqueue_drawing()
     except IntegrityError:
         if Run.objects.filter(start_key=key).exists():
             raise RunError(
-                f"{plan.model.id} judges this run with these instructions already; ask it for more pairs."
+                f"{plan.model.id} judges this run with these instructions already; ask it for more {plan.kind.things}."
             ) from None
         raise
     return judge
 
 
-def ask_for_more(judge: Run, pairs: int, *, by: User | None = None) -> int:
-    """Asks about up to so many more pairs, first those that people judged since; says how many were added."""
-    run = judge.judged_run
+def ask_for_more(judge: Run, wanted: int, *, by: User | None = None) -> int:
+    """Asks about up to so many more pairs or drawings, first those that people judged since; says how many were added."""
+    run, kind = judge.judged_run, kind_of(judge)
     assert run is not None  # a judge has one
     refuse_frozen(run)
     if judge.drawing_state == Run.Drawing.CANCELLED:
@@ -100,10 +108,10 @@ def ask_for_more(judge: Run, pairs: int, *, by: User | None = None) -> int:
     with transaction.atomic():
         # Whoever asks at the same moment waits, and then knows these pairs.
         Run.objects.select_for_update(no_key=True).get(pk=judge.pk)
-        added = _ask(judge, run, min(pairs, MOST_PAIRS))
+        added = _ask(judge, run, kind, min(wanted, MOST))
         if added:
             Run.objects.filter(pk=judge.pk).update(finished_at=None)
-            facts = {"samples": ORDERS * added}
+            facts = {"samples": kind.orders * added}
             Event.objects.create(run=judge, actor=by, verb=Event.Verb.EXTEND_RUN, facts=facts)
             enqueue_drawing()
     return added
@@ -114,23 +122,24 @@ def cost_bound_nano(run: Run, plan: Plan) -> int | None:
 
     None without a price.
     """
-    model = plan.model
-    longest = max((question(prompt) for prompt in run.prompts.all()), key=lambda text: len(text.encode()), default="")
-    words = ({"content": plan.instructions.text}, {"content": longest, "images": ("", "")})
+    model, kind, prompts = plan.model, plan.kind, list(run.prompts.all())
+    longest = max((kind.question(run, prompt) for prompt in prompts), key=lambda text: len(text.encode()), default="")
+    pictures = kind.orders + any(prompt.facts.get("has_image") for prompt in prompts)
+    words = ({"content": plan.instructions.text}, {"content": longest, "images": ("",) * pictures})
     price = price_of(model.price_in, model.price_out, model.price_request, model.price_image)
     size = prompt_size(words, image=BILLED_FOR_AN_IMAGE)
-    one = upper_bound_nano(size, ANSWER_TOKENS, price and price.with_images(2))
-    return None if one is None else one * ORDERS * plan.pairs * TIMES
+    one = upper_bound_nano(size, ANSWER_TOKENS, price and price.with_images(pictures))
+    return None if one is None else one * kind.orders * plan.wanted * times(kind)
 
 
 def _check(run: Run, plan: Plan) -> None:
-    refuse_unpaired(run)
-    if not 1 <= plan.pairs <= MOST_PAIRS:
-        raise RunError(f"A model judge is asked about 1 to {MOST_PAIRS} pairs, not {plan.pairs}.")
+    refuse_unasked(run, plan.kind)
+    if not 1 <= plan.wanted <= MOST:
+        raise RunError(f"A model judge is asked about 1 to {MOST} {plan.kind.things}, not {plan.wanted}.")
 
 
 def _key(run: Run, plan: Plan) -> str:
-    who = f"{run.pk} {plan.model.provider} {plan.model.id} {plan.instructions.text}"
+    who = f"{run.pk} {plan.model.provider} {plan.model.id} {plan.instructions.text}{plan.kind.section}"
     return f"judge-{sha256(who.encode()).hexdigest()[:40]}"
 
 
@@ -138,6 +147,7 @@ def _create(run: Run, plan: Plan, *, key: str, is_demo: bool, by: User | None) -
     model, words = plan.model, plan.instructions
     return create_judge(
         run,
+        plan.kind,
         model=model.id,
         about={"instructions": words.text, "version": words.version, "own_family": plan.own_family},
         generation=Generation(1, None, ANSWER_TOKENS, model.provider, system_prompt=words.text),
@@ -146,7 +156,7 @@ def _create(run: Run, plan: Plan, *, key: str, is_demo: bool, by: User | None) -
         is_demo=is_demo,
         start_key=key,
         concurrency=Suite.concurrency,
-        measure_backend=FORMAT.default_backend(),
+        measure_backend=plan.kind.format.default_backend(),
         uploaded=True,
         budget_nano=to_nano(plan.budget),
         created_by=by,
@@ -155,6 +165,7 @@ def _create(run: Run, plan: Plan, *, key: str, is_demo: bool, by: User | None) -
 
 def create_judge(
     run: Run,
+    kind: Kind,
     *,
     model: str,
     about: dict[str, Any],
@@ -169,7 +180,7 @@ def create_judge(
         title=f"Model judge {model}"[:200],
         description="",
         method="",
-        format=FORMAT.name,
+        format=kind.format.name,
         protocols=(),
         seed=seed,
         generation=generation,
@@ -190,27 +201,15 @@ def create_judge(
     )
 
 
-def _ask(judge: Run, run: Run, pairs: int) -> int:
-    """Both orders of each pair, as prompts with a sample each; what was asked before stays as it is."""
+def _ask(judge: Run, run: Run, kind: Kind, wanted: int) -> int:
+    """New questions as prompts with a sample each; what was asked before stays as it is. Says about how many things."""
     model, entrant = judge.models.get(), judge.entrants.get()
-    known = {frozenset((facts["left"], facts["right"])) for facts in judge.prompts.values_list("facts", flat=True)}
-    own = about_judge(judge)["own_family"]
-    chosen = choose_pairs(
-        run, wanted=pairs, seed=judge.pk + len(known), family="" if own else family_of(model.model_id), known=known
-    )
+    asked = list(judge.prompts.values_list("facts", flat=True))
+    family = "" if about_judge(judge)["own_family"] else family_of(model.model_id)
+    chosen = kind.choose(run, wanted=wanted, seed=judge.pk + len(asked) // kind.orders, family=family, asked=asked)
     prompts = {prompt.pk: prompt for prompt in run.prompts.all()}
-    position = judge.prompts.count()
     rows = [
-        Prompt(
-            run=judge,
-            position=position + n,
-            key=f"{left.pk}-{right.pk}",
-            text=question(prompts[left.prompt]),
-            subject=prompts[left.prompt].subject,
-            category=prompts[left.prompt].category,
-            facts={"left": left.pk, "right": right.pk, "prompt": left.prompt},
-        )
-        for n, (left, right) in enumerate(_both_orders(chosen))
+        question_row(judge, kind, facts, prompts[facts["prompt"]], len(asked) + n) for n, facts in enumerate(chosen)
     ]
     Prompt.objects.bulk_create(rows, batch_size=500)
     moment = now()
@@ -218,13 +217,19 @@ def _ask(judge: Run, run: Run, pairs: int) -> int:
         [Sample(run=judge, entrant=entrant, model=model, prompt=row, attempt=1, next_at=moment) for row in rows],
         batch_size=500,
     )
-    return len(chosen)
+    return len(chosen) // kind.orders
 
 
-def _both_orders(pairs: list[Pair]) -> list[Pair]:
-    return [order for one, other in pairs for order in ((one, other), (other, one))]
-
-
-def question(prompt: Prompt) -> str:
-    """What goes with the two pictures: the prompt's words and nothing of the drawings."""
-    return f"The prompt of both drawings was:\n\n{prompt.text}\n\nWhich drawing is better, A or B?"
+def question_row(judge: Run, kind: Kind, facts: dict[str, Any], prompt: Prompt, position: int) -> Prompt:
+    """A question as a prompt of the judge's run; `prompt` is that of the drawings."""
+    run = judge.judged_run
+    assert run is not None  # a judge has one
+    return Prompt(
+        run=judge,
+        position=position,
+        key="-".join(map(str, drawings_in(facts))) or f"q{position}",
+        text=kind.question(run, prompt),
+        subject=prompt.subject,
+        category=prompt.category,
+        facts=facts,
+    )

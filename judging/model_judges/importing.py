@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.timezone import now
 
 from benchsite.lib.progress_bar import Progress, unwatched
-from generation.formats.ballot import FORMAT
-from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
-from generation.runs.errors import RunError
+from generation.models import Event, Prompt, Run, Sample
 from generation.runs.staleness import mark_stale
-from generation.suites.suite import Generation
 from judging.files.model_vote_lines import ModelVoteLine, read_model_votes
-from judging.model_judges.answers import judge_names
-from judging.model_judges.asking import create_judge, question, refuse_unpaired
+from judging.model_judges.asking import refuse_unasked
+from judging.model_judges.elsewhere import by_judge, refuse_known, store_answers
+from judging.model_judges.pairs import PAIRS
 from judging.provenance import import_reason
 
 PROVIDER = "import"
@@ -69,12 +65,11 @@ def import_model_votes(
 ) -> int:
     """All of the file or nothing; says how many answers. A judge of the same name is not imported twice."""
     reason = import_reason(reason)
-    refuse_unpaired(run)
+    refuse_unasked(run, PAIRS)
     lines = read_model_votes(path, progress=progress)
     named = {line.judge for line in lines}
     with transaction.atomic():
-        if known := sorted(judge_names(run) & named):
-            raise RunError(f"{known[0]} judges this run already, and no answer counts twice.")
+        refuse_known(run, PAIRS, named)
         store_model_votes(run, lines, by=by)
         facts = {"answers": len(lines), "judges": sorted(named), "file": path.name}
         Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_MODEL_VOTES, reason=reason, facts=facts)
@@ -84,74 +79,11 @@ def import_model_votes(
 
 def store_model_votes(run: Run, lines: Sequence[ModelVoteLine], *, by: User | None = None) -> None:
     """A model judge for each that the lines name; the first line about a drawing that is not there refuses them all."""
-    by_judge: dict[str, list[ModelVoteLine]] = defaultdict(list)
-    for line in lines:
-        by_judge[line.judge].append(line)
-    if not by_judge:
-        return
-    drawings = Drawings(run)
-    for name, own in by_judge.items():
-        _store(run, name, own, drawings, by=by)
+    drawings = Drawings(run) if lines else None
+    for own in by_judge(lines):
+        assert drawings is not None  # there is a line
+        store_answers(run, PAIRS, own, [drawings.shown(line) for line in own], [_answer(line) for line in own], by=by)
 
 
-def _store(run: Run, name: str, lines: list[ModelVoteLine], drawings: Drawings, *, by: User | None) -> None:
-    first = lines[0]
-    judge = create_judge(
-        run,
-        model=first.model,
-        about={"instructions": "", "version": first.version, "own_family": True, "name": name},
-        generation=Generation(1, None, 1, PROVIDER),
-        is_demo=first.simulated,
-        drawing_state=Run.Drawing.CANCELLED,
-        budget_nano=0,
-        created_by=by,
-        finished_at=now(),
-    )
-    kind = "demo" if first.simulated else PROVIDER
-    model = LanguageModel.objects.create(
-        run=judge,
-        model_id=first.model,
-        label=first.model,
-        provider=PROVIDER,
-        profile={"name": PROVIDER, "base_url": "", "kind": kind},
-    )
-    entrant = Entrant.objects.create(run=judge, name=first.model, label=first.model, model=model)
-    prompts = [_prompt(judge, line, drawings, position) for position, line in enumerate(lines)]
-    Prompt.objects.bulk_create(prompts, batch_size=AT_ONCE)
-    Sample.objects.bulk_create(
-        [
-            Sample(run=judge, entrant=entrant, model=model, prompt=prompt, attempt=1, **_answer(line))
-            for prompt, line in zip(prompts, lines, strict=True)
-        ],
-        batch_size=AT_ONCE,
-    )
-
-
-def _prompt(judge: Run, line: ModelVoteLine, drawings: Drawings, position: int) -> Prompt:
-    """The question; in a run of imported votes, which has no drawings, about two entrants instead."""
-    prompt, facts = drawings.shown(line)
-    return Prompt(
-        run=judge,
-        position=position,
-        key=f"q{position}" if "entrants" in facts else f"{facts['left']}-{facts['right']}",
-        text=question(prompt),
-        subject=prompt.subject,
-        category=prompt.category,
-        facts=facts,
-    )
-
-
-def _answer(line: ModelVoteLine) -> dict[str, Any]:
-    """What the answer said, as a reader of ours would have stored it."""
-    fields: dict[str, Any] = {
-        "state": Sample.State.DRAWN,
-        "drawn_at": line.answered_at or now(),
-        "imported": True,
-        "format_version": FORMAT.version,
-        "facts": {"cost_nano": line.cost_nano},
-    }
-    if line.answer is None:
-        code, _, detail = line.unreadable.partition(": ")
-        return fields | {"verdict": Sample.Verdict.INVALID, "reason": code[:60], "detail": detail}
-    fields["facts"] |= {"answer": line.answer, "reason": line.reason}
-    return fields | {"verdict": Sample.Verdict.VALID, "drawing": f"{line.answer}: {line.reason}"}
+def _answer(line: ModelVoteLine) -> dict[str, Any] | None:
+    return None if line.answer is None else {"answer": line.answer, "reason": line.reason}

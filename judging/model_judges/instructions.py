@@ -11,6 +11,9 @@ from generation.models import Run
 from generation.runs.errors import RunError
 from generation.suites.yaml_fields import integer, mapping, text
 from generation.suites.yaml_source import SuiteError, load_yaml
+from judging.model_judges.grading import GRADES
+from judging.model_judges.kinds import Kind
+from judging.model_judges.pairs import PAIRS
 
 FILE = "model_judges.yaml"
 LONGEST = 8_000
@@ -29,26 +32,28 @@ class Instructions:
     version: int
 
 
-def standard_instructions() -> Instructions:
+def standard_instructions(kind: Kind) -> Instructions:
     """Those of config/model_judges.yaml."""
+    own = ("version", "instructions")
     try:
-        fields = mapping(
-            load_yaml(settings.SUITES_DIR / FILE), ("version", "instructions"), ("version", "instructions")
-        )
+        needed = (kind.section,) if kind.section else own
+        fields = mapping(load_yaml(settings.SUITES_DIR / FILE), (*own, GRADES.section), needed)
+        if kind.section:
+            fields = mapping(fields[kind.section], own, own)
         return Instructions(text(fields["instructions"]).strip(), integer(fields["version"], 1, 10_000))
     except SuiteError as error:
         raise RunError(str(error)) from None
 
 
-def versioned(run: Run, words: str) -> Instructions:
+def versioned(run: Run, words: str, kind: Kind = PAIRS) -> Instructions:
     """A curator's words for this run: the version that has them already, else the next."""
     words = words.strip()
-    standard = standard_instructions()
+    standard = standard_instructions(kind)
     if not words or words == standard.text:
         return standard
     if len(words) > LONGEST:
         raise RunError(f"Instructions have at most {LONGEST} characters; these have {len(words)}.")
-    used = {(about["instructions"], about["version"]) for about in map(about_judge, run.model_judges.all())}
+    used = {(about["instructions"], about["version"]) for about in map(about_judge, kind.judges(run))}
     same = [version for text, version in used if text == words]
     return Instructions(words, min(same) if same else max([standard.version, *(v for _, v in used)]) + 1)
 

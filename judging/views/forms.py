@@ -104,7 +104,7 @@ class InviteForm(forms.Form):
         label="Pairs or drawings for each judge",
         min_value=1,
         required=False,
-        help_text="Leave empty for the suite's own number, or no limit.",
+        help_text="Leave empty for the suite’s own number, or no limit.",
     )
 
 
@@ -112,8 +112,8 @@ class VotesForm(forms.Form):
     """Votes that were cast elsewhere."""
 
     file = forms.FileField(
-        help_text="JSON Lines, CSV, Parquet, or Label Studio's JSON, with left_model, right_model and outcome, or with an "
-        "arena's or comparIA's columns.",
+        help_text="JSON Lines, CSV, Parquet, or Label Studio’s JSON, with left_model, right_model and outcome, or with an "
+        "arena’s or comparIA’s columns.",
         widget=forms.FileInput(attrs={"accept": ".jsonl,.csv,.parquet,.json"}),
     )
     reason = import_reason_field()
@@ -121,13 +121,13 @@ class VotesForm(forms.Form):
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2, "placeholder": "left_model=first"}),
-        help_text="Only for other columns: our field and the file's, one pair per line.",
+        help_text="Only for other columns: our field and the file’s, one pair per line.",
     )
     outcomes = forms.CharField(
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2, "placeholder": "left=1"}),
-        help_text="Only for other words: left, right, tie or fail and the file's word for it, one pair per line.",
+        help_text="Only for other words: left, right, tie or fail and the file’s word for it, one pair per line.",
     )
 
 
@@ -135,18 +135,19 @@ class VotesRunForm(VotesForm):
     """Votes that make a run of their own."""
 
     title = forms.CharField(
-        required=False, max_length=200, help_text="Title of the new run. Leave empty for the file's name."
+        required=False, max_length=200, help_text="Title of the new run. Leave empty for the file’s name."
     )
 
 
-class ModelVotesForm(forms.Form):
+class ModelAnswersForm(forms.Form):
     """Answers of model judges that were asked elsewhere."""
 
-    file = forms.FileField(
-        help_text="JSON Lines with judge, model, prompt_text, left_model, right_model and answer on each line.",
-        widget=forms.FileInput(attrs={"accept": ".jsonl"}),
-    )
+    file = forms.FileField(widget=forms.FileInput(attrs={"accept": ".jsonl"}))
     reason = import_reason_field()
+
+    def __init__(self, *arguments: Any, needed: str, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.fields["file"].help_text = f"JSON Lines with {needed} on each line."
 
 
 class WeighForm(forms.Form):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,9 +18,29 @@ from generation.models import Run
 from generation.runs.errors import RunError
 from judging.files.import_votes import import_votes
 from judging.files.vote_files import Mapped
-from judging.model_judges.asking import is_judged_in_pairs
 from judging.model_judges.importing import import_model_votes
-from judging.views.forms import ModelVotesForm, VotesForm, VotesRunForm
+from judging.model_judges.importing_grades import import_model_grades
+from judging.model_judges.kinds import Kind
+from judging.views.forms import ModelAnswersForm, VotesForm, VotesRunForm
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a file of model judges' answers needs on each line, who reads it, and what `export` calls it."""
+
+    needed: str
+    read: Callable[..., int]
+    export: str
+
+
+ANSWERS = {
+    "judging:import_model_votes": Answers(
+        "judge, model, prompt_text, left_model, right_model and answer", import_model_votes, "model_votes"
+    ),
+    "judging:import_model_grades": Answers(
+        "judge, model, entrant, stage, subject, attempt, grades and reasons", import_model_grades, "model_grades"
+    ),
+}
 
 
 @curator_required
@@ -45,6 +69,7 @@ def _import(request: UserRequest, form: VotesForm, run: Run | None) -> HttpRespo
                     reason=fields["reason"],
                     mapped=mapped,
                     by=request.user,
+                    notice=partial(messages.info, request),
                 )
         except (ValueError, RunError) as refused:
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
@@ -57,19 +82,20 @@ def _import(request: UserRequest, form: VotesForm, run: Run | None) -> HttpRespo
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def import_model_vote_file(request: UserRequest, code: str) -> HttpResponse:
+def import_model_file(request: UserRequest, code: str, kind: Kind) -> HttpResponse:
     run = get_object_or_404(Run.objects.of_drawings().curated_by(request.user), code=code)
-    if not is_judged_in_pairs(run):
+    if not kind.is_asked_in(run):
         raise Http404
-    form = ModelVotesForm(request.POST or None, request.FILES or None)
+    form = ModelAnswersForm(request.POST or None, request.FILES or None, needed=ANSWERS[kind.import_page].needed)
     if request.method == "POST" and form.is_valid():
         try:
             with kept(form.cleaned_data["file"]) as path:
-                count = import_model_votes(run, path, reason=form.cleaned_data["reason"], by=request.user)
+                count = ANSWERS[kind.import_page].read(run, path, reason=form.cleaned_data["reason"], by=request.user)
         except (ValueError, RunError) as refused:
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
         else:
             answers = f"{count} answer{'' if count == 1 else 's'}"
             messages.success(request, f"{answers} of model judges imported. Their figures will come in a few seconds.")
-            return redirect("judging:model_judges", run.code)
-    return render(request, "judging/import_model_votes.html", {"run": run, "form": form})
+            return redirect(kind.page, run.code)
+    context = {"run": run, "form": form, "kind": kind, "export": ANSWERS[kind.import_page].export}
+    return render(request, "judging/import_model_votes.html", context)

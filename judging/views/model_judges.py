@@ -18,28 +18,21 @@ from generation.runs.errors import RunError
 from generation.suites.profiles import load_profiles
 from generation.suites.suite import ModelEntry
 from generation.suites.yaml_source import SuiteError
-from judging.model_judges.answers import judge_name
-from judging.model_judges.asking import (
-    MOST_PAIRS,
-    TIMES,
-    Plan,
-    add_model_judge,
-    ask_for_more,
-    cost_bound_nano,
-    is_judged_in_pairs,
-)
+from judging.model_judges.asking import MOST, Plan, add_model_judge, ask_for_more, cost_bound_nano, kind_of, times
 from judging.model_judges.instructions import LONGEST, standard_instructions, versioned
+from judging.model_judges.kinds import Kind
+from judging.model_judges.names import judge_name
+
+ASKED_FIRST = {
+    "pairs": "Pairs that people judged come first; then others, drawn the same way. Each is shown in both orders.",
+    "drawings": "Drawings that people graded come first; then one of each prompt and model after the other.",
+}
 
 
 class ModelJudgeForm(forms.Form):
     provider = forms.ChoiceField(help_text="From providers.yaml; the model must accept images.")
     model = forms.CharField(label="Model", max_length=200, help_text="Its id at the provider.")
-    pairs = forms.IntegerField(
-        min_value=1,
-        max_value=MOST_PAIRS,
-        initial=200,
-        help_text="Pairs that people judged come first; then others, drawn the same way. Each is shown in both orders.",
-    )
+    wanted = forms.IntegerField(min_value=1, max_value=MOST, initial=200)
     budget = forms.DecimalField(label="Budget (US$)", min_value=0, max_value=100_000, max_digits=12, decimal_places=6)
     price_in = forms.FloatField(
         label="Price in (US$ per million tokens)",
@@ -59,8 +52,11 @@ class ModelJudgeForm(forms.Form):
         help_text="If you change them, they become a new version for this run.",
     )
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
+    def __init__(self, *arguments: Any, kind: Kind, **named: Any) -> None:
         super().__init__(*arguments, **named)
+        self.kind = kind
+        self.fields["wanted"].label = kind.things.capitalize()
+        self.fields["wanted"].help_text = ASKED_FIRST[kind.things]
         try:
             names = sorted(load_profiles(settings.SUITES_DIR / "providers.yaml"))
         except SuiteError:
@@ -71,22 +67,22 @@ class ModelJudgeForm(forms.Form):
         given = self.cleaned_data
         prices = {"price_in": given["price_in"], "price_out": given["price_out"]}
         entry = ModelEntry(given["model"].strip(), given["model"].strip(), provider=given["provider"], **prices)
-        words = versioned(run, given["instructions"].replace("\r\n", "\n"))
-        return Plan(entry, words, given["pairs"], given["budget"], given["own_family"])
+        words = versioned(run, given["instructions"].replace("\r\n", "\n"), self.kind)
+        return Plan(entry, words, given["wanted"], given["budget"], given["own_family"], self.kind)
 
 
 def _run(request: UserRequest, code: str) -> Run:
-    run = get_object_or_404(Run.objects.of_drawings().curated_by(request.user), code=code)
-    if not is_judged_in_pairs(run):
-        raise Http404
-    return run
+    return get_object_or_404(Run.objects.of_drawings().curated_by(request.user), code=code)
 
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def model_judges(request: UserRequest, code: str) -> HttpResponse:
+def model_judges(request: UserRequest, code: str, kind: Kind) -> HttpResponse:
     run = _run(request, code)
-    form = ModelJudgeForm(request.POST or None, initial={"instructions": standard_instructions().text})
+    if not kind.is_asked_in(run):
+        raise Http404
+    words = {"instructions": standard_instructions(kind).text}
+    form = ModelJudgeForm(request.POST or None, initial=words, kind=kind)
     bound = None
     if request.method == "POST" and form.is_valid():
         try:
@@ -96,17 +92,17 @@ def model_judges(request: UserRequest, code: str) -> HttpResponse:
                 judge = add_model_judge(run, plan, by=request.user)
                 most = f" They can cost at most {dollars(bound)}." if bound is not None else ""
                 messages.success(request, f"{plan.model.id} is asked {judge.samples.count()} questions.{most}")
-                return redirect("judging:model_judges", run.code)
+                return redirect(kind.page, run.code)
         except RunError as refused:
             form.add_error(None, str(refused))
-    context = {"run": run, "form": form, "judges": _judges(run), "bound": bound, "asked_bound": "bound" in request.POST}
-    context["times"] = TIMES
+    context = {"run": run, "form": form, "judges": _judges(run, kind), "bound": bound, "kind": kind}
+    context |= {"asked_bound": "bound" in request.POST, "times": times(kind)}
     return render(request, "judging/model_judges.html", context)
 
 
-def _judges(run: Run) -> list[dict[str, Any]]:
+def _judges(run: Run, kind: Kind) -> list[dict[str, Any]]:
     judges = []
-    for judge in run.model_judges.order_by("pk"):
+    for judge in kind.judges(run):
         model, progress = judge.models.get(), judge.samples.progress()
         unreadable = judge.samples.filter(verdict=Sample.Verdict.INVALID).count()
         judges.append(
@@ -128,14 +124,15 @@ def _judges(run: Run) -> list[dict[str, Any]]:
 def ask_more(request: UserRequest, code: str, judge: str) -> HttpResponse:
     run = _run(request, code)
     chosen = get_object_or_404(run.model_judges, code=judge)
-    pairs = request.POST.get("pairs", "")
-    if not (pairs.isascii() and pairs.isdigit() and 1 <= int(pairs[:9]) <= MOST_PAIRS):
-        messages.error(request, f"Ask about 1 to {MOST_PAIRS} more pairs.")
-        return redirect("judging:model_judges", run.code)
+    kind, wanted = kind_of(chosen), request.POST.get("wanted", "")
+    if not (wanted.isascii() and wanted.isdigit() and 1 <= int(wanted[:9]) <= MOST):
+        messages.error(request, f"Ask about 1 to {MOST} more {kind.things}.")
+        return redirect(kind.page, run.code)
     try:
-        added = ask_for_more(chosen, int(pairs), by=request.user)
+        added = ask_for_more(chosen, int(wanted), by=request.user)
     except RunError as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, f"{added} more pair{'' if added == 1 else 's'} will be asked about.")
-    return redirect("judging:model_judges", run.code)
+        things = kind.things.removesuffix("s") if added == 1 else kind.things
+        messages.success(request, f"{added} more {things} will be asked about.")
+    return redirect(kind.page, run.code)

@@ -15,6 +15,8 @@ from benchsite.lib.json_lines import JsonError, read_object
 from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text, csv_text, markdown_cell
 from generation.suites.suite import Rubric, Suite
+from ranking.rubric.model_judges.document import graders_dict
+from ranking.rubric.model_judges.sentences import graders_markdown
 from ranking.statistics.agreement.coefficients import Estimate
 from ranking.words import gap_lines
 
@@ -101,13 +103,15 @@ def _short(value: Any) -> str:
 
 
 def board_json(board: RubricBoard, rubric: Rubric) -> str:
-    record = {key: value for key, value in vars(board).items() if key not in ("items", "differences")}
+    record = {key: value for key, value in vars(board).items() if key not in ("items", "differences", "models")}
     record["verdicts"] = board.differences[""].table
     record["category_verdicts"] = {key: value.table for key, value in board.differences.items() if key}
     record["scores"] = [asdict(score) for score in board.scores]
     record["judges"] = [asdict(judge) for judge in board.judges]
     record["stages"] = {stage.key: {"label": stage.label, "weight": stage.weight} for stage in rubric.stages}
     record |= {key: asdict(record[key]) for key in ("icc1", "icck", "alpha")}
+    if board.models:
+        record["model_judges"] = graders_dict(board.models)
     return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -142,6 +146,8 @@ def board_markdown(board: RubricBoard, rubric: Rubric) -> str:
         offset = "–" if judge.offset is None else f"{judge.offset:+.2f}"
         lines.append(f"| {markdown_cell(judge.judge)} | {judge.drawings} | {judge.mean:.2f} | {offset} |")
     lines += ["", *_agreement_lines(board), *board.notes]
+    if board.models:
+        lines += ["", "\n\n".join(graders_markdown(graders_dict(board.models)))]
     return "\n".join(lines) + "\n"
 
 

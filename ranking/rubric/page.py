@@ -130,7 +130,7 @@ def agreement_words(result: RubricResult) -> list[str]:
         return ["No drawing was graded by two judges yet, so agreement is unknown."]
     words = next((words for limit, words in ALPHA_WORDS if alpha["value"] >= limit), "hardly more than chance")
     sentences = [
-        f"Krippendorff's α (interval) = {number(alpha)}: {words}, on {result['alpha_units']} drawings with two or more judges."
+        f"Krippendorff’s α (interval) = {number(alpha)}: {words}, on {result['alpha_units']} drawings with two or more judges."
     ]
     if single["value"] is not None and mean["value"] is not None:
         trust = next((words for limit, words in ICC_WORDS if mean["value"] >= limit), "poor")
@@ -173,18 +173,20 @@ def scatter_context(fit: Fit, labels: Mapping[str, str], *, scope: str) -> dict[
         Dot(
             anchors=point["anchors"],
             visual=point["visual"],
-            title=f"{named(point, labels)}, {point['subject']}, attempt {point['attempt']}: "
-            f"{point['visual']:.0f} points, {point['anchors']} anchors",
+            title=f"{point['subject']}|{named(point, labels)}, attempt {point['attempt']}"
+            f"|{point['visual']:.0f} points, {point['anchors']} anchors",
             link=reverse("gallery:sample", args=[point["code"]]) if linked else "",
         )
         for point in points
     ]
+    numbers = numbers_of(fit.run.entrants.all())
     means = [
         Dot(
             values["anchors_all"],
             values["visual"],
-            f"{label(name, labels)}: mean of its drawings",
+            f"{label(name, labels)}|mean of its drawings|{values['visual']:.0f} points, {values['anchors_all']:.0f} anchors",
             name=label(name, labels),
+            number=numbers.get(name, len(numbers)),
         )
         for name, values in facts.get("structure", {}).items()
         if values["visual"] is not None

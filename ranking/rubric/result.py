@@ -14,6 +14,7 @@ from ranking.results import (
     ScoreRow,
     VerdictsResult,
 )
+from ranking.rubric.model_judges.document import GradersResult
 
 
 class EntrantResult(EntrantRow):
@@ -68,6 +69,7 @@ class StructureResult(TypedDict):
 
 class RubricFacts(RunFacts):
     simulated: int
+    model_judges: NotRequired[int]  # how many there are
     waiting: int
     points: NotRequired[list[DrawingPoint]]
     structure: NotRequired[dict[str, StructureResult]]
@@ -91,6 +93,7 @@ class RubricDocument(TypedDict):
     stages: dict[str, StageResult]
     verdicts: NotRequired[VerdictsResult]  # fits of earlier releases lack these
     category_verdicts: NotRequired[dict[str, VerdictsResult]]
+    model_judges: NotRequired[GradersResult]  # where models graded, too
 
 
 class RubricResult(RubricDocument):

@@ -6,6 +6,7 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
@@ -16,12 +17,15 @@ from benchsite.lib.text import markdown_cell
 from benchsite.lib.times import parse_time
 from generation.models import Measurement, Run, Sample
 from judging.grades.sheets import rubric_of
+from judging.model_judges.graded import model_grade_lines
+from judging.model_judges.grading import GRADES
 from judging.models import Grade, Seat
 from ranking.answers import count_answers, notes_markdown
 from ranking.results import ScoreRow
 from ranking.rubric.agreement import ITEM
 from ranking.rubric.differences import Differences
 from ranking.rubric.files import COLUMNS, board_csv, board_json, board_markdown
+from ranking.rubric.model_judges.study import study_graders
 from ranking.rubric.result import DrawingPoint, RubricResult
 from ranking.rubric.scores import EntrantScore, RubricBoard, score_rubric
 from ranking.statistics.agreement.coefficients import Estimate
@@ -38,6 +42,8 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> RubricResul
     grades = grades_of(run, weights=options.get("weights", {}), until=options.get("until"))
     grades = in_part(grades, options.get("parts", {}))
     board = score_rubric(grades, rubric=rubric, expected=expected_of(run))
+    if lines := [] if options.get("until") else list(model_grade_lines(run)):
+        board = replace(board, models=study_graders(grades, lines, rubric))
     stages = {stage.key: [(score, score.stages[stage.key]) for score in board.scores] for stage in rubric.stages}
     answers = count_answers(run)
     missing = missing_sentence(answers)
@@ -51,6 +57,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> RubricResul
         "md": "\n\n".join(part for part in (f"# {markdown_cell(str(run))}", missing, "\n".join(tables)) if part),
         "csv": board_csv(board, rubric),
         "simulated": Seat.objects.filter(run=run, is_simulated=True, grades__isnull=False).distinct().count(),
+        "model_judges": GRADES.judges(run).count(),
         "waiting": run.samples.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING]).count(),
         **structure,
     }

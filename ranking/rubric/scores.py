@@ -18,10 +18,12 @@ import pandas as pd
 
 from benchsite.lib.file_errors import FileError
 from generation.suites.suite import Rubric, Suite
+from judging.files.model_grade_lines import read_model_grades
 from ranking.rubric.agreement import ITEM, JudgeSeverity, agreement_of, judge_severity
 from ranking.rubric.differences import Differences, compare_entrants
 from ranking.rubric.files import OUTPUTS, read_grades
 from ranking.rubric.intervals import GradedItems, mean_interval
+from ranking.rubric.model_judges.study import GraderStudy, study_graders
 from ranking.statistics.agreement.coefficients import Estimate
 from ranking.statistics.agreement.consistency import Consistency, score_consistency
 from ranking.statistics.ranks import shared_ranks
@@ -62,6 +64,7 @@ class RubricBoard:
     notes: tuple[str, ...] = ()
     differences: Mapping[str, Differences] = field(default_factory=dict, compare=False)  # by stage; "" is the total
     items: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)  # ITEM, score, judges, state
+    models: tuple[GraderStudy, ...] = ()  # model judges, held against these grades
 
 
 def score_judgements(grades: pd.DataFrame, rubric: Rubric) -> tuple[pd.DataFrame, int]:
@@ -160,11 +163,18 @@ def _differences(
     return result
 
 
-def analyse_file(path: Path, *, suite: Suite, out_format: str = "json") -> str:
-    """Scores of a bare grades.jsonl as `json`, `markdown` or `csv`; raises FileError with file, line and field."""
+def analyse_file(path: Path, *, suite: Suite, out_format: str = "json", model_grades: Path | None = None) -> str:
+    """Scores of a bare grades.jsonl as `json`, `markdown` or `csv`; raises FileError with file, line and field.
+
+    `model_grades` is a file of model judges' answers, which are held against the grades.
+    """
     if suite.rubric is None:
         raise FileError(path.name, 0, "", f"the suite {suite.slug} has no rubric.")
-    board = score_rubric(read_grades(path, suite=suite), rubric=suite.rubric)
+    grades = read_grades(path, suite=suite)
+    board = score_rubric(grades, rubric=suite.rubric)
+    if model_grades:
+        lines = read_model_grades(model_grades, rubric=suite.rubric)
+        board = replace(board, models=study_graders(grades, lines, suite.rubric))
     return OUTPUTS[out_format](board, suite.rubric)
 
 

@@ -20,7 +20,8 @@ from judging.pairs.schedule import Coverage, Place, make_plan, next_regular
 from judging.pairs.table import Item, Table
 from ranking.statistics.ratings.bradley_terry import ELO
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import Votes, make_votes, tally_votes
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.votes import Votes, make_votes
 
 SKILL = {"honest": 1.0, "hasty": 0.5, "random": 0.0, "dropout": 1.0}
 PACE = {"honest": 1.0, "hasty": 0.4, "random": 0.2, "dropout": 1.0}  # of the usual seconds for a pair

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.models import Event, Run
 from judging.grades.grading import grade_sample
 from judging.grades.sheets import open_sheet, rubric_of, showable, stage_of
 from judging.models import GradeItem, Seat
-from ranking.simulated.judges import Truth, names_of, rounded, seat_simulated
+from ranking.simulated.judges import Truth, make_finish, names_of, rounded, seat_simulated
 
 DEMO_JUDGES = 5
 BEST, WORST = 0.8, 0.35  # shares of the scale for the first and the last entrant
+FINISH = 0.12  # share of the scale for a picture a standard deviation better finished, to the judges of a demo run
 SPREAD = {"drawing": 0.08, "subject": 0.06, "dimension": 0.05, "severity": 0.06, "luck": 0.05}
 
 
-def simulate_grades(run: Run, *, judges: int = 5, seed: int = 1, progress: Progress = unwatched) -> int:
+def simulate_grades(
+    run: Run, *, judges: int = 5, seed: int = 1, finish: float = 0.0, progress: Progress = unwatched
+) -> int:
     """Seat the judges, let each grade the whole of a list, and say how many drawings were graded.
 
     Entrants get weaker in the order of the suite's file, drawings and subjects differ, and judges are more or less strict.
+    `finish` says how much it matters to them how well a picture is finished.
     """
     if run.judging_state != Run.Judging.OPEN:
         raise ValueError(f"Judging of run {run.code} is {run.get_judging_state_display()}; open it first.")
@@ -27,6 +32,8 @@ def simulate_grades(run: Run, *, judges: int = 5, seed: int = 1, progress: Progr
     entrants = list(run.entrants.order_by("id").values_list("id", flat=True))
     step = (WORST - BEST) / max(len(entrants) - 1, 1)
     truth = Truth(seed, {pk: BEST + step * place for place, pk in enumerate(entrants)}, {})
+    if finish:
+        truth = replace(truth, finish=make_finish(run, finish))
     severity = {seat.pk: SPREAD["severity"] * truth.chance("severity", number) for number, seat in enumerate(seats)}
     done = 0
     for seat in seats:
@@ -60,7 +67,7 @@ def choose(item: GradeItem, truth: Truth, severity: float) -> dict[str, float]:
     """A grade for each dimension: the entrant's level, this drawing's and subject's own, the judge's severity, and luck."""
     rubric, sample = rubric_of(item.seat.run.code), item.sample
     drawing = (sample.prompt_id, sample.entrant_id, sample.attempt)
-    level = truth.strengths[sample.entrant_id] + severity
+    level = truth.strengths[sample.entrant_id] + truth.finish.get(sample.pk, 0.0) + severity
     level += SPREAD["drawing"] * truth.chance("drawing", *drawing)
     level += SPREAD["subject"] * truth.chance("subject", sample.prompt_id)
     steps = round((rubric.high - rubric.low) / rubric.step)
@@ -75,4 +82,4 @@ def choose(item: GradeItem, truth: Truth, severity: float) -> dict[str, float]:
 
 def grade_demo_run(run: Run) -> None:
     """The grades of a demo run."""
-    simulate_grades(run, judges=DEMO_JUDGES)
+    simulate_grades(run, judges=DEMO_JUDGES, finish=FINISH)

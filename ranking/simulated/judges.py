@@ -28,7 +28,9 @@ NAME = "simulated-judge-"
 TOP, BOTTOM = 1.8, -1.8  # log-odds of the first and the last entrant
 SPREAD = {"drawing": 0.3, "prompt": 0.1, "taste": 0.15}  # how much drawings, prompts and judges differ, in log-odds
 TIES, FAILS = 0.12, 0.06
-FINISH = 0.8  # log-odds of a picture a standard deviation better finished than others, to the judges of a demo run
+# To the judges of a demo run: log-odds of a picture a standard deviation better finished than others, so that model judges have
+# something to add, and how much further entrants are apart, so that boards still have leaders.
+FINISH, APART = 1.6, 4 / 3
 TALENT = 1.4  # of demo players by category, so that the boards of categories have something to say
 CLICKER = 6  # from this many judges on, the last one presses keys at random: something for the flags to find
 
@@ -67,17 +69,19 @@ def simulate_judges(
     seed: int = 1,
     talent: float = 0.0,
     finish: float = 0.0,
+    apart: float = 1.0,
     progress: Progress = unwatched,
 ) -> int:
     """Seat the judges, cast up to `votes` votes in all, in turn; and say how many were cast.
 
     Fewer are cast where the schedule has no more pairs. The truth is kept in the run's history. `talent` and `finish` say how
-    much categories, and how well a picture is finished, matter to these judges.
+    much categories, and how well a picture is finished, matter to these judges; `apart` multiplies the entrants' strengths.
     """
     if run.judging_state != Run.Judging.OPEN:
         raise ValueError(f"Judging of run {run.code} is {run.get_judging_state_display()}; open it first.")
     seats = [seat_simulated(run, number) for number in range(1, judges + 1)]
     truth = make_truth(run, seats, seed=seed)
+    truth = replace(truth, strengths={entrant: apart * own for entrant, own in truth.strengths.items()})
     if talent:
         truth = replace(truth, talents=make_talents(run, truth, talent))
     if finish:
@@ -191,4 +195,4 @@ def judge_demo_run(run: Run) -> None:
     """The votes of a demo run; what an earlier start left undone is completed."""
     missing = settings.DEMO_VOTES - run.votes.standing().filter(seat__is_simulated=True).count()
     if missing > 0:
-        simulate_judges(run, judges=settings.DEMO_JUDGES, votes=missing, talent=TALENT, finish=FINISH)
+        simulate_judges(run, judges=settings.DEMO_JUDGES, votes=missing, talent=TALENT, finish=FINISH, apart=APART)

@@ -131,7 +131,7 @@ class ScienceBirds(Format):
             views=views_of(moved=values["moved_blocks"], total=values["total_blocks"]),
             guesses=guesses,
             asked=str(prompt_facts.get("target", "")),
-            note=f"This trial gives stability × similarity = {trial:.3f}, times the letter's weight.",
+            note=f"This trial gives stability × similarity = {trial:.3f}, times the letter’s weight.",
         )
 
     def demo_answer(self, turns: Sequence[str], *, skill: float, random: Random) -> DemoAnswer:

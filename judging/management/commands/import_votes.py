@@ -38,7 +38,7 @@ class Command(BaseCommand):
                 given = find_run(run) if run else None
                 mapped = Mapped.parse(options["column"], options["outcome"])
                 into, count = import_votes(
-                    path=file, run=given, title=title, reason=reason, mapped=mapped, progress=bar.to
+                    path=file, run=given, title=title, reason=reason, mapped=mapped, progress=bar.to, notice=bar.say
                 )
         except (ValueError, RunError) as refused:
             raise CommandError(visible(f"Nothing was imported. {refused}")) from None

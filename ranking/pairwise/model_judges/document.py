@@ -5,21 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, TypedDict
 
-from ranking.results import EntrantRow, EstimateResult
+from ranking.results import EstimateResult, RankedRow
 from ranking.statistics.model_judges.report import JudgeStudy, ModelStudy
 
 TABLE = ("entrant", "rating", "low", "high", "rank", "rank_low", "rank_high", "p_best")
 
 
-class CorrectedRow(EntrantRow):
+class CorrectedRow(RankedRow):
     """One entrant in the rating with corrected votes."""
 
-    rating: float
-    low: float | None
-    high: float | None
-    rank: int
-    rank_low: int
-    rank_high: int
     p_best: float | None
 
 

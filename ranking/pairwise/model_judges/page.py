@@ -52,9 +52,9 @@ def _judge(judge: ModelJudgeResult, run: Run, labels: dict[str, str], *, drawing
             (label, _unbroken(model), _unbroken(human))
             for label, model, human in (
                 ("Raw agreement", share(agreement["raw"], votes), share(people["raw"], pairs)),
-                ("Cohen's κ, Fleiss' κ", coefficient(agreement["kappa"], votes), coefficient(people["kappa"], pairs)),
-                ("Krippendorff's α", coefficient(agreement["alpha"], votes), coefficient(people["alpha"], pairs)),
-                ("Gwet's AC1", coefficient(agreement["ac1"], votes), coefficient(people["ac1"], pairs)),
+                ("Cohen’s κ, Fleiss’ κ", coefficient(agreement["kappa"], votes), coefficient(people["kappa"], pairs)),
+                ("Krippendorff’s α", coefficient(agreement["alpha"], votes), coefficient(people["alpha"], pairs)),
+                ("Gwet’s AC1", coefficient(agreement["ac1"], votes), coefficient(people["ac1"], pairs)),
                 ("Says both good", share(habits["ties"], answers), share(habits["people_ties"], votes)),
                 ("Says both bad", share(habits["fails"], answers), share(habits["people_fails"], votes)),
             )
@@ -76,7 +76,8 @@ def _unbroken(figure: str) -> str:
 
 
 def _worst(case: WorstResult, run: Run, labels: dict[str, str]) -> dict[str, Any]:
-    samples = run.samples.select_related("run", "prompt", "entrant").filter(prompt__text=case["prompt"])
+    # What a curator excluded since the fit is not shown.
+    samples = run.samples.judgeable().select_related("run", "prompt", "entrant").filter(prompt__text=case["prompt"])
     drawings = (case["first"], case["first_attempt"]), (case["second"], case["second_attempt"])
     first, second = (labels.get(name, name) for name, _ in drawings)
     shown = [samples.filter(entrant__name=name, attempt=attempt).first() for name, attempt in drawings]

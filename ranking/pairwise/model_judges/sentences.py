@@ -29,8 +29,8 @@ def coefficient(estimate: EstimateResult, count: int) -> str:
         return TOO_FEW
     if estimate["value"] is None:
         return "–"
-    limits = "" if estimate["low"] is None else f" ({estimate['low']:.2f} to {estimate['high']:.2f})"
-    return f"{estimate['value']:.2f}{limits}".replace("-", "−")
+    limits = "" if estimate["low"] is None else f" ({estimate['low']:z.2f} to {estimate['high']:z.2f})"
+    return f"{estimate['value']:z.2f}{limits}".replace("-", "−")
 
 
 def few_sentence(judge: ModelJudgeResult) -> str:
@@ -55,7 +55,7 @@ def corrected_sentence(corrected: CorrectedResult) -> str:
     return (
         f"Beside {counted(corrected['votes'], 'human vote')}, the model judges are worth "
         f"{counted(round(corrected['worth']), 'more vote')} from as many more people and prompts: alone, people would need "
-        f"that many more for intervals as narrow ({percent(corrected['saved'])} of the votes saved). The ratings stay people's: "
+        f"that many more for intervals as narrow ({percent(corrected['saved'])} of the votes saved). The ratings stay people’s: "
         "only what a judge says about a pair beyond its mean for the two models is used. This table is shown because its "
         "intervals are narrower, which is decided after seeing the votes; decide beforehand which one you will report."
     )
@@ -87,7 +87,7 @@ def family_sentence(judge: ModelJudgeResult) -> str:
     )
     points, way = abs(round(100 * gap["value"])), "higher" if gap["value"] > 0 else "lower"
     return (
-        f"It scores its own family's drawings {counted(points, 'point')} (of 100) {way} than people do{limits}, "
+        f"It scores its own family’s drawings {counted(points, 'point')} (of 100) {way} than people do{limits}, "
         f"from {counted(habits['own_votes'], 'vote')} on pairs with one of them."
     )
 

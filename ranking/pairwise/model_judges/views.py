@@ -15,8 +15,8 @@ from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.reasons import reason_of
 from generation.models import Run
 from generation.runs.errors import RunError
-from judging.model_judges.answers import judge_names
-from judging.model_judges.asking import is_judged_in_pairs
+from judging.model_judges.names import judge_names
+from judging.model_judges.pairs import PAIRS
 from judging.models import PickedPair
 from judging.pairs.picked.queue import (
     LEAST_SHARE,
@@ -42,7 +42,7 @@ class PickForm(forms.Form):
         min_value=round(100 * LEAST_SHARE),
         max_value=round(100 * MOST_SHARE),
         initial=10,
-        help_text="So many of each judge's pairs are picked ones, at places that no judge can tell.",
+        help_text="So many of each judge’s pairs are picked ones, at places that no judge can tell.",
     )
 
     def __init__(self, *arguments: object, judges: set[str], **named: object) -> None:
@@ -55,7 +55,7 @@ class PickForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def picked_pairs(request: UserRequest, code: str) -> HttpResponse:
     run = _run(request, code)
-    form = PickForm(request.POST or None, judges=judge_names(run))
+    form = PickForm(request.POST or None, judges=judge_names(run, PAIRS))
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         try:
@@ -99,6 +99,6 @@ def end_picked(request: UserRequest, code: str) -> HttpResponse:
 
 def _run(request: UserRequest, code: str) -> Run:
     run = get_object_or_404(Run.objects.of_drawings().curated_by(request.user), code=code)
-    if not is_judged_in_pairs(run):
+    if not PAIRS.is_asked_in(run):
         raise Http404
     return run

@@ -17,16 +17,17 @@ from numpy.typing import NDArray
 from ranking.statistics.model_judges.pairing import SCORES, UNJUDGED, Paired
 from ranking.statistics.ratings.bradley_terry import expected_scores, information, laplacian, map_ratings
 from ranking.statistics.ratings.components import pool_component
-from ranking.statistics.ratings.groups import Way, batches, gather_way
+from ranking.statistics.ratings.groups import Way, gather_kinds, gather_way
 from ranking.statistics.ratings.precision import combine_ways
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
+from ranking.statistics.tables import batches
 
 Array = NDArray[Any]
 FEWEST_PAIRS = 5  # of two entrants, judged by a model, for its mean to be used
 FARTHEST = 2.0  # log-odds: a rating moved further by a correction has run away
-TOO_FEW = "People's votes alone do not give every rating a limit yet."
+TOO_FEW = "People’s votes alone do not give every rating a limit yet."
 NOT_SHARED = "No model judge judged enough of the pairs that people judged."
-NO_MORE = "The model judges judged no pairs but people's own, so they have nothing to add."
+NO_MORE = "The model judges judged no pairs but people’s own, so they have nothing to add."
 NO_USE = "The model judges do not narrow the intervals."
 
 
@@ -103,7 +104,10 @@ def _counted(paired: Paired, fit: ScopeFit, settings: Settings) -> _Rows:
     weight = np.append(fit.weights, fit.activity.by_class.get(-1, 1.0))[people.judge]
     kept = np.flatnonzero((weight > 0) & (settings.counted[people.outcome] > 0))
     unit, sign, weight = paired.unit[kept], paired.sign[kept], weight[kept]
-    pair = paired.first * size + paired.second
+    # Where categories are not chance, what a judge thinks of an entrant in one of them cancels out, too.
+    apart_by = paired.category + 1 if _prompt_strata(paired, fit) is not None else np.zeros(len(paired.first), int)
+    pair = (apart_by * size + paired.first) * size + paired.second
+    cells = int(pair.max(initial=0)) + 1
     judged = ~np.isnan(paired.score)
     apart, share = np.zeros_like(paired.score), np.zeros_like(paired.score)
     own = np.zeros((len(kept), len(paired.judges)))
@@ -113,12 +117,12 @@ def _counted(paired: Paired, fit: ScopeFit, settings: Settings) -> _Rows:
     weight_of_unit = np.bincount(of_vote, w, len(pair))
     for m in range(len(paired.judges)):
         here = judged[:, m]
-        n = np.bincount(pair[here], minlength=size * size)[pair]
-        mean = np.bincount(pair[here], paired.score[here, m], size * size)[pair] / np.maximum(n, 1)
+        n = np.bincount(pair[here], minlength=cells)[pair]
+        mean = np.bincount(pair[here], paired.score[here, m], cells)[pair] / np.maximum(n, 1)
         usable = here & (n >= FEWEST_PAIRS)
         apart[usable, m] = (paired.score[:, m] - mean)[usable]
         # The mean is of these same pairs: each takes back its part of what all votes on the two entrants are corrected by.
-        met = np.bincount(pair, weight_of_unit * usable, size * size)[pair]
+        met = np.bincount(pair, weight_of_unit * usable, cells)[pair]
         share[usable, m] = (met / np.maximum(n, 1))[usable]
         own[inside, m] = sign[inside] * apart[of_vote, m]
         shift[inside, m] = own[inside, m] * (1 - share[of_vote, m] / weight_of_unit[of_vote])
@@ -163,7 +167,7 @@ def _refit(paired: Paired, rows: _Rows, fit: ScopeFit, trust: Array) -> ScopeFit
     if not np.abs(theta - fit.theta).max() < FARTHEST:
         return None
     inverse = np.linalg.inv(information(fit.wins[at], theta[seen]) + 1 / len(seen))
-    by_judge, by_prompt = _ways(paired, rows, theta, inverse, seen, shift, rest)
+    by_judge, by_prompt = _ways(paired, rows, fit, theta, inverse, shift, rest)
     # How much people differ is estimated as for people alone: only what a correction takes away makes intervals narrower.
     components = fit.spread.judge_component, pool_component(by_prompt, len(seen))
     spread = combine_ways(by_judge, by_prompt, components=components).spread_out(seen, size)
@@ -171,25 +175,61 @@ def _refit(paired: Paired, rows: _Rows, fit: ScopeFit, trust: Array) -> ScopeFit
 
 
 def _ways(
-    paired: Paired, rows: _Rows, theta: Array, inverse: Array, seen: Array, shift: Array, rest: Array
+    paired: Paired, rows: _Rows, fit: ScopeFit, theta: Array, inverse: Array, shift: Array, rest: Array
 ) -> tuple[Way, Way]:
     """The sums by judge and by prompt at theta; what the models' other pairs add to their means belongs to the prompts."""
+    assert fit.pull is not None  # asked before
+    seen = fit.pull.seen
     p = expected_scores(theta)[rows.left, rows.right]
     residual = rows.weight * (rows.score - p - shift)
     known = rows.weight * p * (1 - p)
     votes = (rows.left, rows.right, residual, known)
-    judges = _way(rows.judge, *votes, inverse=inverse, seen=seen, size=len(theta))
+    judges = _way(rows.judge, *votes, inverse=inverse, seen=seen, size=len(theta), strata=_judge_strata(paired, fit))
     added = np.flatnonzero(rest)
     nothing = np.zeros(len(added))
     columns = (paired.prompt[added], paired.first[added], paired.second[added], rest[added], nothing)
     prompts = [np.concatenate(both) for both in zip((rows.prompt, *votes), columns, strict=True)]
-    return judges, _way(*prompts, inverse=inverse, seen=seen, size=len(theta))
+    strata = _prompt_strata(paired, fit)
+    return judges, _way(*prompts, inverse=inverse, seen=seen, size=len(theta), strata=strata)
+
+
+def _judge_strata(paired: Paired, fit: ScopeFit) -> Array | None:
+    """The kind of each judge, as for people alone; None where all are of one kind."""
+    tables = fit.pull and fit.pull.judges
+    if not tables or tables.strata is None:
+        return None
+    strata = np.zeros(len(paired.people.judges), int)
+    strata[tables.labels] = tables.strata
+    return strata
+
+
+def _prompt_strata(paired: Paired, fit: ScopeFit) -> Array | None:
+    """The category of each prompt, also of those that only models judged; None where people's are of one kind."""
+    if not fit.pull or fit.pull.prompts.strata is None:
+        return None
+    people, homes = paired.people, np.zeros(len(paired.prompts), int)
+    homes[paired.prompt] = paired.category + 1
+    known = people.prompt >= 0
+    homes[people.prompt[known]] = people.category[known] + 1
+    return homes
 
 
 def _way(
-    group: Array, left: Array, right: Array, residual: Array, known: Array, *, inverse: Array, seen: Array, size: int
+    group: Array,
+    left: Array,
+    right: Array,
+    residual: Array,
+    known: Array,
+    *,
+    inverse: Array,
+    seen: Array,
+    size: int,
+    strata: Array | None,
 ) -> Way:
-    """One way from rows: their group (-1 is a group of its own), entrants, weighted residual and information."""
+    """One way from rows: their group (-1 is a group of its own), entrants, weighted residual and information.
+
+    `strata` says of each group of which kind it is (`Tables.strata`).
+    """
     alone = group < 0
     labels, number = np.unique(group[~alone], return_inverse=True)
     number, groups = number.ravel(), len(labels)
@@ -203,13 +243,20 @@ def _way(
         by_pair(values, inside, number, groups)[:, seen][:, :, seen] for values in (residual, residual**2, known)
     )
 
-    def sums() -> Iterator[tuple[Array, Array, Array]]:
-        for here in batches(net):
+    def sums(numbers: Array) -> Iterator[tuple[Array, Array, Array]]:
+        for batch in batches(net[numbers]):
+            here = numbers[batch]
             scores = net[here].sum(2) - net[here].sum(1)
             yield scores, laplacian(spread[here]), laplacian(squares[here])
 
     noise = None
     if len(outside):
         noise = laplacian(by_pair(residual**2, outside, np.zeros(len(outside), int), 1)[0][np.ix_(seen, seen)])
-    voted = len(np.unique(group[inside][known[inside] > 0]))  # a prompt that only models judged is no further prompt
-    return gather_way(sums(), inverse, groups=voted, alone=noise, loners=float(len(outside)))
+    voted = np.zeros(groups, bool)  # a prompt that only models judged is no further prompt
+    voted[number[known[inside] > 0]] = True
+    everyone = np.arange(groups)
+    if strata is None:
+        return gather_way(sums(everyone), inverse, groups=int(voted.sum()), alone=noise, loners=float(len(outside)))
+    kinds = (everyone[strata[labels] == kind] for kind in np.unique(strata[labels[voted]]))
+    each = ((list(sums(own)), int(voted[own].sum())) for own in kinds)
+    return gather_kinds(each, inverse, alone=noise, loners=float(len(outside)))

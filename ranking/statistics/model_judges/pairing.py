@@ -21,6 +21,7 @@ class Paired:
     """Pairs of drawings that M model judges judged, numbered 0 to U - 1, and people's votes on some of them.
 
     - `prompt`, `first`, `second` [U]: the prompt, and the entrants in the order of their numbers (`_attempt`: the attempts).
+      `category` [U] is numbered as people's, others after them, and -1 where there is none.
     - `score` [U, M]: the mean score of the first drawing over the orders in which it was shown; NaN where not judged.
     - `verdict` [U, M]: the outcome with the first drawing as left; a tie where the orders contradict each other, -1 where
       not judged. `contradicts` and `both_orders` [U, M] say where that is, and where both orders were judged.
@@ -31,6 +32,7 @@ class Paired:
     judges: tuple[str, ...]
     prompts: tuple[str, ...]
     prompt: Array
+    category: Array
     first: Array
     second: Array
     first_attempt: Array
@@ -70,6 +72,7 @@ def pair_up(people: Votes, models: Votes) -> Paired:
         judges=models.judges,
         prompts=models.prompts,
         prompt=models.prompt[at],
+        category=models.category[at],
         first=first,
         second=second,
         first_attempt=attempt[0],
@@ -103,19 +106,28 @@ def _verdicts(models: Votes, unit: Array, label: Array, swapped: Array, units: i
 
 
 def renamed(models: Votes, people: Votes) -> Votes:
-    """Model judges' votes with people's numbers of entrants and prompts; prompts that people never saw are numbered on."""
+    """Model judges' votes with people's numbers; prompts and categories that people never saw are numbered on."""
     known = {name: number for number, name in enumerate(people.entrants)}
     entrant = np.array([known.get(name, -1) for name in models.entrants] or [-1])
-    prompts = list(people.prompts)
-    numbers = {name: number for number, name in enumerate(prompts)}
-    for name in models.prompts:
-        if name not in numbers:
-            numbers[name] = len(prompts)
-            prompts.append(name)
-    prompt = np.array([*(numbers[name] for name in models.prompts), -1])
+    prompts, prompt = _numbered_on(people.prompts, models.prompts)
+    categories, category = _numbered_on(people.categories, models.categories)
     left, right = entrant[models.left], entrant[models.right]
     kept = (left >= 0) & (right >= 0) & (models.prompt >= 0) & (models.judge >= 0)
     moved = replace(
-        models, entrants=people.entrants, prompts=tuple(prompts), left=left, right=right, prompt=prompt[models.prompt]
+        models,
+        entrants=people.entrants,
+        prompts=prompts,
+        categories=categories,
+        left=left,
+        right=right,
+        prompt=prompt[models.prompt],
+        category=category[models.category],
     )
     return moved.take(kept)
+
+
+def _numbered_on(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[tuple[str, ...], Array]:
+    """All names, the known ones first, and the number of each of `more`; -1, which means none, stays."""
+    names = tuple(dict.fromkeys((*known, *more)))
+    number = {name: place for place, name in enumerate(names)}
+    return names, np.array([*(number[name] for name in more), -1])

@@ -16,8 +16,9 @@ from ranking.statistics.model_judges.pairing import Paired, pair_up
 from ranking.statistics.ratings.fail_rates import fail_rates
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
 from ranking.statistics.standings import EntrantStanding, overall_standings
+from ranking.statistics.tallies import tally_votes
 from ranking.statistics.verdicts.pairs import judge_pairs
-from ranking.statistics.votes import Votes, tally_votes
+from ranking.statistics.votes import Votes
 
 Array = NDArray[Any]
 

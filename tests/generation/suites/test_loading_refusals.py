@@ -115,6 +115,15 @@ def test_models_file_is_refused_with_its_line(tmp_path, name):
     assert error.hint
 
 
+@pytest.mark.parametrize("text", ["{note: Who?, id: a/b}", "[Who?, What?]", "{note: Was: nein, id: a/b}"])
+def test_a_mark_that_needs_quotes_between_brackets_is_named(tmp_path, text):
+    error = refusal(write_suite(tmp_path, models=f"models:\n  - {text}"))
+
+    mark = "?" if "?" in text else ":"
+    assert (error.line, error.message) == (2, f"not YAML: “{mark}” stands within {{ }} or [ ]")
+    assert error.hint.startswith("put the text that holds it in quotes")
+
+
 def test_file_that_is_not_utf8_is_refused(tmp_path):
     folder = write_suite(tmp_path)
     (folder / "models.yaml").write_bytes(b"models:\n  - a/b\n  - \xff\xfe\n")

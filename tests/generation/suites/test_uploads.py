@@ -16,7 +16,8 @@ from django.db import IntegrityError, transaction
 
 from generation.models import LanguageModel, Run
 from generation.runs.errors import RunError
-from generation.runs.lifecycle import extend_run, resume_run, start_run
+from generation.runs.extending import extend_run
+from generation.runs.lifecycle import resume_run, start_run
 from generation.suites.loading import load_suite
 from generation.suites.uploads import read_more_models, read_suite, seal, unseal
 from generation.suites.yaml_source import SuiteError

@@ -17,12 +17,15 @@ from generation.files.import_samples import import_samples
 from generation.models import LanguageModel, Prompt, ProviderCall, Run, Sample
 from generation.reading.answers import reread_run
 from generation.runs.errors import RunError
-from generation.runs.lifecycle import extend_run, pause_run, resume_run
+from generation.runs.extending import extend_run
+from generation.runs.lifecycle import pause_run, resume_run
 from generation.runs.publishing import publish_runs
 from generation.suites.suite import ModelEntry
-from judging.model_judges.answers import judge_names, model_vote_lines
+from judging.model_judges.answers import model_vote_lines
 from judging.model_judges.asking import Plan, add_model_judge, ask_for_more, cost_bound_nano
 from judging.model_judges.instructions import standard_instructions, versioned
+from judging.model_judges.names import judge_names
+from judging.model_judges.pairs import PAIRS
 from judging.models import Seat, Vote
 from tests.generation.drawing_room import ask, claim, draw_some, settle
 from tests.ranking.voted_run import make_voted_run
@@ -124,7 +127,7 @@ def test_it_sees_pictures_and_the_prompt_and_no_names(run, demo):
 
     for body in calls[:4]:
         text, *pictures = body["messages"][1]["content"]
-        assert body["messages"][0] == {"role": "system", "content": standard_instructions().text}
+        assert body["messages"][0] == {"role": "system", "content": standard_instructions(PAIRS).text}
         assert text["text"].startswith("The prompt of both drawings was:\n\nDraw thing ")
         assert [picture["type"] for picture in pictures] == ["image_url", "image_url"]
         for picture in pictures:
@@ -252,7 +255,7 @@ def test_no_two_judges_share_a_name(run):
     with pytest.raises(RunError, match="by the name of demo/critic has answered already"):
         add_model_judge(run, plan(run, model=same, pairs=2))
     add_model_judge(run, plan(run, model=same, pairs=2, words="Prefer the funnier one."))
-    assert judge_names(run) == {"demo/critic", "demo/critic (instructions 2)"}
+    assert judge_names(run, PAIRS) == {"demo/critic", "demo/critic (instructions 2)"}
 
 
 def test_a_judge_takes_no_drawings_models_or_attempts_and_is_not_read_again(run):

@@ -1,8 +1,7 @@
-"""Pull plugs while model judges answer: each judge answers on each pair in each order once, whatever dies."""
+"""Pull plugs while model judges answer: each answers once on each pair in each order, or on each drawing, whatever dies."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from collections import Counter
@@ -11,40 +10,46 @@ import pytest
 from django.db.models import Sum
 from redis import Redis
 
-from generation.demo.server import Scripted
+from benchmarks.faults.storm_runs import answer
 from generation.models import ProviderCall, Run, Sample
 from generation.suites.suite import ModelEntry
 from judging.model_judges.answers import model_vote_lines
 from judging.model_judges.asking import Plan, add_model_judge
+from judging.model_judges.graded import model_grade_lines
+from judging.model_judges.grading import GRADES
 from judging.model_judges.instructions import versioned
-from judging.models import Vote
+from judging.model_judges.pairs import PAIRS
+from judging.models import Grade, Vote
 from tests.generation.conftest import gate, queue, site, valkey  # noqa: F401 - fixtures
 from tests.judging.model_judges.test_asking import CRITIC
 from tests.processes import child_of
+from tests.ranking.graded_run import make_graded_run
 from tests.ranking.voted_run import make_voted_run
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 FLATTERER = ModelEntry("demo/flatterer", "Flatterer", provider="demo", price_in=0.5, price_out=2)
-PAIRS, ROUND, COST = 12, 6, 7
-SAID = {"message": {"content": json.dumps({"answer": "A", "reason": "Neater."})}, "finish_reason": "stop"}
+WANTED, ROUND = 12, 6
 
 
 @pytest.fixture
 def provider(demo, gate):  # noqa: F811
     """Every judge gives readable answers; after the first round calls wait at the gate."""
 
-    def answer(number, body):
+    def wait(number, body):
         if number >= ROUND:
             gate.wait(timeout=60)
-        return Scripted(body={"id": f"answer-{number}", "choices": [SAID]}, cost_nano=COST)
 
-    return demo(latency=0.3, plan=answer)
+    return demo(latency=0.3, plan=wait, say=answer)
 
 
-def test_each_judge_answers_once_on_each_pair_and_order(site, provider, queue, gate):  # noqa: F811
-    run = make_voted_run(votes=24, judges=3)
-    votes = Vote.objects.count()
-    judges = [add_model_judge(run, Plan(entry, versioned(run, ""), PAIRS, 5.0)) for entry in (CRITIC, FLATTERER)]
+@pytest.mark.parametrize("kind", [PAIRS, GRADES])
+def test_each_judge_answers_once_on_everything_it_is_asked(site, provider, queue, gate, kind):  # noqa: F811
+    run = make_voted_run(votes=24, judges=3) if kind is PAIRS else make_graded_run()
+    people = (Vote.objects.count(), Grade.objects.count())
+    judges = [
+        add_model_judge(run, Plan(entry, versioned(run, "", kind), WANTED, 5.0, kind=kind))
+        for entry in (CRITIC, FLATTERER)
+    ]
     asked = Sample.objects.filter(run__in=judges)
     worker = site.keep("work", "draw")
     site.keep("sweep", "--forever")
@@ -60,12 +65,15 @@ def test_each_judge_answers_once_on_each_pair_and_order(site, provider, queue, g
     calls = ProviderCall.objects.filter(run__in=judges)
     site.wait_until(lambda: not calls.filter(outcome="open").exists(), "the last call")
 
-    lines = list(model_vote_lines(run))
+    lines = [*model_vote_lines(run), *model_grade_lines(run)]
     shown = Counter(line.key for line in lines)
-    assert len(lines) == len(shown) == 2 * 2 * PAIRS  # no answer lost, none doubled
-    assert Counter(line.judge for line in lines) == {"demo/critic": 2 * PAIRS, "demo/flatterer": 2 * PAIRS}
-    assert all((key[0], key[1], *key[4:], *key[2:4]) in shown for key in shown)  # the other order, by the same judge
-    assert Vote.objects.count() == votes
+    assert len(lines) == len(shown) == 2 * kind.orders * WANTED  # no answer lost, none doubled
+    each = kind.orders * WANTED
+    assert Counter(line.judge for line in lines) == {"demo/critic": each, "demo/flatterer": each}
+    assert not any(line.unreadable for line in lines)
+    if kind is PAIRS:  # the other order, by the same judge
+        assert all((key[0], key[1], *key[4:], *key[2:4]) in shown for key in shown)
+    assert (Vote.objects.count(), Grade.objects.count()) == people
     killed = sum(judge.concurrency for judge in judges)
     assert provider.bill.requests - len(lines) <= killed, "asked again only where a call was cut off"
     known = calls.aggregate(sum=Sum("cost_nano", default=0))["sum"]

@@ -143,7 +143,7 @@ def test_answers_about_votes_that_came_without_drawings_keep_their_agreement(tmp
     assert agreement["raw"]["value"] == pytest.approx(agreed, abs=1e-4)
     # One person, one order and no pairs that only models judged: nothing to save, and the reason is given.
     assert study["corrected"]["reason"] == (
-        "The model judges judged no pairs but people's own, so they have nothing to add."
+        "The model judges judged no pairs but people’s own, so they have nothing to add."
     )
     written = [line.as_row() for line in model_vote_lines(run)]
     assert {row["left_attempt"] for row in written} == {None}

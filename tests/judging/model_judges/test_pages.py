@@ -55,8 +55,8 @@ def test_the_tab_shows_each_judge_beside_people_once_judging_is_closed(client, r
     assert "demo/critic" in shown.text and "simulated" in shown.text
     for words in (
         "Raw agreement",
-        "Cohen&#x27;s κ",
-        "Krippendorff&#x27;s α",
+        "Cohen’s κ",
+        "Krippendorff’s α",
         "AC1",
         "People with each other",
         "shown first",
@@ -132,7 +132,7 @@ def test_a_board_without_model_judges_has_no_such_tab(client, demo):
 
 def test_curators_add_a_judge_and_see_what_it_can_cost_first(client, run, curator):
     address = reverse("judging:model_judges", args=[run.code])
-    fields = {"provider": "demo", "model": "demo/flatterer", "pairs": "5", "budget": "2"}
+    fields = {"provider": "demo", "model": "demo/flatterer", "wanted": "5", "budget": "2"}
     fields |= {"price_in": "0.5", "price_out": "2", "instructions": "Choose the funnier one. Answer in JSON."}
 
     bound = client.post(address, fields | {"bound": "1"})
@@ -145,7 +145,7 @@ def test_curators_add_a_judge_and_see_what_it_can_cost_first(client, run, curato
     assert "demo/flatterer (instructions 2)" in added.text
     assert "already; ask it for more pairs" in again.text
     judge = run.model_judges.order_by("-pk").first()
-    more = client.post(reverse("judging:ask_more", args=[run.code, judge.code]), {"pairs": "3"}, follow=True)
+    more = client.post(reverse("judging:ask_more", args=[run.code, judge.code]), {"wanted": "3"}, follow=True)
     assert "3 more pairs will be asked about" in more.text
     assert judge.samples.count() == 16
     assert client.get(reverse("generation:run", args=[judge.code])).status_code == 200

@@ -139,6 +139,7 @@ def test_the_page_shows_scores_agreement_structure_and_the_scatter(client, run):
         assert said in page, said
     for corner in ("Minimal", "Refined", "Crude", "Cluttered"):
         assert corner in page
+    assert page.count('<g class="point"') == run.entrants.count(), "each mean has its marker, and answers focus"
     assert "Signature" in stage and "ICC" not in stage
     assert link not in blind and "Severity" not in blind
     assert f'href="{link}"' in page

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-import threading
 import types
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from generation.formats.science_birds.similarity import LETTERS, VIT_DIR
 from generation.formats.science_birds.weights import MODEL, FetchError, fetch_weights
 from generation.runs.lifecycle import start_run
 from generation.suites.loading import load_suite
+from tests.listening import Listening
 
 COMMIT = "4f1d0c" + "0" * 34
 CONFIG = json.dumps({"id2label": {str(n): letter for n, letter in enumerate(LETTERS)}}).encode()
@@ -51,9 +51,8 @@ class Hub:
             def log_message(self, *args) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        self.server = Listening(Handler)
+        self.url = self.server.url
 
     def reply(self, path: str) -> tuple[int, dict[str, str], bytes]:
         if path.startswith(f"/api/models/{MODEL}/revision/main?blobs=true"):
@@ -81,8 +80,7 @@ def hub(monkeypatch):
     server = Hub()
     monkeypatch.setenv("HF_ENDPOINT", server.url)
     yield server
-    server.server.shutdown()
-    server.server.server_close()
+    server.server.stop()
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from ranking.statistics.model_judges.corrected import (
 )
 from ranking.statistics.model_judges.pairing import SCORES, pair_up
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import tally_votes
+from ranking.statistics.tallies import tally_votes
 
 WORLD = replace(BASE, votes=800)
 
@@ -143,3 +143,14 @@ def test_without_a_correction_intervals_are_those_of_people(name):
 
     assert moved.theta == pytest.approx(fit.theta, abs=1e-6)
     assert moved.spread.variance == pytest.approx(fit.spread.variance, rel=0.01)
+
+
+def test_what_sets_categories_apart_is_no_chance_with_model_judges_either():
+    """Prompts are compared with those of their own category, as for people alone; else a good judge would save next to nothing."""
+    world = WORLDS["specialists by category"]
+    saved = []
+    for seed in range(6):
+        fit, result = corrected(simulate_judged(world, (SimulatedModel(0.85),), seed=seed))
+        assert fit.pull.prompts.strata is not None
+        saved.append(result.saved)
+    assert np.mean(saved) > 0.15
