@@ -19,9 +19,6 @@ from generation.protocols import judging_modules
 from judging.curating import many
 from judging.models import (
     Epoch,
-    GoldAnswer,
-    GoldPair,
-    GoldSetting,
     Invitation,
     JudgeTally,
     Matchup,
@@ -181,30 +178,6 @@ class PickedPairAdmin(RunFactAdmin):
     raw_id_fields = ("first", "second")
 
 
-@admin.register(GoldPair)
-class GoldPairAdmin(RunFactAdmin):
-    list_display = ("code", "run_link", "prompt", "made_by", "made_at", "retired_at")
-    list_filter = (filled("retired_at", "retired"), "run")
-    list_select_related = ("run", "prompt", "made_by")
-    raw_id_fields = ("better", "worse")
-
-
-@admin.register(GoldAnswer)
-class GoldAnswerAdmin(RunFactAdmin):
-    list_display = ("answered_at", "run_link", "seat", "gold", "choice", "response_ms", "withdrawn_at")
-    list_filter = ("choice", "run")
-    list_select_related = ("run", "seat", "gold")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[GoldAnswer]:
-        return super().get_queryset(request).defer("run__config", "seat__plan", "gold__damaged")
-
-
-@admin.register(GoldSetting)
-class GoldSettingAdmin(RunFactAdmin):
-    list_display = ("run_link", "rule", "changed_at")
-    list_select_related = ("run",)
-
-
 @admin.register(Vote)
 class VoteAdmin(RunFactAdmin):
     list_display = (
@@ -298,4 +271,5 @@ class PromptTallyAdmin(TallyAdmin):
 
 
 judging_modules("admin")  # each registers the tables of its room
-import_module("judging.studies.admin")
+for room in ("gold", "studies"):
+    import_module(f"judging.{room}.admin")

@@ -6,6 +6,8 @@ from django.urls import path, re_path
 
 from generation.protocols import judging_modules
 from judging.gold import urls as gold
+from judging.model_judges.grading import GRADES
+from judging.model_judges.pairs import PAIRS
 from judging.studies import urls as studies
 from judging.views import curators, downloads, imports, judges, model_judges
 
@@ -23,8 +25,12 @@ urlpatterns = [
         name="download",
     ),
     path("runs/<slug:code>/judging/<slug:verb>/", curators.set_state, name="set_state"),
-    path("runs/<slug:code>/model-judges/", model_judges.model_judges, name="model_judges"),
-    path("runs/<slug:code>/import/model-votes/", imports.import_model_vote_file, name="import_model_votes"),
+    path("runs/<slug:code>/model-judges/", model_judges.model_judges, {"kind": PAIRS}, name="model_judges"),
+    path("runs/<slug:code>/model-graders/", model_judges.model_judges, {"kind": GRADES}, name="model_graders"),
+    path("runs/<slug:code>/import/model-votes/", imports.import_model_file, {"kind": PAIRS}, name="import_model_votes"),
+    path(
+        "runs/<slug:code>/import/model-grades/", imports.import_model_file, {"kind": GRADES}, name="import_model_grades"
+    ),
     path("runs/<slug:code>/model-judges/<slug:judge>/more/", model_judges.ask_more, name="ask_more"),
     path("runs/<slug:code>/invitations/", curators.invitations, name="invitations"),
     path("runs/<slug:code>/invitations.csv", curators.invitations_csv, name="invitations_csv"),

@@ -25,6 +25,7 @@ class Convention:
     columns: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=dict)
     outcome_of: Callable[[Mapping[str, Any]], Any] | None = None
+    unanswered: Callable[[Mapping[str, Any]], bool] | None = None  # whether a row is of somebody who did not vote
     needed: tuple[str, ...] = ()  # columns besides, that `outcome_of` reads, and what the first of them must hold
     expected: str = ""
 
@@ -57,7 +58,9 @@ class Convention:
         if fault.field == "outcome" and isinstance(row, dict) and "outcome" in row and self.outcomes:
             word = str(row["outcome"])[:40]
             known = f"must be one of {', '.join(self.outcomes)}, not {word!r}"
-            return BadField(name, f"{known}; say what it means by --outcome left={word}, or another than left")
+            return BadField(
+                name, f"{known}; say what it means as left={word}, or another than left, under Outcomes (--outcome)"
+            )
         return BadField(name, fault.message.replace("left_model", self.columns.get("left_model", "left_model")))
 
 
@@ -111,13 +114,20 @@ def convention_of(names: Collection[str], columns: Mapping[str, str], outcomes: 
         needed = ("chosen_model_name", *({"both_equal"} & set(names)))
         columns = _present(COMPARIA, names)
         expected = "must be model_a_name or model_b_name, or both_equal must be true"
-        return Convention("comparIA", columns, outcome_of=_comparia_outcome, needed=needed, expected=expected)
+        return Convention(
+            "comparIA",
+            columns,
+            outcome_of=_comparia_outcome,
+            unanswered=_not_chosen if "both_equal" in names else None,
+            needed=needed,
+            expected=expected,
+        )
     if names and not {*REQUIRED} & set(names):
-        listed = ", ".join(sorted(names)[:12])
+        listed = ", ".join(name[:40] for name in sorted(names)[:12])
         raise BadField(
             "",
             f"has the columns {listed}, which are not those of votes. Expected left_model, right_model and outcome, or an arena's "
-            "model_a, model_b and winner; name others by --column left_model=NAME, and so on",
+            "model_a, model_b and winner; name others as left_model=NAME and so on, under Columns (--column)",
         )
     return OURS
 
@@ -133,7 +143,7 @@ def _mapped(names: Collection[str], columns: Mapping[str, str], outcomes: Mappin
         raise BadField(wrong[0], f"is not a field of votes; the fields are {', '.join(FIELDS)}")
     for ours in REQUIRED:
         if known.get(ours) not in names:
-            raise BadField(known.get(ours, ours), f"is not a column; map it by --column {ours}=NAME")
+            raise BadField(known.get(ours, ours), f"is not a column; name it as {ours}=NAME under Columns (--column)")
     if wrong := sorted(set(outcomes.values()) - set(OUTCOMES)):
         raise BadField("outcome", f"{wrong[0]!r} is not one of {', '.join(OUTCOMES)}")
     present = {ours: theirs for ours, theirs in known.items() if theirs in names}
@@ -144,6 +154,11 @@ def _marked_outcome(row: Mapping[str, Any]) -> str | None:
     """The one column of three that is marked."""
     marked = [outcome for name, outcome in ONE_HOT.items() if row.get(name) in (1, "1", True, 1.0, "1.0")]
     return marked[0] if len(marked) == 1 else None
+
+
+def _not_chosen(row: Mapping[str, Any]) -> bool:
+    """comparIA publishes conversations that were commented on, but not decided, among its votes."""
+    return row.get("chosen_model_name") in (None, "") and _comparia_outcome(row) != "tie"
 
 
 def _comparia_outcome(row: Mapping[str, Any]) -> str | None:

@@ -201,6 +201,8 @@ def write_records(
 def _cell(value: object) -> object:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, dict):
+        value = json.dumps(value, ensure_ascii=False)
     return csv_cell(value) if isinstance(value, str) else value
 
 

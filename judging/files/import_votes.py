@@ -19,7 +19,7 @@ from generation.formats import DEFAULT_FORMAT
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample, default_team
 from generation.runs.staleness import mark_stale
 from generation.suites.suite import Category, Generation, ModelEntry, PromptEntry, Suite
-from judging.files.vote_files import Mapped, read_vote_lines
+from judging.files.vote_files import Mapped, left_out, read_vote_lines
 from judging.files.vote_lines import VoteLine
 from judging.models import Kind, Matchup, Seat, Vote
 from judging.pairs import NAME
@@ -43,21 +43,27 @@ def import_votes(
     mapped: Mapped | None = None,
     by: User | None = None,
     progress: Progress = unwatched,
+    notice: Callable[[str], object] = len,
 ) -> tuple[Run, int]:
-    """Import a file into a run, or into a new one made of the names in it. The same file never counts twice in a run."""
+    """Import a file into a run, or into a new one made of the names in it. The same file never counts twice in a run.
+
+    `notice` is told of rows that are no votes.
+    """
     if run is not None:
         refuse_judged(run)
     reason = import_reason(reason)
-    lines, convention = read_vote_lines(path, mapped=mapped, progress=progress)
+    lines, file = read_vote_lines(path, mapped=mapped, progress=progress)
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     run = run or _make_run(lines, clean_text(title or path.stem)[0], by)
     if Event.objects.filter(run=run, verb=Event.Verb.IMPORT_VOTES, facts__digest=digest).exists():
         raise BadLine(path.name, 0, "", "it has already been imported into this run")
     store_votes(run, lines, progress)
-    facts = {"digest": digest, "votes": len(lines), "columns": convention.name}
-    file = clean_text(path.name)[0][:200]
-    Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_VOTES, subject=file, reason=reason, facts=facts)
+    facts = {"digest": digest, "votes": len(lines), "columns": file.convention.name, "unanswered": file.unanswered}
+    name = clean_text(path.name)[0][:200]
+    Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_VOTES, subject=name, reason=reason, facts=facts)
+    if file.unanswered:
+        notice(left_out(file.unanswered))
     rebuild_tallies(run)
     mark_stale(run.pk)
     return run, len(lines)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -57,12 +57,24 @@ def add_mapping(parser: ArgumentParser) -> None:
     parser.add_argument("--outcome", action="append", default=[], metavar="OURS=THEIRS", help=outcomes)
 
 
-@dataclass(frozen=True)
+@dataclass
 class VoteFile:
-    """An open file: whose columns it has, and its rows."""
+    """An open file: whose columns it has, its rows, and how many of those read so far hold no vote."""
 
     convention: Convention
     chunks: Iterator[Chunk]
+    unanswered: int = 0
+
+    def converted(self, numbers: Sequence[int], rows: list[Any]) -> tuple[list[int], list[Any]]:
+        """The rows that hold a vote, in our fields, and their numbers."""
+        none = self.convention.unanswered
+        kept = [not (none and isinstance(row, dict) and none(row)) for row in rows]
+        self.unanswered += len(rows) - sum(kept)
+        return list(compress(numbers, kept)), [self.convention.converted(row) for row in compress(rows, kept)]
+
+
+def left_out(rows: int) -> str:
+    return f"{rows:,} {'rows hold' if rows > 1 else 'row holds'} no vote and {'were' if rows > 1 else 'was'} left out."
 
 
 @contextmanager
@@ -128,7 +140,10 @@ def _csv(stream: Any, path: Path) -> tuple[list[str], Iterator[Chunk]]:
     csv.field_size_limit(1 << 24)
     reader = csv.DictReader(stream, strict=True)
     try:
-        return list(reader.fieldnames or []), _csv_chunks(reader, path)
+        names = list(reader.fieldnames or [])
+        if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
+            raise FileError(str(path), 1, "", "is not UTF-8 text")
+        return names, _csv_chunks(reader, path)
     except csv.Error as error:
         raise FileError(str(path), 1, "", str(error)) from error
 
@@ -220,19 +235,18 @@ def rows_of(file: VoteFile) -> Iterator[tuple[list[int], list[Any]]]:
     """Every row of a file in our fields."""
     for numbers, rows, group in file.chunks:
         if group is None:
-            yield numbers, [file.convention.converted(row) for row in rows]
+            yield file.converted(numbers, rows)
             continue
         first = numbers[0] + 1
         for rows in group.lists(file.convention.read):
-            made = [file.convention.converted(row) for row in rows]
-            yield list(range(first, first + len(made))), made
-            first += len(made)
+            yield file.converted(range(first, first + len(rows)), rows)
+            first += len(rows)
 
 
 def read_vote_lines(
     path: Path, *, mapped: Mapped | None = None, progress: Progress = unwatched
-) -> tuple[list[VoteLine], Convention]:
-    """Every vote of a file, and whose columns it has; the first bad line refuses the file, by number.
+) -> tuple[list[VoteLine], VoteFile]:
+    """Every vote of a file, and the file, which was read to its end; the first bad line refuses the file, by number.
 
     One judge's vote on the same drawings at the same moment is one vote: the second line with it refuses the file too.
     """
@@ -252,7 +266,7 @@ def read_vote_lines(
         raise BadLine(path.name, error.line, error.field, error.message) from None
     if not lines:
         raise BadLine(path.name, 0, "", "it contains no votes")
-    return lines, file.convention
+    return lines, file
 
 
 def _json(path: Path, *, largest: int) -> tuple[list[str], Iterator[Chunk]]:
@@ -265,7 +279,10 @@ def _json(path: Path, *, largest: int) -> tuple[list[str], Iterator[Chunk]]:
         raise FileError(str(path), 0, "", str(error)) from None
     if not isinstance(tasks, list):
         raise FileError(
-            str(path), 0, "", f"is {json_type(tasks)}, not a list of tasks or votes; is it JSON Lines (.jsonl)?"
+            str(path),
+            0,
+            "",
+            f"is {json_type(tasks)}, not a list of tasks or votes; JSON Lines are read from a .jsonl file",
         )
     numbers: list[int] = []
     rows: list[Any] = []

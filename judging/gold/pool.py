@@ -57,7 +57,7 @@ def fill_pool(run: Run, *, by: User | None) -> None:
         make_gold(run=run, count=missing, by=by)
     if not pool_of(run):
         raise RunError(
-            "No attention check can be made of this run's drawings: they are too few or too small to damage, or their format has no "
+            "No attention check can be made of this run’s drawings: they are too few or too small to damage, or their format has no "
             "way to. Choose pairs yourself on the page Attention checks."
         )
 

@@ -131,7 +131,7 @@ def make(request: UserRequest, code: str) -> HttpResponse:
     else:
         messages.error(
             request,
-            "No check could be made: this format's drawings cannot be damaged, or these are too few or too small. "
+            "No check could be made: this format’s drawings cannot be damaged, or these are too few or too small. "
             "Choose two drawings below.",
         )
     return redirect("judging:checks", code)
@@ -143,7 +143,7 @@ def choose(request: UserRequest, code: str) -> HttpResponse:
     run, form = _run(request, code), ChoiceForm(request.POST)
     try:
         if not form.is_valid():
-            raise RunError("Write the codes of two drawings: they stand at the end of a drawing's address.")
+            raise RunError("Write the codes of two drawings: they stand at the end of a drawing’s address.")
         choose_gold(run=run, by=request.user, reason=reason_of(request), **form.cleaned_data)
     except RunError as error:
         messages.error(request, str(error))

@@ -38,7 +38,8 @@ class Matchup(models.Model):
 
     code = CodeField()
     run = models.ForeignKey(Run, models.CASCADE, related_name="matchups")
-    seat = models.ForeignKey(Seat, models.CASCADE, related_name="matchups")
+    # Indexes that begin with the seat are below; one more would be written three times a vote.
+    seat = models.ForeignKey(Seat, models.CASCADE, related_name="matchups", db_index=False)
     epoch = models.ForeignKey(Epoch, models.RESTRICT, null=True, blank=True, related_name="+")
     order = models.PositiveIntegerField()
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.REGULAR)

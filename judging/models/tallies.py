@@ -16,7 +16,8 @@ class JudgeTally(models.Model):
     Kept in the vote's own transaction by `judging.pairs.tallies`; equal to a GROUP BY of the rated votes at every commit.
     """
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="judge_tallies")
+    # The constraint's index begins with the run.
+    run = models.ForeignKey(Run, models.CASCADE, related_name="judge_tallies", db_index=False)
     seat = models.ForeignKey(Seat, models.CASCADE, related_name="tallies")
     category = models.CharField(max_length=80, blank=True)
     left = models.ForeignKey(Entrant, models.CASCADE, related_name="+")
@@ -45,7 +46,7 @@ class PromptTally(models.Model):
     Votes without a prompt are left out. Very active judges weigh less a vote, so counts are kept by the class of activity.
     """
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="prompt_tallies")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="prompt_tallies", db_index=False)
     prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="+")
     left = models.ForeignKey(Entrant, models.CASCADE, related_name="+")
     right = models.ForeignKey(Entrant, models.CASCADE, related_name="+")

@@ -44,8 +44,9 @@ class Vote(models.Model):
     MOMENT = "voted_at"
 
     matchup = models.ForeignKey(Matchup, models.RESTRICT, related_name="votes")
-    run = models.ForeignKey(Run, models.CASCADE, related_name="votes")
-    seat = models.ForeignKey(Seat, models.RESTRICT, related_name="votes")
+    # Indexes that begin with the run and with the seat are below.
+    run = models.ForeignKey(Run, models.CASCADE, related_name="votes", db_index=False)
+    seat = models.ForeignKey(Seat, models.RESTRICT, related_name="votes", db_index=False)
     outcome = models.CharField(max_length=5, choices=Outcome.choices)
     voted_at = models.DateTimeField(default=now)
     response_ms = models.PositiveIntegerField(null=True, blank=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from benchsite.lib.database.prepared import CompiledQuery
 from generation.models import Sample
 from judging.models import Epoch, GoldPair, Kind, Matchup, Seat
 
@@ -71,9 +72,12 @@ def _joined(**columns: Iterable[str]) -> QuerySet[Matchup]:
     return Matchup.objects.order_by().select_related(*columns).only(*own, *names)
 
 
+IN_LINE = CompiledQuery(lambda seat: with_parts().filter(seat=seat, state__in=WAITING), int)
+
+
 def waiting_of(seat: Seat) -> list[Matchup]:
     """The seat's matchups that are queued or open; all share the seat and its run."""
-    return put_in_seat(with_parts().filter(seat=seat, state__in=WAITING), seat)
+    return put_in_seat(IN_LINE.rows(seat.pk), seat)
 
 
 def put_in_seat(rows: Iterable[Matchup], seat: Seat) -> list[Matchup]:
@@ -82,6 +86,15 @@ def put_in_seat(rows: Iterable[Matchup], seat: Seat) -> list[Matchup]:
     for row in mine:
         row._state.fields_cache |= {"seat": seat, "run": seat.run}
     return mine
+
+
+def _as_shown(gold: int, one: int, other: int) -> QuerySet[Sample, tuple[int, str]]:
+    copies = GoldPair.objects.filter(pk=gold, worse=OuterRef("pk")).exclude(damaged="").order_by()
+    drawings = Sample.objects.annotate(shown=Coalesce(Subquery(copies.values("damaged")), "drawing"))
+    return drawings.filter(pk__in=[one, other]).order_by().values_list("pk", "shown")
+
+
+AS_SHOWN = CompiledQuery(_as_shown, int, int, int)
 
 
 def load_drawings(matchup: Matchup) -> None:
@@ -93,9 +106,7 @@ def load_drawings(matchup: Matchup) -> None:
         return
     samples = {sample.pk: sample for sample in samples_of(matchup) if "drawing" in sample.get_deferred_fields()}
     if samples:
-        copies = GoldPair.objects.filter(pk=matchup.gold_id or 0, worse=OuterRef("pk")).exclude(damaged="").order_by()
-        drawings = Sample.objects.annotate(shown=Coalesce(Subquery(copies.values("damaged")), "drawing"))
-        for pk, drawing in drawings.filter(pk__in=samples).order_by().values_list("pk", "shown"):
+        for pk, drawing in AS_SHOWN.rows(matchup.gold_id or 0, min(samples), max(samples)):
             samples[pk].drawing = drawing
     elif matchup.gold is not None and "damaged" not in matchup.gold.get_deferred_fields():
         shown_as_damaged(matchup)

@@ -6,10 +6,11 @@ eligible drawings. Nothing here looks at votes, and a step costs the same howeve
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import accumulate
 from math import gcd, lcm
@@ -25,7 +26,15 @@ REPEAT_WITHIN = 40
 HOPELESS = 3  # few pairs can show what is owed more often: then only half of their turns go to it, not all
 LABELLINGS = 12  # how many random labellings compete for the least-seen pairs
 
+SHARED_PAIRS = 1 << 16  # of entrants, by number: those of 256
+
 Unseen = Callable[[Iterator[Item]], Item | None]  # the first of these that the judge has not been shown
+
+
+@lru_cache(maxsize=SHARED_PAIRS)
+def _shared_pair(left: int, right: int) -> Pair:
+    """One object for the plans of all judges: a process keeps thousands of plans, each with thousands of pairs."""
+    return left, right
 
 
 @dataclass(frozen=True)
@@ -59,14 +68,16 @@ class Plan:
         return [list(accumulate((int(at == c) for at in twice), initial=0)) for c in range(len(self.questions))]
 
     @cached_property
-    def appearances(self) -> tuple[list[dict[int, int]], dict[int, int]]:
-        """How often the entrants of each pair appeared before it in a lap, and how often anyone does in a whole one."""
-        so_far: dict[int, int] = {}
-        before = []
-        for pair in self.pairs:
-            before.append({entrant: so_far.get(entrant, 0) for entrant in pair})
-            so_far |= {entrant: so_far.get(entrant, 0) + 1 for entrant in pair}
-        return before, so_far
+    def appearances(self) -> tuple[array[int], array[int], array[int]]:
+        """How often left and right entrant of each pair appeared before it in a lap, and how often each entrant does in a whole one."""
+        whole = array("I", [0]) * (1 + max(map(max, self.pairs)))
+        lefts, rights = array("I"), array("I")
+        for left, right in self.pairs:
+            lefts.append(whole[left])
+            rights.append(whole[right])
+            whole[left] += 1
+            whole[right] += 1
+        return lefts, rights, whole
 
     def pair_at(self, number: int) -> Pair:
         """Left and right entrant of regular item `number`; every second time round mirrors the one before."""
@@ -77,7 +88,7 @@ class Plan:
     def appeared(self, number: int) -> Counter[int]:
         """How often each entrant appeared before regular item `number`."""
         laps, turn = divmod(number - self.start, len(self.pairs))
-        counts = Counter({entrant: laps * times for entrant, times in self.appearances[1].items()})
+        counts = Counter({entrant: laps * times for entrant, times in enumerate(self.appearances[2]) if times})
         counts.update(entrant for pair in self.pairs[:turn] for entrant in pair)
         counts.update(self.seen)
         return counts
@@ -95,7 +106,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Plan:
-        pairs = tuple((left, right) for left, right in stored["pairs"])
+        pairs = tuple(_shared_pair(left, right) for left, right in stored["pairs"])
         questions = tuple(tuple(row) for row in stored["questions"])
         later = {name: stored[name] for name in ("start", "is_focused", "is_bare") if name in stored}
         seen = dict(stored.get("seen", ()))
@@ -229,9 +240,10 @@ def regular_items(
     left, right = plan.pair_at(number)
     low, high = unordered(left, right)
     lap, turn = divmod(number - plan.start, len(plan.pairs))
-    before, whole = plan.appearances
+    lefts, rights, whole = plan.appearances
+    before = dict(zip(plan.pairs[turn], (lefts[turn], rights[turn]), strict=True))
     ranks = {
-        e: plan.seen.get(e, 0) + lap * whole[e] + before[turn][e] + int(999 * _chance(plan.seed, "attempt", e))
+        e: plan.seen.get(e, 0) + lap * whole[e] + before[e] + int(999 * _chance(plan.seed, "attempt", e))
         for e in (low, high)
     }
     ranks[high] += (

@@ -45,20 +45,19 @@ WHERE run_id = %(run)s AND prompt_id = %(prompt#)s AND left_id = %(left#)s AND r
 AND outcome = %(outcome#)s AND is_repeat = %(is_repeat#)s AND activity = %(activity#)s AND {held}"""
 )
 # The judge's rated votes by cell; without the vote of that number, or with it where it was withdrawn just now: as they were before.
+# In the order of cells, in which their rows are locked: two judges who move at once never wait for each other.
 _CELLS = """SELECT m.prompt_id, m.left_id, m.right_id, v.outcome, m.kind = 'repeat' AS is_repeat, count(*) AS votes
-FROM judging_vote v JOIN judging_matchup m ON m.id = v.matchup_id
+FROM judging_vote v JOIN judging_matchup m ON m.id = v.matchup_id AND m.seat_id = v.seat_id
 WHERE v.seat_id = %(seat)s AND m.prompt_id IS NOT NULL AND NOT v.kept_out AND (v.withdrawn_at IS NULL) <> (v.id = %(but)s)
-GROUP BY m.prompt_id, m.left_id, m.right_id, v.outcome, m.kind = 'repeat'"""
-# Rows are locked in the order of their cells, so that two judges who move at once never wait for each other.
-_IN_ORDER = "ORDER BY c.prompt_id, c.left_id, c.right_id, c.outcome, c.is_repeat"
-_TAKE_CELLS = f"""WITH c AS ({_CELLS}), taken AS (
-SELECT t.id, c.votes FROM judging_prompttally t JOIN c ON c.prompt_id = t.prompt_id AND c.left_id = t.left_id
-AND c.right_id = t.right_id AND c.outcome = t.outcome AND c.is_repeat = t.is_repeat
-WHERE t.run_id = %(run)s AND t.activity = %(activity)s {_IN_ORDER} {{lock}})
+GROUP BY m.prompt_id, m.left_id, m.right_id, v.outcome, m.kind = 'repeat'
+ORDER BY m.prompt_id, m.left_id, m.right_id, v.outcome, m.kind = 'repeat'"""
+# A row for each cell by its whole key: joined, PostgreSQL may read all cells anew for each of the run's rows.
+_TAKE_CELLS = f"""WITH taken AS MATERIALIZED (SELECT c.votes, (SELECT t.id FROM judging_prompttally t
+WHERE t.run_id = %(run)s AND t.prompt_id = c.prompt_id AND t.left_id = c.left_id AND t.right_id = c.right_id
+AND t.outcome = c.outcome AND t.is_repeat = c.is_repeat AND t.activity = %(activity)s {{lock}}) AS id FROM ({_CELLS}) c)
 UPDATE judging_prompttally SET votes = judging_prompttally.votes - taken.votes FROM taken WHERE judging_prompttally.id = taken.id"""  # noqa: S608 - constants of this app
 _ADD_CELLS = f"""INSERT INTO judging_prompttally ({_PROMPT}, votes)
-SELECT %(run)s, c.prompt_id, c.left_id, c.right_id, c.outcome, c.is_repeat, %(activity)s, c.votes FROM ({_CELLS}) c
-WHERE TRUE {_IN_ORDER}
+SELECT %(run)s, c.prompt_id, c.left_id, c.right_id, c.outcome, c.is_repeat, %(activity)s, c.votes FROM ({_CELLS}) c WHERE TRUE
 ON CONFLICT ({_PROMPT}) DO UPDATE SET votes = judging_prompttally.votes + excluded.votes"""  # noqa: S608
 UNKNOWN = -1
 CLASSES = 24  # nobody casts more votes than 2 to the power of this

@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.access import UserRequest
+from benchsite.lib.database.prepared import CompiledQuery
 from generation.images import image_parts
 from generation.models import Prompt, Run
 from generation.protocols import PROTOCOLS, load
@@ -47,10 +48,21 @@ def wants_json(request: HttpRequest) -> bool:
     return request.META.get("HTTP_ACCEPT") == "application/json"
 
 
+OWN_SEAT = CompiledQuery(
+    lambda code, judge: (
+        Seat.objects.select_related("run").defer("plan", "run__config").filter(run__code=code, judge=judge).order_by()
+    ),
+    str,
+    int,
+)
+
+
 def own_seat(request: UserRequest, code: str) -> Seat:
     """The judge's own seat in a run; a run without one is as good as none."""
-    seats = Seat.objects.select_related("run").defer("plan", "run__config")
-    return get_object_or_404(seats, run__code=code, judge=request.user)
+    seat = next(iter(OWN_SEAT.rows(code, request.user.pk)), None)
+    if seat is None:
+        raise Http404
+    return seat
 
 
 @require_GET

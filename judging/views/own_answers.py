@@ -7,12 +7,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.access import UserRequest
+from generation.models import Run
 from judging.gold.placing import shown_done
+from judging.models import Seat
 from judging.pairs import pages
 from judging.pairs.own.figures import card, own_figures
 from judging.pairs.own.history import CHOICES, counts_by_choice, page_of_answers
 from judging.rules import rules_of
 from judging.views.judges import STUDY, judge_required, own_seat
+
+OTHERS_NAMED = 3  # runs that wait for the judge, at the end of one
 
 
 @judge_required
@@ -46,8 +50,16 @@ def done(request: UserRequest, code: str) -> HttpResponse:
     seat = own_seat(request, code)
     if study := request.session.get(STUDY):
         return redirect("judging:study_step", study)
-    context = {"run": seat.run, "seat": seat, "own": own_figures(seat), "names": pages.names_shown(seat.run)}
-    return render(request, "judging/done.html", context | {"rules": rules_of(seat.run.code).judging})
+    others = Seat.objects.filter(judge=request.user, run__judging_state=Run.Judging.OPEN).exclude(pk=seat.pk)
+    context = {
+        "run": seat.run,
+        "seat": seat,
+        "own": own_figures(seat),
+        "names": pages.names_shown(seat.run),
+        "rules": rules_of(seat.run.code).judging,
+        "also_open": list(others.order_by("-joined_at").values_list("run__title", flat=True)[:OTHERS_NAMED]),
+    }
+    return render(request, "judging/done.html", context)
 
 
 @judge_required

@@ -15,7 +15,8 @@ from django.test.utils import CaptureQueriesContext
 from generation.models import Run
 from generation.money import BILLED_FOR_AN_IMAGE, prompt_size
 from generation.runs.errors import RunError
-from generation.runs.lifecycle import extend_run, start_run
+from generation.runs.extending import extend_run
+from generation.runs.lifecycle import start_run
 from generation.runs.loaded import whole_suite
 from generation.suites.suite import ModelEntry
 from generation.suites.uploads import read_suite

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db.models import Case, CharField, F, OuterRef, QuerySet, Subquery, Value, When
 from django.utils.translation import gettext_lazy as _
 
+from benchsite.lib.database.prepared import CompiledQuery
 from judging.gold.answering import is_told
 from judging.models import GoldAnswer, Kind, Matchup, Seat, Vote
 from judging.rules import rules_of
@@ -86,18 +88,8 @@ class LastAnswer:
 
 def last_answer(seat: Seat, current: Matchup | None) -> LastAnswer:
     """In one statement. Where names are shown after each vote, only a skip can be taken back; so after a check that was told."""
-    votes = Vote.objects.standing().filter(seat=OuterRef("pk")).order_by("-id")
-    skips = Matchup.objects.filter(seat=OuterRef("pk"), state=Matchup.State.SKIPPED).order_by("-skipped_at")
-    checks = GoldAnswer.objects.standing().filter(seat=OuterRef("pk")).order_by("-id")
     of_check = current is not None and current.kind == Kind.GOLD
-    answered = GoldAnswer.objects.filter(matchup=current) if of_check else Vote.objects.filter(matchup=current)
-    marked: QuerySet[Any] = answered.order_by("-id")
-    row = Seat.objects.values_list(
-        *(_first(votes, name) for name in ("matchup__code", "outcome", "voted_at")),
-        *(_first(skips, name) for name in ("code", "skipped_at")),
-        *(_first(marked, name) for name in ("left_breaks", "right_breaks")),
-        *(_first(checks.annotate(key=PRESSED), name) for name in ("matchup__code", "key", "answered_at")),
-    ).get(pk=seat.pk)
+    row = NEWEST[of_check].rows(seat.pk, current.pk if current else 0)[0]
     code, outcome, voted_at, skipped, skipped_at, left_breaks, right_breaks, *check = row
     stands = rules_of(seat.run.code).judging.reveal == "after_vote"
     if check[0] and (voted_at is None or check[2] > voted_at):
@@ -108,6 +100,27 @@ def last_answer(seat: Seat, current: Matchup | None) -> LastAnswer:
     elif stands:
         code = outcome = None
     return LastAnswer(code or "", outcome or "", left_breaks or 0, right_breaks or 0)
+
+
+def _newest(seat: int, current: int, *, answers: type[Vote | GoldAnswer]) -> QuerySet[Seat, tuple[Any, ...]]:
+    """Of the seat: the newest vote, skip, marks on the current pair by these answers, and check."""
+    votes = Vote.objects.standing().filter(seat=OuterRef("pk")).order_by("-id")
+    skips = Matchup.objects.filter(seat=OuterRef("pk"), state=Matchup.State.SKIPPED).order_by("-skipped_at")
+    checks = GoldAnswer.objects.standing().filter(seat=OuterRef("pk")).order_by("-id")
+    marked: QuerySet[Any] = answers._default_manager.filter(matchup=current).order_by("-id")
+    return Seat.objects.values_list(
+        *(_first(votes, name) for name in ("matchup__code", "outcome", "voted_at")),
+        *(_first(skips, name) for name in ("code", "skipped_at")),
+        *(_first(marked, name) for name in ("left_breaks", "right_breaks")),
+        *(_first(checks.annotate(key=PRESSED), name) for name in ("matchup__code", "key", "answered_at")),
+    ).filter(pk=seat)
+
+
+# By whether the current pair is a check, whose marks are in its answer.
+NEWEST = {
+    of_check: CompiledQuery(partial(_newest, answers=GoldAnswer if of_check else Vote), int, int)
+    for of_check in (False, True)
+}
 
 
 def _first(rows: QuerySet[Any], name: str) -> Subquery:

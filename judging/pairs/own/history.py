@@ -68,13 +68,13 @@ def own_answers(seat: Seat, *, choice: str = "", words: str = "") -> QuerySet[Ma
 
 def page_of_answers(seat: Seat, run: Run, *, choice: str, words: str, number: str | None) -> tuple[Page, list[Answer]]:
     page = Paginator(own_answers(seat, choice=choice, words=words), ON_A_PAGE).get_page(number)
-    told = is_told(seat)
-    return page, [_answer(matchup, run, told=told) for matchup in page]
+    feedback = is_told(seat)
+    return page, [_answer(matchup, run, feedback=feedback) for matchup in page]
 
 
-def _answer(matchup: Matchup, run: Run, *, told: bool) -> Answer:
+def _answer(matchup: Matchup, run: Run, *, feedback: bool) -> Answer:
     matchup.run = run
-    is_final = told and matchup.kind == Kind.GOLD and matchup.state == Matchup.State.VOTED
+    is_final = feedback and matchup.kind == Kind.GOLD and matchup.state == Matchup.State.VOTED
     pair = shown(matchup) if is_showable(matchup) else None
     return Answer(matchup, matchup.outcome, matchup.answered_at, pair, is_final)  # type: ignore[attr-defined]
 

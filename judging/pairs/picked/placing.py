@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection
-from random import SystemRandom
 from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import Count, F, OuterRef, Subquery
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 50  # of the pairs that fewest people were shown
 ASKED = (Matchup.State.QUEUED, Matchup.State.OPEN, Matchup.State.VOTED)
-_luck = SystemRandom()
 
 
 def next_picked(
@@ -48,7 +47,8 @@ def next_picked(
     if not fitting:
         return None
     fewest = min(pair.asked for pair, _ in fitting)
-    pair, numbers = _luck.choice([each for each in fitting if each[0].asked == fewest])
+    fitting = [each for each in fitting if each[0].asked == fewest]
+    pair, numbers = fitting[secrets.randbelow(len(fitting))]
     return _matchup(seat, pair), numbers
 
 
@@ -64,7 +64,7 @@ def _unmet(seat: Seat) -> list[AskedPair]:
 
 
 def _matchup(seat: Seat, pair: PickedPair) -> Matchup:
-    left, right = (pair.first, pair.second) if _luck.random() < 0.5 else (pair.second, pair.first)
+    left, right = (pair.first, pair.second) if secrets.randbelow(2) else (pair.second, pair.first)
     return Matchup(
         run=seat.run,
         seat=seat,

@@ -22,7 +22,7 @@ Pair = tuple[int, int]  # numbers of two drawings; where people and a model judg
 
 
 @dataclass(frozen=True)
-class Line:
+class PickedGroup:
     """Pairs of one kind that one judge's answers led to: how many stand in line, and what people answered so far."""
 
     why: str
@@ -97,7 +97,7 @@ def end_picked_pairs(run: Run, *, by: User | None = None, reason: str = "") -> i
     return ended
 
 
-def lines_of(run: Run) -> list[Line]:
+def lines_of(run: Run) -> list[PickedGroup]:
     """What stands in line, by judge and kind."""
     pairs = list(PickedPair.objects.filter(run=run, ended_at=None))
     if not pairs:
@@ -108,7 +108,7 @@ def lines_of(run: Run) -> list[Line]:
     for why, judge in dict.fromkeys((pair.why, pair.judge) for pair in pairs):
         own = [pair for pair in pairs if (pair.why, pair.judge) == (why, judge)]
         lines.append(
-            Line(
+            PickedGroup(
                 why,
                 judge,
                 len(own),
@@ -122,5 +122,5 @@ def lines_of(run: Run) -> list[Line]:
 
 def _key(one: Sample, other: Sample) -> str:
     if one.prompt_id != other.prompt_id or one.entrant_id == other.entrant_id:
-        raise RunError("A pair is two entrants' drawings of one prompt.")
+        raise RunError("A pair is two entrants’ drawings of one prompt.")
     return item_key(one.prompt_id, digest_of(one.drawing), digest_of(other.drawing))

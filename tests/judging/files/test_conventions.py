@@ -111,6 +111,24 @@ def test_comparia_names_the_chosen_model(tmp_path, kind):
     assert (judges, prompts, votes.categories) == (["v1", "v2"], ("Dessine un chat",), ("ideas",))
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_conversations_that_nobody_decided_are_no_votes(tmp_path, kind):
+    undecided = {**COMPARIA[0], "chosen_model_name": None}
+    path = written(tmp_path / f"votes.{kind}", [undecided, *COMPARIA, undecided])
+
+    read, (lines, file) = read_votes(path), read_vote_lines(path)
+
+    assert (read.votes.outcome.tolist(), read.unanswered) == ([1, 2], 2)
+    assert ([line.outcome for line in lines], file.unanswered) == (["right", "tie"], 2)
+
+
+def test_a_choice_that_is_neither_model_names_its_row_after_undecided_ones(tmp_path):
+    rows = [{**COMPARIA[0], "chosen_model_name": None}, {**COMPARIA[0], "chosen_model_name": "c"}]
+
+    with pytest.raises(BadLine, match=r"votes.jsonl:2: chosen_model_name must be model_a_name"):
+        read_vote_lines(written(tmp_path / "votes.jsonl", rows))
+
+
 def task(selected, **annotation):
     result = [{"type": "pairwise", "from_name": "pw", "to_name": "x", "value": {"selected": selected}}]
     made = {"completed_by": 7, "lead_time": 4.25, "created_at": "2025-03-01T10:00:00.000000Z", "result": result}
@@ -121,13 +139,13 @@ def test_label_studio_annotations_are_votes(tmp_path):
     path = tmp_path / "export.json"
     path.write_text(json.dumps([task("left"), task("right"), task("left", was_cancelled=True)]))
 
-    lines, convention = read_vote_lines(path)
+    lines, file = read_vote_lines(path)
 
     assert [(line.left_model, line.outcome, line.judge, line.response_ms) for line in lines] == [
         ("a", "left", "7", 4250),
         ("a", "right", "7", 4250),
     ]
-    assert convention.name == "arena" and lines[0].prompt_text == "cat"
+    assert file.convention.name == "arena" and lines[0].prompt_text == "cat"
 
 
 def test_a_strangers_large_json_is_refused_unread_with_the_way_out(tmp_path):
@@ -175,9 +193,9 @@ def test_a_bad_row_is_named_by_file_row_and_its_own_column(tmp_path, kind, chang
 def test_unknown_columns_are_refused_with_the_way_out(tmp_path):
     path = written(tmp_path / "votes.csv", [{"first": "x", "second": "y", "better": "2"}])
 
-    with pytest.raises(FileError, match="--column left_model=NAME"):
+    with pytest.raises(FileError, match=r"name others as left_model=NAME and so on, under Columns \(--column\)"):
         read_votes(path)
-    with pytest.raises(FileError, match="is not a column; map it by --column right_model=NAME"):
+    with pytest.raises(FileError, match=r"is not a column; name it as right_model=NAME under Columns \(--column\)"):
         read_votes(path, mapped=Mapped({"left_model": "first", "outcome": "better"}))
     with pytest.raises(ValueError, match="such as left_model=first"):
         Mapped.parse(["left_model"], [])
@@ -217,3 +235,11 @@ def test_an_arenas_file_becomes_a_run_with_its_provenance(tmp_path):
     assert event.facts["columns"] == "arena" and event.reason == "public arena dump"
     assert {seat.pseudonym for seat in run.seats.all()} == {"s1", "s2"}
     assert run.votes.filter(imported=True).count() == 2
+
+
+def test_a_header_that_is_no_text_is_refused_without_showing_it(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_bytes(b"\xaa\x93\x06[6#,G\xf2\n1,2\n")
+
+    with pytest.raises(BadLine, match=r"^votes.csv:1: is not UTF-8 text\.$"):
+        read_vote_lines(path)

@@ -29,10 +29,10 @@ def refused(path):
 
 
 def test_votes_are_read(tmp_path):
-    lines, convention = read_vote_lines(write_votes(tmp_path / "votes.parquet", rows=3))
+    lines, file = read_vote_lines(write_votes(tmp_path / "votes.parquet", rows=3))
 
     assert [(line.left_model, line.right_model, line.outcome) for line in lines] == [("a/one", "b/two", "left")] * 3
-    assert convention.is_ours
+    assert file.convention.is_ours
 
 
 def test_a_row_that_unpacks_to_more_than_the_memory_is_refused(tmp_path):

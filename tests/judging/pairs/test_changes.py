@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -155,3 +156,28 @@ def test_postgresql_keeps_one_plan_however_large_the_numbers_are():
 
     assert before
     assert kept() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_vote_between_two_reads_looks_like_no_wrong_tally(monkeypatch):
+    seat = make_seat(make_run(entrants=4, prompts=4, attempts=2, overlap=0, repeats=0))
+    take_seat(seat.pk)
+    vote(seat)
+
+    def vote_elsewhere():
+        try:
+            vote(seat)
+        finally:
+            connection.close()
+
+    read = tallies._stored
+
+    def read_after_a_vote(*arguments):
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(vote_elsewhere).result(timeout=60)
+        return read(*arguments)
+
+    monkeypatch.setattr(tallies, "_stored", read_after_a_vote)
+
+    assert differences(seat.run) == 0
+    assert Vote.objects.filter(run=seat.run).count() == 3, "one vote before each of two reads"

@@ -6,11 +6,11 @@ import pytest
 from django.urls import reverse
 
 from generation.models import Entrant, Run, Sample
-from judging.models import Matchup
+from judging.models import Matchup, Seat
 from judging.pairs.serving import take_seat
 from judging.pairs.skipping import skip_matchup
 from judging.pairs.voting import Ballot, cast_vote
-from tests.judging.make import make_run, make_seat
+from tests.judging.make import close_judging, make_run, make_seat
 from tests.pages import collapsed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_waiting")]
@@ -199,3 +199,17 @@ def test_the_figures_take_the_same_statements_for_any_number_of_votes(client, vo
 
     with django_assert_max_num_queries(14):
         client.get(reverse("judging:done", args=[seat.run.code]))
+
+
+def test_the_end_names_other_runs_that_wait_for_the_judge(client):
+    seat, other = sit(client), make_run()
+    Run.objects.filter(pk=other.pk).update(title="Kites in the wind")
+    Seat.objects.create(run=other, judge=seat.judge, pseudonym="judge-2")
+    answer(seat, "left")
+
+    waiting = collapsed(client.get(reverse("judging:done", args=[seat.run.code])))
+    close_judging(other)
+    closed = collapsed(client.get(reverse("judging:done", args=[seat.run.code])))
+
+    assert "Kites in the wind" in waiting and "Judge another run" in waiting
+    assert "Kites in the wind" not in closed and "Judge another run" not in closed

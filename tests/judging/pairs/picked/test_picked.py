@@ -123,7 +123,7 @@ def test_each_is_shown_to_as_many_people_as_wanted_and_then_no_more(clock):
 
 def test_their_votes_feed_no_rating_no_tally_and_no_mark(clock):
     run = make_run(entrants=4, prompts=8, repeats=0.0)
-    pick(run, 8, wanted=5)
+    pick(run, 30, wanted=5)  # so many that one fits between its neighbours at every turn
     seats = [make_seat(run, f"judge{n}") for n in range(2)]
     for seat in seats:
         walk(clock, seat, 30)
@@ -149,7 +149,7 @@ def test_their_votes_feed_no_rating_no_tally_and_no_mark(clock):
 
 def test_files_know_them_by_their_kind_and_count_them_nowhere(clock):
     run = make_run(entrants=4, prompts=8)
-    pick(run, 8, wanted=5)
+    pick(run, 30, wanted=5)  # so many that one fits between its neighbours at every turn
     walk(clock, make_seat(run), 30)
 
     rows = [row for row in vote_records(run) if row["kind"] == "picked"]
@@ -249,7 +249,7 @@ def test_what_cannot_be_picked_is_refused():
     with pytest.raises(RunError, match="1 to 50 people"):
         pick(run, wanted=0)
     one, other = run.samples.order_by("pk")[:2]
-    with pytest.raises(RunError, match="two entrants' drawings of one prompt"):
+    with pytest.raises(RunError, match="two entrants’ drawings of one prompt"):
         pick_pairs(run, [(one.pk, other.pk)], why="hard", judge="x", share=0.1)
     with pytest.raises(RunError, match="names after each vote"):
         pick(make_run(reveal="after_vote"))
