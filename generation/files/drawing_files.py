@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from benchsite.lib.file_errors import BadLine
 from benchsite.lib.files import BROKEN_ZIP
 from benchsite.lib.text import decode
-from generation.files.sample_lines import MOST_ATTEMPTS, NO_MODEL_NAME, Line, is_model_name, slug
+from generation.files.sample_lines import MOST_ATTEMPTS, NO_MODEL_NAME, SampleLine, is_model_name, slug
 from generation.models import Prompt, Run
 
 LARGEST_FILE = 8 * 2**20
@@ -34,7 +34,7 @@ class _File:
     read: Callable[[], bytes]
 
 
-def read_folder(folder: Path, run: Run) -> tuple[list[Line], list[BadLine]]:
+def read_folder(folder: Path, run: Run) -> tuple[list[SampleLine], list[BadLine]]:
     """Every .svg below a folder that can be read, and every one that cannot."""
     files = (
         _File(
@@ -48,7 +48,7 @@ def read_folder(folder: Path, run: Run) -> tuple[list[Line], list[BadLine]]:
     return _read_files(files, run, f"{folder.name}", "folder")
 
 
-def read_zip(path: Path, run: Run) -> tuple[list[Line], list[BadLine]]:
+def read_zip(path: Path, run: Run) -> tuple[list[SampleLine], list[BadLine]]:
     """As of a folder. Nothing is unpacked to the disk, and nothing that would be too large is unpacked at all."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -83,9 +83,9 @@ def _unpacked(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], stem: st
         )
 
 
-def _read_files(files: Iterable[_File], run: Run, source: str, kind: str) -> tuple[list[Line], list[BadLine]]:
+def _read_files(files: Iterable[_File], run: Run, source: str, kind: str) -> tuple[list[SampleLine], list[BadLine]]:
     subjects = {slug(name): prompt for prompt in run.prompts.all() for name in (prompt.subject, prompt.key) if name}
-    lines: list[Line] = []
+    lines: list[SampleLine] = []
     bad: list[BadLine] = []
     for number, file in enumerate(files, start=1):
         line = _read_file(file, number, subjects)
@@ -98,7 +98,7 @@ def _read_files(files: Iterable[_File], run: Run, source: str, kind: str) -> tup
     return lines, bad
 
 
-def _read_file(file: _File, number: int, subjects: dict[str, Prompt]) -> Line | BadLine:
+def _read_file(file: _File, number: int, subjects: dict[str, Prompt]) -> SampleLine | BadLine:
     name = file.name
     if not file.is_plain:
         return BadLine(str(name), 0, "", "this is not a plain file")
@@ -120,4 +120,4 @@ def _read_file(file: _File, number: int, subjects: dict[str, Prompt]) -> Line | 
     if not 1 <= attempt <= MOST_ATTEMPTS:
         return BadLine(str(name), 0, "", f"the attempt is not a whole number from 1 to {MOST_ATTEMPTS}")
     text, _ = decode(file.read())
-    return Line(number, parts[0], prompt.text, attempt, text, category=prompt.category, source=str(name))
+    return SampleLine(number, parts[0], prompt.text, attempt, text, category=prompt.category, source=str(name))

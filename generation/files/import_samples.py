@@ -19,7 +19,7 @@ from benchsite.lib.progress_bar import Progress, unwatched
 from benchsite.lib.text import clean_text
 from generation.files.drawing_files import read_folder, read_zip
 from generation.files.inspect_logs import is_log, read_log
-from generation.files.sample_lines import Line, read_lines
+from generation.files.sample_lines import SampleLine, read_lines
 from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.reading.answers import Read, read_answer
 from generation.reading.measuring import measured_inline, save_measurements
@@ -48,7 +48,7 @@ class Imported:
 class _Drawing:
     """One line with the rows it belongs to."""
 
-    line: Line
+    line: SampleLine
     prompt: Prompt
     program: Entrant | None
 
@@ -98,7 +98,7 @@ class _Raced(Exception):
     """Somebody else stored an answer to a sample that this import found without one."""
 
 
-def _import(lines: list[Line], bad: list[BadLine], **options: Any) -> Imported:
+def _import(lines: list[SampleLine], bad: list[BadLine], **options: Any) -> Imported:
     """What another import or a worker stores at the same moment is there already when this one looks again."""
     for _ in range(TRIES - 1):
         try:
@@ -109,7 +109,7 @@ def _import(lines: list[Line], bad: list[BadLine], **options: Any) -> Imported:
 
 
 def _import_once(
-    lines: list[Line], bad: list[BadLine], *, run: Run, source: str, by: Any, skip_bad: bool, progress: Progress
+    lines: list[SampleLine], bad: list[BadLine], *, run: Run, source: str, by: Any, skip_bad: bool, progress: Progress
 ) -> Imported:
     refuse_frozen(run)
     refuse_model_judge(run)
@@ -139,7 +139,7 @@ def _import_once(
     return Imported(len(unique), len(placed) - len(clashing) - len(unique), bad, joined)
 
 
-def _place(loaded: LoadedRun, lines: list[Line]) -> tuple[list[_Drawing], list[BadLine]]:
+def _place(loaded: LoadedRun, lines: list[SampleLine]) -> tuple[list[_Drawing], list[BadLine]]:
     """Each line with its prompt and program."""
     prompts: dict[str, list[Prompt]] = {}
     for prompt in loaded.prompts.values():
@@ -232,7 +232,7 @@ def _fields(drawing: _Drawing, read: Read) -> dict[str, Any]:
     }
 
 
-def _models(run: Run, loaded: LoadedRun, lines: list[Line]) -> dict[str, LanguageModel]:
+def _models(run: Run, loaded: LoadedRun, lines: list[SampleLine]) -> dict[str, LanguageModel]:
     """The models by id; one that the run does not know yet joins it, as one that has no API: its note says so."""
     known = {row.model_id: row for row in run.models.all()}
     profile = {"name": PROVIDER, "base_url": ""}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +14,16 @@ from typing import Any
 from benchsite.lib.file_errors import BadLine, unreadable
 from benchsite.lib.files import BROKEN_ZIP
 from benchsite.lib.json_lines import JsonError, json_type, read_json
-from generation.files.sample_lines import MOST_ATTEMPTS, NO_MODEL_NAME, Line, is_model_name
+from generation.files.sample_lines import MOST_ATTEMPTS, NO_MODEL_NAME, SampleLine, SampleRow, is_model_name, read_file
 
 SUFFIXES = (".eval", ".json")
 LARGEST = 1 << 27  # bytes of a log, unpacked
 LARGEST_OBJECT = 1 << 25  # bytes of JSON that are objects at once, which take up to 24 times as many
+ZSTANDARD, ENCRYPTED, LOCAL_HEADER = (
+    93,
+    1,
+    30,
+)  # the zip format's numbers: a way of packing, a flag, bytes before a name
 SAMPLE = re.compile(r"samples/.+\.json")
 STOPS = {"max_tokens": "length", "model_length": "length"}
 
@@ -25,13 +32,13 @@ def is_log(path: Path) -> bool:
     return path.suffix.lower() in SUFFIXES
 
 
-def read_log(path: Path) -> tuple[list[Line], list[BadLine]]:
+def read_log(path: Path) -> tuple[list[SampleLine], list[BadLine]]:
     """Every sample that can be imported, and every one that cannot; a log that is none raises BadLine."""
     samples: Iterable[Any]
     model, samples = _zipped(path) if path.suffix.lower() == ".eval" else _plain(path)
     if not isinstance(model, str) or not is_model_name(model):
         raise BadLine(path.name, 0, "eval.model", NO_MODEL_NAME)
-    lines: list[Line] = []
+    lines: list[SampleLine] = []
     bad: list[BadLine] = []
     for number, sample in enumerate(samples, start=1):
         try:
@@ -41,6 +48,20 @@ def read_log(path: Path) -> tuple[list[Line], list[BadLine]]:
     if not lines and not bad:
         bad.append(BadLine(path.name, 0, "samples", "is empty"))
     return lines, bad
+
+
+def read_answers(path: Path) -> Iterator[SampleRow]:
+    """The rows of a file of answers or of a log, as they are analysed without a database; raises BadLine at the first bad one."""
+    if not is_log(path):
+        yield from read_file(path)
+        return
+    lines, bad = read_log(path)
+    if bad:
+        raise bad[0]
+    for line in lines:
+        fields = {"model_id": line.model_id, "prompt_text": line.prompt_text, "attempt_number": line.attempt}
+        fields |= {"raw_output": line.text, "finish_reason": line.finish_reason}
+        yield SampleRow(path.name, line.number, fields)
 
 
 def _plain(path: Path) -> tuple[Any, list[Any]]:
@@ -68,7 +89,7 @@ def _zipped(path: Path) -> tuple[Any, Iterator[Any]]:
         names = archive.namelist()
         if "header.json" not in names:
             raise BadLine(path.name, 0, "header.json", "is missing, so this is no finished log of inspect_ai")
-        about = _object(archive.read("header.json"), path.name, "header.json").get("eval")
+        about = _object(_member(archive, "header.json"), path.name, "header.json").get("eval")
     samples = sorted(name for name in names if SAMPLE.fullmatch(name))
     return about.get("model") if isinstance(about, dict) else None, _samples(path, samples)
 
@@ -77,7 +98,27 @@ def _samples(path: Path, names: list[str]) -> Iterator[Any]:
     """One at a time: of each only its prompt and answer are kept."""
     with _opened(path) as archive:
         for name in names:
-            yield _object(archive.read(name), path.name, name)
+            yield _object(_member(archive, name), path.name, name)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """A file of the zip, perhaps packed with Zstandard as inspect_ai does, which `zipfile` reads from Python 3.14 on."""
+    info = archive.getinfo(name)
+    if info.compress_type != ZSTANDARD or info.flag_bits & ENCRYPTED:
+        return archive.read(info)
+    import pyarrow as pa
+
+    with Path(str(archive.filename)).open("rb") as stream:
+        stream.seek(info.header_offset)
+        header = stream.read(LOCAL_HEADER)
+        name_and_extra = header[26:28], header[28:30]
+        stream.seek(sum(int.from_bytes(length, "little") for length in name_and_extra), os.SEEK_CUR)
+        packed = stream.read(info.compress_size)
+    with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as unpacked:
+        data: bytes = unpacked.read(info.file_size + 1)
+    if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
+        raise zipfile.BadZipFile(name)
+    return data
 
 
 @contextmanager
@@ -104,7 +145,7 @@ def _object(data: bytes, file: str, name: str) -> dict[str, Any]:
     return value
 
 
-def _line(sample: Any, model: str, file: str, number: int) -> Line:
+def _line(sample: Any, model: str, file: str, number: int) -> SampleLine:
     def bad(field: str, problem: str) -> BadLine:
         return BadLine(file, number, field, problem)
 
@@ -126,7 +167,7 @@ def _line(sample: Any, model: str, file: str, number: int) -> Line:
     usage = output.get("usage")
     tokens = usage.get("output_tokens") if isinstance(usage, dict) else None
     known = isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= 10**9
-    return Line(
+    return SampleLine(
         number=number,
         model_id=model,
         prompt_text=prompt,

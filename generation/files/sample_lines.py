@@ -19,7 +19,7 @@ NO_MODEL_NAME = "is not a model's name of 1 to 200 printable characters"
 
 
 @dataclass(frozen=True)
-class Line:
+class SampleLine:
     """One answer as a file tells it."""
 
     number: int
@@ -95,9 +95,9 @@ def read_file(path: Path) -> Iterator[SampleRow]:
         raise unreadable(path.name, error) from None
 
 
-def read_lines(stream: Iterable[bytes], source: str) -> tuple[list[Line], list[BadLine]]:
+def read_lines(stream: Iterable[bytes], source: str) -> tuple[list[SampleLine], list[BadLine]]:
     """Every line that can be imported and every one that cannot."""
-    lines: list[Line] = []
+    lines: list[SampleLine] = []
     bad: list[BadLine] = []
     for row in read_rows(stream, source):
         try:
@@ -122,12 +122,12 @@ def _object(raw: bytes, *, first: bool) -> dict[str, Any]:
         raise BadField("", f"the line {error}") from None
 
 
-def _line(row: SampleRow) -> Line:
+def _line(row: SampleRow) -> SampleLine:
     model_id = row.text("model_id")
     if not is_model_name(model_id):
         raise row.bad("model_id", NO_MODEL_NAME)
     counted = row.fields.get("completion_tokens") is not None
-    return Line(
+    return SampleLine(
         number=row.number,
         model_id=model_id,
         prompt_text=row.text("prompt_text"),

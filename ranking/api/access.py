@@ -74,7 +74,9 @@ def actor_of(request: ApiRequest, role: AnalystToken.Role) -> User:
     """The curator in whose name the token writes: its role must allow it, and somebody must have created it."""
     token = request.auth
     if ROLES.index(token.role) < ROLES.index(role):
-        raise Problem(403, "role", f"This token may {token.get_role_display()}. Create one that may {role.label}.")
+        raise Problem(
+            403, "role", f"This takes a token of the role {role}, and yours has {token.role}. Create another."
+        )
     curator = token.created_by
     if curator is None:
         raise Problem(403, "role", "Nobody stands for this token, so it cannot write. Ask a curator for another.")

@@ -21,7 +21,6 @@ from ranking.api.schemas import Schema
 from ranking.archive.writing import dumped
 from ranking.models import AnalystToken
 
-CURSOR = Signer(salt="ranking.api")
 MOST = 1000
 MOST_TEXT = 8 << 20  # characters that the rows of a page hold, beside its first row
 LINES = "application/x-ndjson"
@@ -41,11 +40,11 @@ def rows_page(
 
     `text` names the field that may be long: a page ends before its texts would fill the memory.
     """
-    asked = limit
+    asked, signer = limit, Signer(salt=f"ranking.api {request.path}")  # of another list a cursor would skip rows
     try:
-        after = int(CURSOR.unsign(cursor)) if cursor else 0
+        after = int(signer.unsign(cursor)) if cursor else 0
     except (BadSignature, ValueError):
-        raise Problem(400, "cursor", "This cursor is not one of ours; start again without it.") from None
+        raise Problem(400, "cursor", "This cursor is none of this list; start again without it.") from None
     keys = list(queryset.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[: limit + 1])
     if text and len(keys) > 1:
         sizes = dict(queryset.filter(pk__in=keys).values_list("pk", Length(text)))
@@ -54,7 +53,7 @@ def rows_page(
     page = queryset.filter(pk__in=keys[:limit]).order_by("pk")
     following = None
     if len(keys) > limit:
-        query = urlencode({"limit": asked, "cursor": CURSOR.sign(str(keys[limit - 1]))})
+        query = urlencode({"limit": asked, "cursor": signer.sign(str(keys[limit - 1]))})
         following = request.build_absolute_uri(f"{request.path}?{query}")
     return json_response({"data": list(rows(page)), "next": following})
 

@@ -25,9 +25,9 @@ def _one_line(text: str) -> str:
     return " ".join(clean_text(text)[0].split())
 
 
-Line = Annotated[str, AfterValidator(_one_line)]
-Name = Annotated[Line, Field(max_length=200)]
-Reason = Annotated[Line, Field(max_length=LONGEST_REASON, description="Kept in the run's history.")]
+OneLine = Annotated[str, AfterValidator(_one_line)]
+Name = Annotated[OneLine, Field(max_length=200)]
+Reason = Annotated[OneLine, Field(max_length=LONGEST_REASON, description="Kept in the run's history.")]
 Dollars = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
@@ -41,7 +41,7 @@ class NewRun(Body):
     """A run of a suite on the server. `models: []` draws nothing: its drawings are pushed."""
 
     suite: Annotated[Name, Field(description="The suite's folder name.")]
-    label: Annotated[Line, Field(max_length=60, description="Tells two runs of one suite apart.")] = ""
+    label: Annotated[OneLine, Field(max_length=60, description="Tells two runs of one suite apart.")] = ""
     models: Annotated[list[Name] | None, Field(description="Some of the suite's models; all where left out.")] = None
     prompts: Annotated[list[Name] | None, Field(description="Keys of some of its prompts.")] = None
     attempts: Annotated[int | None, Field(ge=1, le=100, description="Drawings of each prompt by each model.")] = None
@@ -72,7 +72,7 @@ class NewStudy(Body):
 
 class NewInvitations(Body):
     count: Annotated[int, Field(ge=1, le=200, description="Links.")] = 1
-    label: Annotated[Line, Field(max_length=100, description="For whom, for your own list.")] = ""
+    label: Annotated[OneLine, Field(max_length=100, description="For whom, for your own list.")] = ""
     max_uses: Annotated[int, Field(ge=1, le=1000, description="Uses of each link.")] = 1
     days: Annotated[int, Field(ge=1, le=365, description="How long a link works.")] = 14
     quota: Annotated[int | None, Field(ge=1, le=1_000_000, description="Pairs or drawings for each judge.")] = None

@@ -25,7 +25,7 @@ CODES = {
     "limit": "The token's requests of this minute are used up (429), or `limit` is out of range (400).",
     "not_found": "There is no such thing, or the token is for another run.",
     "method": "The address takes other methods; see `Allow`.",
-    "cursor": "The cursor is not one of ours; start again without it.",
+    "cursor": "The cursor is none of this list; start again without it.",
     "judging": "People may still judge the run blind; read it once judging is closed.",
     "protocol": "The run is not scored by that protocol.",
     "no_fit": "Nothing is fitted yet; try again in a minute.",
@@ -76,15 +76,17 @@ def not_found(what: str = "There is nothing here; see /api/v1/docs.") -> Problem
 
 def _invalid(request: HttpRequest, error: ValidationError) -> Problem:
     """Wrong parameters keep the code and status of the first release, which were those of the parameter."""
-    errors = [
-        {"field": ".".join(str(part) for part in each["loc"][1:]) or "body", "message": visible(str(each["msg"]))[:300]}
-        for each in error.errors
-    ]
+    errors = [{"field": _field(*each["loc"]), "message": visible(str(each["msg"]))[:300]} for each in error.errors]
     detail = visible(" ".join(f"{each['field']}: {each['message']}." for each in errors[:3]))
     place, *rest = error.errors[0]["loc"]
     if place == "query" and rest and rest[0] in CODES:
         return Problem(400, str(rest[0]), detail, errors=errors)
     return Problem(400 if place in ("query", "path") else 422, "invalid", detail, errors=errors)
+
+
+def _field(place: str, *path: str | int) -> str:
+    """As the caller wrote it: a body's fields stand below the name that the operation has for the body."""
+    return ".".join(map(str, path[1:] if place == "body" else path)) or place
 
 
 def bad_rows(error: FileError) -> Problem:
@@ -102,7 +104,10 @@ def add_handlers(api: NinjaAPI) -> None:
 
     def http_error(request: HttpRequest, error: Any) -> HttpResponse:
         # The library's own: a body that is no JSON.
-        return problem_response(Problem(error.status_code, "invalid", str(error)))
+        words = "The body is not JSON in UTF-8; /api/v1/docs lists its fields."
+        return problem_response(
+            Problem(error.status_code, "invalid", words if error.status_code == 400 else str(error))
+        )
 
     def own(request: HttpRequest, error: Any) -> HttpResponse:
         return problem_response(error)

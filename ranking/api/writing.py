@@ -66,6 +66,7 @@ def start(request: ApiRequest, wanted: bodies.NewRun) -> HttpResponse:
         demo=wanted.demo,
         draw=wanted.draw,
         key=f"api-{request.auth.code}-{wanted.key}",
+        wait=False,
         by=request.actor,
     )
     return json_response(run_document(run), 201)

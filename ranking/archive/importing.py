@@ -65,7 +65,7 @@ def import_archive(
             archive.path.name,
             0,
             "",
-            f"is run {archive.run['code']}, which is here already; a second one is imported as a copy (--copy)",
+            f"is run {archive.run['code']}, which is here already; a second one can come in as a copy (--copy, or “As a copy” on the page)",
         )
     total = sum(
         member["lines"] for member in archive.manifest["members"].values() if isinstance(member.get("lines"), int)

@@ -22,7 +22,7 @@ from ranking.archive.reading import Opened
 BATCH = 500
 # What a database says when a row breaks a rule, and Python when a number is too large for it.
 REFUSALS = (DatabaseError, OverflowError, ValueError)
-Line = tuple[int, dict[str, Any]]
+NumberedRow = tuple[int, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def made(
             yield row
 
 
-def resolve(state: ImportState, portion: list[Line], member: str, fields: tuple[str, ...]) -> None:
+def resolve(state: ImportState, portion: list[NumberedRow], member: str, fields: tuple[str, ...]) -> None:
     """Put each sample's row number in place of its public id."""
     codes = {state.code(row[name]) for _, row in portion for name in fields if row[name] is not None}
     samples = dict(Sample.objects.filter(run=state.run, code__in=codes).values_list("code", "pk"))

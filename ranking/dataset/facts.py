@@ -15,7 +15,7 @@ from ranking.dataset.about import About
 from ranking.dataset.columns import Published
 from ranking.dataset.said import SMALLEST
 from ranking.dataset.tables import protocol_modules
-from ranking.people import with_labels
+from ranking.people import in_order_of_judges, with_labels
 from ranking.words import counted
 
 
@@ -68,7 +68,7 @@ def facts_of(source: Published, about: About) -> Facts:
         f"({', '.join(PROTOCOLS[key].label.lower() for key in boards)}).",
         keywords=["benchmark", "human preference", "leaderboard", "language models", run.format.replace("_", " ")],
         collection=f"{run.entrants.count():,} entrants were asked {run.prompts.count():,} prompts of the suite "
-        f"“{run.suite}” between {run.created_at:%Y-%m-%d} and {_drawn(run)}: {answers:,} answers were asked for.",
+        f"“{run.suite}” {_asked(run)}: {answers:,} answers were asked for.",
         timeframe=[moment.isoformat() for moment in judged],
         missing=_missing(run),
         methods="\n\n".join(methods),
@@ -95,7 +95,7 @@ def leaderboards(source: Published) -> dict[str, dict[str, Any]]:
     boards = {}
     for name, result in source.results.items():
         document = {key: value for key, value in result.items() if key not in ("run", "model_judges")}
-        boards[name] = with_labels(document, labels)
+        boards[name] = in_order_of_judges(with_labels(document, labels))
     return boards
 
 
@@ -178,9 +178,10 @@ def _first_and_last(run: Run) -> list[Any]:
     return [min(moments), max(moments)] if moments else [run.created_at]
 
 
-def _drawn(run: Run) -> str:
-    last = run.samples.aggregate(last=Max("drawn_at"))["last"]
-    return f"{last or run.created_at:%Y-%m-%d}"
+def _asked(run: Run) -> str:
+    last = run.samples.aggregate(last=Max("drawn_at"))["last"] or run.created_at
+    days = [f"{moment:%Y-%m-%d}" for moment in (run.created_at, last)]
+    return f"on {days[0]}" if days[0] == days[1] else f"between {days[0]} and {days[1]}"
 
 
 def _missing(run: Run) -> str:

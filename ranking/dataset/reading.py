@@ -21,7 +21,7 @@ from judging.files.parquet import ParquetReader
 from ranking.archive.reading import LARGEST_RATIO, LARGEST_SMALL
 from ranking.dataset.files import SUMS, data_file
 from ranking.dataset.publishing import FORMAT, SCHEMA
-from ranking.statistics.samples import SampleRate, sample_rate
+from ranking.statistics.samples import SampleRate, rates_by_entrant
 
 NAME = re.compile(r"(?:data|jsonl)/[a-z_]+/[a-z_]+\.(?:parquet|jsonl)|[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
@@ -161,6 +161,10 @@ def _about(folder: Path) -> dict[str, Any]:
     return about
 
 
+def dataset_notes(dataset: Dataset) -> dict[str, str]:
+    return {row["entrant"]: row["note"] for _, _, row in dataset.rows("entrants") if row["note"]}
+
+
 def dataset_rates(dataset: Dataset) -> dict[str, SampleRate]:
     """How often each entrant drew anything valid, and in every font: the same as of the run itself."""
     by_prompt: dict[str, dict[tuple[str, str], tuple[int, int]]] = defaultdict(dict)
@@ -177,12 +181,4 @@ def dataset_rates(dataset: Dataset) -> dict[str, SampleRate]:
     for entrant, sample in valid:
         if sample in values:
             measures[entrant].append(json.loads(values[sample]))
-    return {
-        name: sample_rate(
-            samples=sum(count for count, _ in counts.values()),
-            valid=sum(good for _, good in counts.values()),
-            measures=measures[name],
-            by_prompt=counts,
-        )
-        for name, counts in sorted(by_prompt.items())
-    }
+    return rates_by_entrant(by_prompt, measures)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 from benchsite_client import BenchsiteError, Client, retries
+
+from tests.listening import Listening
 
 PROBLEM = {"type": "/api/v1/docs#rows", "detail": "Nothing was stored.", "errors": [{"line": 2, "field": "id"}]}
 
@@ -36,12 +37,8 @@ def site(monkeypatch):
         def log_message(self, *words):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    with Client(f"http://127.0.0.1:{server.server_port}", "bench_x", progress=False) as client:
+    with Listening(Handler) as server, Client(server.url, "bench_x", progress=False) as client:
         yield client, plan, asked
-    server.shutdown()
-    server.server_close()
 
 
 def test_a_busy_site_is_asked_again_after_the_time_it_names(site):

@@ -13,7 +13,8 @@ from benchsite.lib.file_errors import BadLines
 from generation.files.import_samples import import_samples
 from generation.models import Entrant, Sample
 from generation.runs.curating import approve_entrants, disqualify_entrants
-from generation.runs.lifecycle import extend_run, start_run
+from generation.runs.extending import extend_run
+from generation.runs.lifecycle import start_run
 from generation.suites.loading import load_suite
 from generation.suites.program_files import read_programs
 from generation.suites.yaml_source import SuiteError

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 
+import pyarrow as pa
 import pytest
 
 from benchsite.lib.file_errors import BadLine, BadLines
@@ -32,7 +34,23 @@ def write_eval(path, *samples):
     return path
 
 
-@pytest.mark.parametrize(("write", "name"), [(write_json, "log.json"), (write_eval, "log.eval")])
+def write_zstandard(path, *samples, size=len, checksum=zlib.crc32):
+    """As inspect_ai writes a log since 2026: its files packed with Zstandard, which Python's zipfile cannot make."""
+    texts = {"header.json": {"version": 2, "eval": {"model": "acme/new"}}}
+    texts |= {f"samples/{number}_epoch_{each['epoch']}.json": each for number, each in enumerate(samples, start=1)}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, value in texts.items():
+            text = json.dumps(value).encode()
+            archive.writestr(name, pa.Codec("zstd").compress(text, asbytes=True))
+            info = archive.getinfo(name)
+            info.compress_type, info.file_size, info.CRC = 93, size(text), checksum(text)
+    return path
+
+
+WRITERS = [(write_json, "log.json"), (write_eval, "log.eval"), (write_zstandard, "log.eval")]
+
+
+@pytest.mark.parametrize(("write", "name"), WRITERS)
 def test_each_epoch_is_an_attempt(tmp_path, write, name):
     asked = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Draw a cat"}]
     parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "/\\_/\\"}]
@@ -80,6 +98,32 @@ def test_what_is_no_log_is_refused_in_words(tmp_path, data, words):
 
     with pytest.raises(BadLine, match=words):
         read_log(tmp_path / "log.json")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"size": lambda text: 20}, {"size": lambda text: len(text) + 1}, {"checksum": lambda text: 1}],
+    ids=["longer than it says", "shorter than it says", "changed"],
+)
+def test_a_packed_file_that_is_not_what_the_zip_says_is_refused(tmp_path, broken):
+    with pytest.raises(BadLine, match="is not a zip that can be read"):
+        read_log(write_zstandard(tmp_path / "log.eval", sample("Draw a cat", 1, "x"), **broken))
+
+
+@pytest.mark.parametrize("cut", range(1, 400, 7))
+def test_a_log_that_was_cut_or_overwritten_is_refused_in_words(tmp_path, cut):
+    path = write_zstandard(tmp_path / "log.eval", sample("Draw a cat", 1, "x" * 50))
+    data = path.read_bytes()
+    path.write_bytes(data[:-cut])
+    with pytest.raises(BadLine, match=r"^log\.eval"):
+        read_log(path)
+
+    path.write_bytes(data[:cut] + b"?" * 40 + data[cut + 40 :])
+    try:
+        lines, _ = read_log(path)
+    except BadLine:
+        return
+    assert [line.text for line in lines] == ["x" * 50]
 
 
 @pytest.mark.parametrize(

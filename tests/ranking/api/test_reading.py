@@ -205,6 +205,14 @@ def test_bad_questions_are_told_why(run, ask, query, code):
     assert status == 400 and data["error"]["code"] == code
 
 
+def test_a_cursor_of_another_list_is_refused(run, ask):
+    _, page = ask(f"/api/v1/runs/{run.code}/votes?limit=2")
+    cursor = page["next"].partition("cursor=")[2]
+
+    assert ask(f"/api/v1/runs/{run.code}/votes?cursor={cursor}")[0] == 200
+    assert ask(f"/api/v1/runs/{run.code}/samples?cursor={cursor}")[1]["error"]["code"] == "cursor"
+
+
 def test_what_is_not_there(run, ask, client):
     assert ask("/api/v1/runs/nowhere")[0] == 404
     assert ask("/api/v1/runs/nowhere/archive.zip")[1]["error"]["code"] == "not_found"

@@ -14,7 +14,7 @@ import yaml
 from django.core.management import CommandError, call_command
 from django.utils.timezone import now
 
-from generation.drawing.turns import sweep
+from generation.drawing.sweeping import sweep
 from generation.models import Event, ProviderCall, Run, Sample
 from generation.reading.answers import reread_run
 from judging.models import Grade, Vote

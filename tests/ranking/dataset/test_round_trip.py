@@ -32,7 +32,10 @@ ABOUT = About(("Ada Example",), "Judges agreed to publication.", on=date(2026, 5
 
 @pytest.fixture(scope="module", autouse=True)
 def judged(module_rows):
-    run = close_judging(make_judged_run(judges=3, votes=90))
+    run = make_judged_run(judges=6, votes=180)
+    for place, seat in enumerate(run.seats.order_by("-id")):  # so that names and numbers differ in their order
+        run.seats.filter(pk=seat.pk).update(pseudonym=f"code{place}")
+    run = close_judging(run)
     sample = run.samples.filter(state="drawn").first()
     run.samples.filter(pk=sample.pk).update(excluded_reason="not its own work")
     return run.pk
@@ -70,6 +73,7 @@ def test_the_files_give_the_leaderboard_to_the_last_digit(folder):
     board.pop("answers")  # counts what is missing, which is no part of a file's analysis
 
     assert analysed(folder) == board
+    assert board["model_fit"]["split_half_reliability"] is not None
     assert board["settings"]["ties"] == "drop" and board["settings"]["weights"] and board["samples"]
 
 
