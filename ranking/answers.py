@@ -6,9 +6,9 @@ from collections import Counter
 
 from django.db.models import Count
 
-from benchsite.lib.text import markdown_cell
 from generation.models import Run, Sample
 from ranking.results import AnswersResult
+from ranking.words import notes_section
 
 
 def count_answers(run: Run) -> AnswersResult:
@@ -32,7 +32,4 @@ def count_answers(run: Run) -> AnswersResult:
 
 
 def notes_markdown(run: Run) -> list[str]:
-    """What is to be known of entrants beside their scores, such as a proxy or drawings that were made elsewhere."""
-    notes = run.entrants.exclude(note="").order_by("id").values_list("name", "note")
-    lines = [f"- {markdown_cell(name)}: {markdown_cell(note)}" for name, note in notes]
-    return ["## Notes", "", *lines, ""] if lines else []
+    return notes_section(run.entrants.exclude(note="").order_by("id").values_list("name", "note"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -72,3 +73,21 @@ def with_labels(result: dict[str, Any], labels: dict[str, str]) -> dict[str, Any
         rows = [row | {"judge": label(row["judge"])} for row in robustness["leave_one_judge_out"]]
         renamed["robustness"] = robustness | {"leave_one_judge_out": rows}
     return renamed
+
+
+def in_order_of_judges(result: dict[str, Any]) -> dict[str, Any]:
+    """A renamed document with its lists of judges in the order of their new names, as a fit of renamed votes has them."""
+    ordered = dict(result)
+    if isinstance(result.get("judges"), dict):
+        ordered["judges"] = dict(sorted(result["judges"].items()))
+    if isinstance(result.get("judges"), list):  # of grades
+        ordered["judges"] = sorted(result["judges"], key=itemgetter("judge"))
+    if weights := result.get("settings", {}).get("weights"):
+        ordered["settings"] = result["settings"] | {"weights": dict(sorted(weights.items()))}
+    if cohen := result.get("agreement", {}).get("cohen"):
+        pairs = [row | {"judges": sorted(row["judges"])} for row in cohen]
+        ordered["agreement"] = result["agreement"] | {"cohen": sorted(pairs, key=itemgetter("judges"))}
+    if rows := result.get("robustness", {}).get("leave_one_judge_out"):
+        rows = sorted(rows, key=itemgetter("judge"))
+        ordered["robustness"] = result["robustness"] | {"leave_one_judge_out": rows}
+    return ordered

@@ -55,6 +55,17 @@ class EntrantRow(TypedDict):
     entrant: str
 
 
+class RankedRow(EntrantRow):
+    """One entrant's rating and rank with their 95% intervals; null where a bound does not exist."""
+
+    rating: float
+    low: float | None
+    high: float | None
+    rank: int
+    rank_low: int
+    rank_high: int
+
+
 class ScoreRow(EntrantRow):
     """One entrant's score in one scope, and the answers or grades that it rests on."""
 

@@ -18,7 +18,9 @@ def solve(matrices: Array, vectors: Array) -> Array:
         return np.asarray(np.linalg.solve(matrices, vectors[..., None])[..., 0])
     result = np.empty(vectors.shape)
     for at in np.ndindex(vectors.shape[:-1]):
-        _, result[at], failed = dposv(matrices[at], vectors[at], lower=1)
+        _, result[at], failed = dposv(
+            matrices[at].T, vectors[at]
+        )  # its own transpose, which needs no copy in another order
         if failed:  # not definite to working precision
             result[at] = np.linalg.solve(matrices[at], vectors[at])
     return result
@@ -31,11 +33,12 @@ def inverse(matrices: Array) -> Array:
     result = np.empty(matrices.shape)
     each = np.arange(matrices.shape[-1])
     for at in np.ndindex(matrices.shape[:-2]):
-        factor, failed = dpotrf(matrices[at], lower=1)
-        half, unsolved = dpotri(factor, lower=1) if not failed else (factor, 1)
+        factor, failed = dpotrf(matrices[at].T, lower=1)
+        half, unsolved = dpotri(factor, lower=1, overwrite_c=1) if not failed else (factor, 1)
         if failed or unsolved:
             result[at] = np.linalg.inv(matrices[at])
             continue
-        result[at] = half + half.T  # above its diagonal it is 0
-        result[at][each, each] = half[each, each]
+        whole = result[at]
+        np.add(half, half.T, out=whole)  # above its diagonal it is 0
+        whole[each, each] = half[each, each]
     return result

@@ -27,6 +27,7 @@ from ranking.statistics.ratings.misfit import MisfitPair, find_misfits
 from ranking.statistics.ratings.reliability import ScaleChecks, check_scale
 from ranking.statistics.ratings.robustness import FewestVotes, fewest_votes
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
+from ranking.statistics.records import pool_categories, votes_by_category
 from ranking.statistics.samples import SampleRate
 from ranking.statistics.standings import (
     Categories,
@@ -34,16 +35,10 @@ from ranking.statistics.standings import (
     category_standings,
     overall_standings,
 )
+from ranking.statistics.tallies import Tallies, tally_votes
 from ranking.statistics.verdicts.forecast import AdjacentPair, adjacent_pairs
 from ranking.statistics.verdicts.pairs import Verdicts, judge_pairs
-from ranking.statistics.votes import (
-    Tallies,
-    Votes,
-    pool_categories,
-    tally_votes,
-    votes_by_category,
-    without_unseen,
-)
+from ranking.statistics.votes import Votes, without_unseen
 
 __all__ = ["CountsFit", "Leaderboard", "RowsStudy", "Settings", "analyse_votes", "fit_counts", "study_rows"]
 
@@ -122,7 +117,8 @@ def basis_of_categories(tallies: Tallies) -> dict[str, tuple[int, int]]:
     """Judges and prompts with a vote in each category."""
     ways = ((tallies.by_judge, len(tallies.judges)), (tallies.by_prompt, len(tallies.prompts)))
     judges, prompts = (
-        (votes_by_category(cells, groups, len(tallies.categories)) > 0).sum(1).tolist() for cells, groups in ways
+        (votes_by_category(cells, groups, len(tallies.entrants), len(tallies.categories)) > 0).sum(1).tolist()
+        for cells, groups in ways
     )
     return dict(zip(tallies.categories, zip(judges, prompts, strict=True), strict=True))
 

@@ -87,7 +87,7 @@ def _weights(fit: CountsFit) -> list[str]:
     least = min(weights.by_class.values())
     return [
         f"Votes of very active judges count for less (down to {least:.2f} of a vote), because many votes of one person are "
-        "still one person's taste; the unweighted ratings are shown alongside."
+        "still one person’s taste; the unweighted ratings are shown alongside."
     ]
 
 
@@ -95,7 +95,10 @@ def _thin(fit: CountsFit) -> list[str]:
     thin = fit.categories.thin
     if not thin:
         return []
-    return [f"Too few votes to rank within a category: {_names(thin)}. Ratings there rest mostly on the overall one."]
+    return [
+        f"Too few votes to tell these categories from the whole: {_names(thin)}. Ratings there rest mostly on the overall "
+        "ones, so nobody is ranked by them."
+    ]
 
 
 def _names(names: tuple[str, ...] | list[str]) -> str:

@@ -64,6 +64,21 @@ def sample_rate(
     )
 
 
+def rates_by_entrant(
+    by_prompt: Mapping[str, ByPrompt], measures: Mapping[str, Iterable[Mapping[str, Any]]]
+) -> dict[str, SampleRate]:
+    """Each entrant's, from its answers and valid ones by prompt, and from what was measured of its valid drawings."""
+    return {
+        name: sample_rate(
+            samples=sum(count for count, _ in counts.values()),
+            valid=sum(good for _, good in counts.values()),
+            measures=measures.get(name, ()),
+            by_prompt=counts,
+        )
+        for name, counts in sorted(by_prompt.items())
+    }
+
+
 def means_by_font(measures: Iterable[Mapping[str, Any]], key: str) -> dict[str, float]:
     shares: dict[str, list[float]] = {}
     for values in measures:

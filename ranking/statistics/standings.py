@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.judges.fits import entrant_record
 from ranking.statistics.ratings.best import chance_of_best, draw_best
 from ranking.statistics.ratings.bradley_terry import ELO, to_elo
 from ranking.statistics.ratings.categories import CategoryFit
@@ -16,6 +16,7 @@ from ranking.statistics.ratings.fail_rates import FailRates
 from ranking.statistics.ratings.intervals import Z95, arena_rank
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
+from ranking.statistics.records import entrant_record
 from ranking.statistics.verdicts.pairs import Verdicts, judge_category
 
 Array = NDArray[Any]
@@ -162,28 +163,30 @@ MAYBE = ("se", "low", "high", "iid_low", "iid_high", "p_best", "fail_low", "fail
 
 
 def _rows(names: tuple[str, ...], columns: dict[str, Array], record: Array) -> list[EntrantStanding]:
+    numbers = {key: np.asarray(columns[key], int).tolist() for key in WHOLE}
+    numbers |= {key: [finite(value) for value in columns[key].tolist()] for key in MAYBE if key in columns}
+    ratings, unbounded = columns["rating"].tolist(), columns["unbounded"].tolist()
     rows = []
-    for i, name in enumerate(names):
-        wins, losses, ties, fails = (round(n) for n in record[i])
-        votes = wins + losses + ties + fails
-        numbers: dict[str, Any] = {key: int(columns[key][i]) for key in WHOLE}
-        numbers |= {key: finite(columns[key][i]) for key in MAYBE if key in columns}
+    for i, (name, counts) in enumerate(zip(names, np.rint(record).astype(int).tolist(), strict=True)):
+        wins, losses, ties, fails = counts
+        votes = sum(counts)
+        own: dict[str, Any] = {key: column[i] for key, column in numbers.items()}
         rows.append(
             EntrantStanding(
                 entrant=name,
-                rating=float(columns["rating"][i]),
+                rating=ratings[i],
                 votes=votes,
                 wins=wins,
                 losses=losses,
                 ties=ties,
                 fails=fails,
                 fail_rate=fails / votes if votes else None,
-                unbounded=bool(columns["unbounded"][i]),
-                **numbers,
+                unbounded=unbounded[i],
+                **own,
             )
         )
     return sorted(rows, key=lambda row: (-round(row.rating, 6), row.entrant))
 
 
 def finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+    return float(value) if isfinite(value) else None

@@ -23,6 +23,8 @@ def clustered_estimate(
 ) -> Estimate:
     """`statistic` of the sums of columns [n, S], with a 95% interval; each of `ways` [n] names the rows' clusters.
 
+    A way [n, 2] names two clusters of each row, such as two people who are compared.
+
     Variances of leaving out one cluster at a time are added over the ways, less that of single rows (Cameron, Gelbach and
     Miller 2011), and never below the latter; Student's t with the fewest clusters. A way with one cluster is left out.
     """
@@ -35,7 +37,8 @@ def clustered_estimate(
         labels, number = np.unique(way, return_inverse=True)
         if len(labels) < 2:
             continue
-        sums = np.array([np.bincount(number.ravel(), column, len(labels)) for column in columns.T]).T
+        places = number.reshape(len(columns), -1).T
+        sums = sum(np.array([np.bincount(place, column, len(labels)) for column in columns.T]).T for place in places)
         variances.append(_left_out(statistic(total - sums)))
         fewest = min(fewest, len(labels))
     if not variances:

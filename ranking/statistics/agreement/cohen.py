@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from ranking.statistics.agreement.coefficients import mirrored
-from ranking.statistics.grouping import PORTION
 
 Array = NDArray[Any]
 BITS, STEP = 12, 2**14
 BLOCK = 2**BITS - 1  # units at a time, so that two sums below 2¹² are exact in one number of single precision
+PAIRS = 2**16  # at a time, about
 MOST = 2500  # judges x classes up to which all pairs have a place in a table
 DENSE = 0.022  # what a step of a product of whole tables takes, over one of counting pairs of answers
 
@@ -51,25 +51,16 @@ def _by_pairs(said: Array, edges: Array, side: int) -> Array:
     """How often two answers (judge and class as one number) stand on one unit, both ways round: pair by pair."""
     sizes = np.diff(edges)
     counts = np.zeros(side * side, np.int64)
-    order = np.argsort(sizes, kind="stable")
+    short = sizes.astype(np.min_scalar_type(sizes.max(initial=0)))  # which sort quicker
+    order = np.argsort(short, kind="stable")
     last = np.cumsum(np.bincount(sizes))
-    pairs = np.zeros(max(2 * len(counts), PORTION), np.int64)  # that wait to be counted
-    waiting = 0
     for size in range(2, len(last)):
         alike = order[last[size - 1] : last[size]]
-        step = min(PORTION, len(pairs) // (size - 1))
+        step = max(PAIRS // size, 1)
         for first in range(0, len(alike), step):
             columns = said[edges[alike[first : first + step]] + np.arange(size)[:, None]].astype(np.int64)
-            many = columns.shape[1]
             for k in range(size - 1):
-                new = (size - 1 - k) * many
-                if waiting + new > len(pairs):
-                    counts += np.bincount(pairs[:waiting], minlength=len(counts))
-                    waiting = 0
-                out = pairs[waiting : waiting + new].reshape(-1, many)
-                np.add(columns[k] * side, columns[k + 1 :], out=out)
-                waiting += new
-    counts += np.bincount(pairs[:waiting], minlength=len(counts))
+                np.add.at(counts, (columns[k] * side + columns[k + 1 :]).ravel(), 1)
     both = counts.reshape(side, side)
     return both + both.T
 

@@ -20,7 +20,7 @@ from ranking.statistics.agreement.coefficients import (
     raw_agreement,
 )
 from ranking.statistics.agreement.cohen import cohen_matrix
-from ranking.statistics.grouping import count_rows, edges_of, grouped, portions
+from ranking.statistics.grouping import bits_of, count_rows, edges_of, grouped, packed_in_order, portions
 from ranking.statistics.ratings.intervals import wilson
 from ranking.statistics.votes import LEFT, REPEAT, RIGHT, Votes, in_order_of_time
 
@@ -98,11 +98,11 @@ def measure_agreement(votes: Votes) -> Agreement:
     unit, units, label = _units(votes)
     again = votes.kind == REPEAT
     shown = ~again if again.any() else slice(None)
-    answers, edges = _first_answers(unit[shown], units, votes.judge[shown], judges, label[shown])
-    hits, trials = _repeats(unit[again], votes.judge[again], label[again], answers, edges, judges)
+    answers = _first_answers(unit[shown], units, votes.judge[shown], judges, label[shown])
+    hits, trials = _repeats(unit[again], votes.judge[again], label[again], answers, judges)
     low, high = wilson(hits.sum(), trials.sum())
-    panel = _panel(answers, edges, judges)
-    kappa, shared = cohen_matrix(answers, edges, judges=judges, classes=4, mirror=MIRROR)
+    panel = _panel(answers, judges)
+    kappa, shared = cohen_matrix(answers.said, answers.edges, judges=judges, classes=4, mirror=MIRROR)
     return Agreement(
         units=int(panel.times[panel.table.sum(1) >= 2].sum()),
         alpha_nominal=krippendorff(panel, nominal_delta(4), mirror=MIRROR),
@@ -133,39 +133,44 @@ def _units(votes: Votes) -> tuple[Array, int, Array]:
     return key, units, label
 
 
-def _first_answers(unit: Array, units: int, judge: Array, judges: int, label: Array) -> tuple[Array, Array]:
-    """Unit by unit, judge x 4 + class of each judge's first answer, in order of judges; unit u's begin at edges[u].
+@dataclass(frozen=True)
+class Answered:
+    """Unit by unit, each judge's first answer, in order of judges: `said` is judge x 4 + class, and unit u's begin at edges[u]."""
 
-    Put in order by counting: first by judge, then by unit, which leaves answers of one judge and unit as they came.
-    """
-    packed: Array = unit.astype(np.int64 if units >= 2**29 else np.int32)
-    packed *= 4
-    packed += label
-    packed = grouped(packed, judge, judges)
-    said = np.repeat(np.arange(judges, dtype=np.int32) * 4, np.diff(edges_of(judge, judges)))
-    said += (packed & 3).astype(np.int32)
-    packed >>= 2
-    edges = edges_of(packed, units)
-    said = grouped(said, packed, units)
-    whose = said >> 2
-    later = np.zeros(len(said) + 1, bool)  # than an answer of the same judge and unit
-    later[1:-1] = whose[1:] == whose[:-1]
-    later[edges] = False
-    if not later.any():
-        return said, edges
-    return said[~later[:-1]], edges - np.concatenate([[0], np.cumsum(later)])[edges]
+    unit: Array
+    said: Array
+    edges: Array
 
 
-def _panel(said: Array, edges: Array, judges: int) -> Panel:
-    """Units gathered by their counts of classes; `said` is judge x 4 + class, that of unit u from edges[u] on."""
-    sizes = np.diff(edges)
-    unit = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    counts = count_rows(len(said), len(sizes) * 4, lambda here: unit[here].astype(np.int64) * 4 + said[here] % 4)
+def _first_answers(unit: Array, units: int, judge: Array, judges: int, label: Array) -> Answered:
+    rows, bits = len(unit), bits_of(judges)
+    whose = packed_in_order(rows, (unit, units), (judge, judges), (None, rows), (label, 4))
+    if whose is None:
+        order = grouped(np.arange(rows), judge, judges)
+        order = grouped(order, unit[order], units)
+        label, whose = label[order], unit[order].astype(np.int64) << bits | judge[order]
+    else:
+        label = np.concatenate([(whose[here] & 3).astype(np.int8) for here in portions(rows)] or [label])
+        whose >>= bits_of(rows) + 2
+    kind, parts, last = unit.dtype, [(np.zeros(0, np.int32),) * 2], -1
+    for here in portions(rows):
+        first = np.diff(whose[here], prepend=last) != 0
+        last, part = whose[here][-1], whose[here][first]
+        said = (part & (1 << bits) - 1) * 4 + label[here][first]
+        parts.append(((part >> bits).astype(kind), said.astype(np.int32)))
+    unit, said = map(np.concatenate, zip(*parts, strict=True))
+    return Answered(unit, said, edges_of(unit, units))
+
+
+def _panel(answers: Answered, judges: int) -> Panel:
+    """Units gathered by their counts of classes."""
+    unit, said, units = answers.unit, answers.said, len(answers.edges) - 1
+    counts = count_rows(len(said), units * 4, lambda here: unit[here].astype(np.int64) * 4 + (said[here] & 3))
     rows, row = _alike(counts.reshape(-1, 4))
     times = np.bincount(row, minlength=len(rows)).astype(float)
     times[rows.sum(1) == 0] = 0.0
     row = row.astype(np.int32) * 4
-    place = np.concatenate([row[unit[here]] + said[here] % 4 for here in portions(len(said))] or [said])
+    place = np.concatenate([row[unit[here]] + (said[here] & 3) for here in portions(len(said))] or [said])
     return Panel(rows.astype(float), times, Answers(said >> 2, place, judges))
 
 
@@ -176,29 +181,37 @@ def _alike(table: Array) -> tuple[Array, Array]:
     if whole > 4 * len(table) + 1000:
         rows, row = np.unique(table, axis=0, return_inverse=True)
         return rows, row.ravel()
-    code = np.ravel_multi_index(tuple(table.T), tuple(spans))
+    code = np.concatenate([_codes(table[here], spans) for here in portions(len(table))] or [table[:, 0]])
     present = np.flatnonzero(np.bincount(code, minlength=int(whole)))
     number = np.zeros(int(whole), np.int64)
     number[present] = np.arange(len(present))
     return np.stack(np.unravel_index(present, tuple(spans)), 1), number[code]
 
 
-def _repeats(unit: Array, judge: Array, label: Array, answers: Array, edges: Array, judges: int) -> tuple[Array, Array]:
+def _codes(table: Array, spans: Array) -> Array:
+    """Rows of a table [U, C] as numbers, the first column's digit the highest."""
+    code = table[:, 0]
+    for column, span in zip(table.T[1:], spans[1:], strict=True):
+        code = code * span + column
+    return code
+
+
+def _repeats(unit: Array, judge: Array, label: Array, answers: Answered, judges: int) -> tuple[Array, Array]:
     """Per judge: hidden repeats that matched the judge's first answer, and hidden repeats that had one."""
     hits = trials = np.zeros(judges, np.int64)
     if not len(unit):
         return hits, trials
-    answered = np.repeat(np.arange(len(edges) - 1) * judges, np.diff(edges)) + (answers >> 2)  # in order
+    answered = answers.unit.astype(np.int64) * judges + (answers.said >> 2)  # in order
     wanted = unit.astype(np.int64) * judges + judge
     at = np.searchsorted(answered, wanted)
     known = at < len(answered)
     known[known] = answered[at[known]] == wanted[known]
-    same = answers[at[known]] & 3 == label[known]
+    same = answers.said[at[known]] & 3 == label[known]
     return np.bincount(judge[known][same], minlength=judges), np.bincount(judge[known], minlength=judges)
 
 
 def _named_pairs(names: tuple[str, ...], kappa: Array, shared: Array) -> tuple[Any, ...]:
     """Of judges who share units."""
     one, other = np.nonzero(np.triu(shared, 1))
-    firsts, seconds = ([names[j] for j in side.tolist()] for side in (one, other))
+    firsts, seconds = (np.array(names, object)[side].tolist() for side in (one, other))
     return tuple(zip(firsts, seconds, shared[one, other].tolist(), kappa[one, other].tolist(), strict=True))

@@ -16,7 +16,8 @@ from scipy.special import expit, logsumexp
 
 from ranking.statistics.judges.fits import JudgeFits, fit_judges
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import Votes, tally_votes
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.votes import Votes
 
 Array = NDArray[Any]
 PLANTED = 0.1  # the share that is expected to be of each kind, before anything is known of a judge

@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from ranking.statistics.definite import inverse
 from ranking.statistics.judges.rankings import own_rankings, own_strength, usual_taste
 from ranking.statistics.ratings.bradley_terry import (
+    NEARLY,
     RIDGE,
     connectivity,
     expected_scores,
@@ -19,9 +20,10 @@ from ranking.statistics.ratings.bradley_terry import (
     map_ratings,
     residual_table,
 )
-from ranking.statistics.ratings.groups import Tables, batches, group_tables
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
-from ranking.statistics.votes import Cells, Tallies
+from ranking.statistics.records import entrant_records, side_records
+from ranking.statistics.tables import Tables, batches, group_tables
+from ranking.statistics.tallies import Tallies
 
 Array = NDArray[Any]
 PRIOR_SLOPE, PRIOR_SD = 1.0, 0.5
@@ -72,8 +74,9 @@ def fit_judges(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Judge
     taste, noise = usual_taste(component), vote_noise(overall, settings)
     tables = judge_tables(tallies, overall, settings)
     for batch in batches(tables.wins):
-        here, wins = tables.labels[batch], tables.half_wins(batch)
-        own = own_rankings(tables, batch, overall, overall.weights[here])
+        here, votes = tables.labels[batch], tables.meetings(batch)
+        wins = votes.half_wins
+        own = own_rankings(votes, overall, overall.weights[here])
         theta[here], variance[here], df[here] = own.theta, own.variance, own.df
         others, unsure = leave_out(overall, wins * overall.weights[here, None, None])
         without[here] = others
@@ -84,8 +87,10 @@ def fit_judges(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Judge
         accords[here] = accord(wins, others, unsure, taste, noise)
     habits = (random_keys, one_entrant, accords, opposite)
     known = (own_strength(component), df)
-    counted = judge_records(tallies.by_judge, judges, size)
-    return JudgeFits(*counted, theta, variance, *known, slope, slope_se, without, *habits)
+    shape = (judges, size, len(tallies.categories))
+    outcomes = side_records(tallies.by_judge, *shape)[0].sum((0, 2))[1:]
+    records = entrant_records(tallies.by_judge, *shape).sum(0)[1:]
+    return JudgeFits(outcomes, records, theta, variance, *known, slope, slope_se, without, *habits)
 
 
 def judge_tables(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Tables:
@@ -103,26 +108,6 @@ def judge_tables(tallies: Tallies, overall: ScopeFit, settings: Settings) -> Tab
         labels = np.concatenate([tables.labels, silent])
         tables = replace(tables, labels=labels, wins=wins, draws=draws, squared=(wins, draws))
     return replace(tables, weight=None, strata=None)
-
-
-def judge_records(cells: Cells, judges: int, size: int) -> tuple[Array, Array]:
-    """Votes by key [J, 4], and each entrant's wins, losses, ties and fails [J, K, 4]."""
-    known = slice(None) if cells.cluster.min(initial=0) >= 0 else np.flatnonzero(cells.cluster >= 0)
-    n = None if cells.n is None else cells.n[known]
-    outcome = cells.outcome[known]
-    code = cells.cluster[known].astype(np.int64) * size
-
-    def count(entrant: Array) -> Array:
-        return np.bincount((code + entrant[known]) * 4 + outcome, n, judges * size * 4).reshape(judges, size, 4)
-
-    as_left, as_right = count(cells.left), count(cells.right)
-    return as_left.sum(1).astype(float), (as_left + as_right[..., [1, 0, 2, 3]]).astype(float)
-
-
-def entrant_record(counts: Array) -> Array:
-    """Wins, losses, ties and fails [..., K, 4] of each entrant, from counts [..., K, K, 4]."""
-    as_left, as_right = counts.sum(-2), counts.sum(-3)
-    return as_left + as_right[..., [1, 0, 2, 3]]
 
 
 def leave_out(overall: ScopeFit, wins: Array) -> tuple[Array, Array]:
@@ -181,7 +166,7 @@ def reliability(wins: Array, theta: Array) -> tuple[Array, Array]:
         precision = (theta * pull_of(spread, theta)).sum(1) + PRIOR_SD**-2
         step = np.clip(gradient / precision, -1, 1)
         slope = slope + step
-        if np.abs(step).max(initial=0) < 1e-9:
+        if np.abs(step).max(initial=0) < NEARLY:
             break
     return slope, precision**-0.5
 

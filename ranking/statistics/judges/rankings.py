@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranking.statistics.definite import inverse
-from ranking.statistics.ratings.bradley_terry import map_ratings
+from ranking.statistics.ratings.bradley_terry import expected_scores, grounded, map_ratings
 from ranking.statistics.ratings.components import Component
-from ranking.statistics.ratings.groups import Tables, group_sums
 from ranking.statistics.ratings.scopes import ScopeFit
+from ranking.statistics.tables import Meetings, vote_sums
 
 Array = NDArray[Any]
 USUAL_TASTE = 1 / 64  # the least variance of honest judges' tastes (log-odds²) that tests of a judge allow for
@@ -51,12 +51,14 @@ def taste_df(component: Component) -> float:
     return max(FEWEST_DF, 2 * known**2)
 
 
-def own_rankings(tables: Tables, batch: slice, overall: ScopeFit, weights: Array) -> OwnRankings:
+def own_rankings(votes: Meetings, overall: ScopeFit, weights: Array) -> OwnRankings:
     """Of a batch of judges, whose votes weigh `weights` [G] in the overall fit."""
     size, strength = len(overall.theta), own_strength(overall.spread.judge_component)
-    theta = map_ratings(tables.half_wins(batch), prior=overall.theta, ridge=strength)
-    _, information, noise = group_sums(tables, theta, batch)
-    inverted = inverse(information + strength * np.eye(size))
+    theta = map_ratings(votes.half_wins, met=votes.met, prior=overall.theta, ridge=strength)
+    lean = 0.5 - expected_scores(theta)
+    noise = grounded(vote_sums(votes, lean)[1])
+    np.square(lean, out=lean)
+    inverted = inverse(grounded(votes.met * np.subtract(0.25, lean, out=lean)) + strength * np.eye(size))
     # N(I + r²C + r + r w(BI + IB))N: votes, the common rating's error, the judge's own taste, and votes that are in both.
     inner = noise + strength**2 * _pooled(overall) + strength * np.eye(size)
     if overall.pull is not None:

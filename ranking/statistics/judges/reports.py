@@ -59,7 +59,7 @@ def report_judge(
     return JudgeReport(
         votes=votes,
         shown=shown,
-        reason="" if shown else f"{votes} votes; a ranking of one's own needs {settings.judge_minimum}",
+        reason="" if shown else f"{votes} votes; a ranking of one’s own needs {settings.judge_minimum}",
         weight=weight,
         vote_weight=float(overall.weights[j]),
         reliability=float(fits.slope[j]),

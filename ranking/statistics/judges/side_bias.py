@@ -12,7 +12,7 @@ from scipy.special import expit, stdtrit
 from ranking.statistics.ratings.bradley_terry import RIDGE, laplacian, residual_table
 from ranking.statistics.ratings.intervals import Z95, squared_sums
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, judge_weights, prompt_weights, times
-from ranking.statistics.votes import Tallies
+from ranking.statistics.tallies import Tallies
 
 Array = NDArray[Any]
 LARGEST = 12.0  # log-odds: beyond it one side won every vote

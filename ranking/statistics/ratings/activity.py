@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranking.statistics.ratings.bradley_terry import expected_scores
-from ranking.statistics.ratings.groups import Tables
+from ranking.statistics.tables import Tables
 
 Array = NDArray[Any]
 FIRST_GUESS = 0.15  # variance of judges' tastes (log-odds²) before it is known

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -57,13 +59,22 @@ def draw_ratings(
     return (prior * at / (noise + prior) + deviation) @ axes.T
 
 
+@lru_cache(maxsize=1)
+def normal_draws(seed: int, draws: int, size: int) -> tuple[Array, np.random.Generator]:
+    """Standard normal numbers [draws, size], and the generator after them, which callers copy: every scope draws the same ones."""
+    rng = np.random.default_rng(seed)
+    normal = rng.standard_normal((draws, size))
+    normal.flags.writeable = False
+    return normal, rng
+
+
 def draw_best(theta: Array, covariance: Array, df: float, island: Array, *, seed: int = 1, draws: int = 2000) -> Array:
     """[K]: how often each is the best of its island, for ratings whose covariance already holds what is believed of them."""
-    rng = np.random.default_rng(seed)
     values, axes = np.linalg.eigh(0.5 * (covariance + covariance.T))
-    noise = (rng.standard_normal((draws, len(theta))) * np.sqrt(np.maximum(values, 0))) @ axes.T
+    normal, rng = normal_draws(seed, draws, len(theta))
+    noise = normal @ (axes * np.sqrt(np.maximum(values, 0))).T
     if np.isfinite(df):
-        noise *= np.sqrt(df / rng.chisquare(df, draws))[:, None]
+        noise *= np.sqrt(df / deepcopy(rng).chisquare(df, draws))[:, None]
     drawn, chances = theta + noise, np.zeros(len(theta))
     for label in np.unique(island):
         here = np.flatnonzero(island == label)

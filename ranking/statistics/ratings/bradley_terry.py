@@ -21,6 +21,7 @@ ELO = 400 / np.log(10)
 MEAN_RATING = 1000.0
 LARGEST = 300.0  # log-odds up to which odds can be multiplied
 NEXT_TO_NONE = 1e-9  # of a ridge: where maximum likelihood exists, but Newton's matrix must be definite
+NEARLY = 1e-5  # a Newton step after which the next, of the order of its square, would move nothing that is printed
 RIDGE = 0.5  # strength of the pull to the mean where votes alone give no answer
 Array = NDArray[Any]
 
@@ -184,15 +185,22 @@ def fit_ratings(wins: Array, connected: Connectivity | None = None, *, start: Ar
         return map_ratings(wins, ridge=NEXT_TO_NONE)
 
 
-def map_ratings(wins: Array, *, prior: Array | None = None, ridge: float = RIDGE, start: Array | None = None) -> Array:
-    """Maximum of log-likelihood - ridge/2 |theta - prior|² by Newton; W [..., K, K], any leading batch axes.
+def map_ratings(
+    wins: Array,
+    *,
+    prior: Array | None = None,
+    ridge: float = RIDGE,
+    start: Array | None = None,
+    met: Array | None = None,
+) -> Array:
+    """Maximum of log-likelihood - ridge/2 |theta - prior|² by Newton; W [..., K, K], any leading batch axes; `met` is W + W'.
 
     Steps are halved nowhere: the objective is concave and self-concordant enough that a cap of 2 a step suffices.
     """
     size = wins.shape[-1]
     prior = np.zeros(size) if prior is None else prior
-    theta = np.broadcast_to(prior if start is None else start, wins.shape[:-1]).copy()
-    totals, won = wins + np.swapaxes(wins, -1, -2), wins.sum(-1)
+    theta = prior if start is None else start  # one for all, until the first step
+    totals, won = wins + np.swapaxes(wins, -1, -2) if met is None else met, wins.sum(-1)
     # Votes say nothing about the mean of all ratings; with next to no ridge it is held still, or rounding would move it.
     anchor = ridge * np.eye(size) + (1.0 / max(size, 1) if ridge < 1e-6 else 0.0)
     for _ in range(50):
@@ -202,8 +210,8 @@ def map_ratings(wins: Array, *, prior: Array | None = None, ridge: float = RIDGE
         expected *= np.subtract(1, p, out=p)
         step = solve(grounded(expected) + anchor, gradient)
         step /= np.maximum(1, np.abs(step).max(-1, keepdims=True, initial=0) / 2)
-        theta += step
-        if np.abs(step).max(initial=0) < 1e-7:  # the next step would be of the order of its square
+        theta = theta + step
+        if np.abs(step).max(initial=0) < NEARLY:
             break
     return theta
 

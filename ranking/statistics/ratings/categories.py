@@ -21,9 +21,9 @@ from ranking.statistics.ratings.bradley_terry import (
     map_ratings,
     residual_table,
 )
-from ranking.statistics.ratings.groups import Tables, group_tables, squared_information
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, judge_weights, prompt_weights, times
-from ranking.statistics.votes import Cells, Tallies, count_cells
+from ranking.statistics.tables import Tables, group_tables, squared_information
+from ranking.statistics.tallies import Cells, Tallies, count_cells
 
 Array = NDArray[Any]
 # The least variance (log-odds²) of a category's ratings around the overall ones: in standard errors of its estimate, and at most.
@@ -54,7 +54,7 @@ class CategoryFit:
 
     @property
     def is_thin(self) -> bool:
-        """Mostly the overall rating: too few votes here."""
+        """Mostly the overall rating: too few votes here to tell a difference from it."""
         return self.own_share < OWN_SHARE
 
 
@@ -285,14 +285,14 @@ def _judge_squares(
 ) -> Array:
     """Σ over judges of the squared information of their votes in each category [C, K, K]."""
     size = len(spread)
-    code, squares = cells.codes(size), np.zeros((categories, size, size))
+    squares = np.zeros((categories, size, size))
     used = (cells.cluster >= 0) & (settings.counted > 0)[cells.outcome]
+    place = cells.codes(size) >> 2  # outcomes apart
+    place += cells.cluster.astype(np.int64) * (size * size)
     for c in range(categories):
         rows = np.flatnonzero(used & (cells.category == c))
-        place = code[rows] >> 2  # outcomes apart
-        place += cells.cluster[rows].astype(np.int64) * (size * size)
-        votes = np.bincount(place, None if n is None else n[rows], max(judges, 1) * size * size)
-        squares[c] = squared_information(votes.reshape(-1, size, size), spread)
+        votes = np.bincount(place[rows], None if n is None else n[rows], max(judges, 1) * size * size)
+        squares[c] = squared_information(votes.reshape(-1, size, size).astype(float, copy=False), spread)
     return squares
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from ranking.statistics.grouping import count_cells_at
 from ranking.statistics.ratings.precision import t_quantile
-from ranking.statistics.votes import FAIL, Cells, Tallies
+from ranking.statistics.records import entrant_records
+from ranking.statistics.tallies import Tallies
+from ranking.statistics.votes import FAIL
 
 Array = NDArray[Any]
 
@@ -42,8 +43,8 @@ def fail_rates(tallies: Tallies, *, level: float = 0.95) -> FailRates:
 def scoped_fail_rates(tallies: Tallies, *, level: float = 0.95) -> list[FailRates]:
     """Of all votes, then of each category's own."""
     size, many = len(tallies.entrants), len(tallies.categories)
-    by_judge = _by_group(tallies.by_judge, len(tallies.judges), size, many)
-    by_prompt = _by_group(tallies.by_prompt, len(tallies.prompts), size, many)
+    by_judge = _by_group(entrant_records(tallies.by_judge, len(tallies.judges), size, many))
+    by_prompt = _by_group(entrant_records(tallies.by_prompt, len(tallies.prompts), size, many))
     whole = _rates((by_judge[0].sum(0), by_judge[1].sum(0)), (by_prompt[0].sum(0), by_prompt[1].sum(0)), level)
     scopes = range(1, many + 1)  # the first is of votes without a category
     own = [_rates((by_judge[0][c], by_judge[1][c]), (by_prompt[0][c], by_prompt[1][c]), level) for c in scopes]
@@ -78,20 +79,9 @@ def _rates(by_judge: tuple[Array, Array], by_prompt: tuple[Array, Array], level:
     return FailRates(votes, fails, np.minimum(low, rate) + unknown, np.maximum(high, rate) + unknown)
 
 
-def _by_group(cells: Cells, groups: int, size: int, categories: int) -> tuple[Array, Array]:
-    """Fails and votes [C + 1, G + 1, K] by category, group and entrant; first without category, last the unknown group."""
-    shape = (categories + 1, groups + 1, size, 2)
-    number = np.append(np.arange(groups), groups)  # the unknown group is -1
-
-    def count(side: Array) -> Array:
-        def place_of(here: slice) -> Array:
-            group = (cells.category[here] + 1).astype(np.int64) * (groups + 1) + number[cells.cluster[here]]
-            return np.asarray((group * size + side[here]) * 2 + (cells.outcome[here] == FAIL))
-
-        return count_cells_at(cells.n, len(side), int(np.prod(shape)), place_of).reshape(shape)
-
-    counts = count(cells.left) + count(cells.right)
-    return counts[..., 1], counts.sum(-1)
+def _by_group(records: Array) -> tuple[Array, Array]:
+    """Fails and votes [C + 1, G + 1, K] by category, group and entrant; the unknown group is the first."""
+    return records[..., FAIL], records.sum(-1)
 
 
 def _way(fails: Array, votes: Array, rate: Array) -> _Way:
@@ -101,15 +91,15 @@ def _way(fails: Array, votes: Array, rate: Array) -> _Way:
     1 - 2 Σa³/Σa² + Σa² of it does (at least half is taken to), and 1 - Σa² of what chance does.
     """
     total = np.maximum(votes.sum(0), 1)
-    share = votes[:-1] / total
-    excess = ((fails - rate * votes)[:-1] ** 2).sum(0) / total**2
+    share = votes[1:] / total
+    excess = ((fails - rate * votes)[1:] ** 2).sum(0) / total**2
     squares, cubes = (share**2).sum(0), (share**3).sum(0)
     chance = share.sum(0) * rate * (1 - rate) / total
     shows = np.clip(1 - 2 * cubes / np.maximum(squares, 1e-12) + squares, 0.5, 1.0)
     beyond = excess - chance * (1 - squares)
     between = chance + np.where(beyond > 0, beyond / shows, beyond / np.maximum(1 - squares, 0.5))
-    loners = votes[-1] / total * rate * (1 - rate) / total
-    return _Way(np.maximum(between, 0.0) + loners, 1 / np.maximum(squares + votes[-1] / total**2, 1 / total))
+    loners = votes[0] / total * rate * (1 - rate) / total
+    return _Way(np.maximum(between, 0.0) + loners, 1 / np.maximum(squares + votes[0] / total**2, 1 / total))
 
 
 def _moderate(way: _Way, iid: Array, votes: Array) -> Array:

@@ -12,112 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ranking.statistics.ratings.bradley_terry import expected_scores, grounded, laplacian
-from ranking.statistics.votes import RIGHT, TIE, Cells
+from ranking.statistics.ratings.bradley_terry import expected_scores, grounded
+from ranking.statistics.tables import Tables, batches, loner_noise, pair_sums
 
 Array = NDArray[Any]
+Sums = tuple[Array, Array, Array]  # of a batch of groups: scores s [B, K], information H and vote noise I [B, K, K]
 KIND_RIDGE = 0.01  # of an entrant's information: how hard ratings by one kind of groups are held to everybody's
 TINY = 1e-12
-BATCH_CELLS = 2**17  # numbers in one table of a batch of groups: it should fit the processor's cache
-
-
-@dataclass(frozen=True)
-class Tables:
-    """Weighted votes of G groups: `wins[g, i, j]` of i over j, `draws[g, i, j]`, each draw once.
-
-    `squared` holds the same pair with squared weights. Groups without votes are left out: `labels` [G] names the rest.
-    `loners` are votes whose group is unknown, each a group of its own: the pair of `squared`, pooled, and how many they
-    are. `weight` [G] multiplies a group's votes, `loner_weight` those of the unknown. `strata` [G] numbers the kinds of groups
-    (None: all are of one kind), which are compared with their own kind only.
-    """
-
-    labels: Array
-    wins: Array
-    draws: Array
-    squared: tuple[Array, Array]
-    loners: tuple[Array, Array] | None = None
-    loner_votes: float = 0.0
-    weight: Array | None = None
-    loner_weight: float = 1.0
-    strata: Array | None = None
-
-    @property
-    def groups(self) -> float:
-        return len(self.labels) + self.loner_votes
-
-    def half_wins(self, batch: slice) -> Array:
-        """W [B, K, K] of a batch of groups: wins plus half of the draws."""
-        draws = self.draws[batch]
-        wins = draws + np.swapaxes(draws, 1, 2)
-        wins *= 0.5
-        wins += self.wins[batch]
-        return wins
-
-    def of(self, groups: Array) -> Tables:
-        """These groups alone, without votes whose group is unknown."""
-        wins, draws = self.wins[groups], self.draws[groups]
-        same = self.squared[0] is self.wins
-        squared = (wins, draws) if same else (self.squared[0][groups], self.squared[1][groups])
-        weight = None if self.weight is None else self.weight[groups]
-        return Tables(self.labels[groups], wins, draws, squared, weight=weight)
-
-    def among(self, entrants: Array) -> Tables:
-        """The same votes with only these entrants (all others have none)."""
-        at = np.ix_(np.arange(len(self.labels)), entrants, entrants)
-        square = np.ix_(entrants, entrants)
-        wins, draws = self.wins[at], self.draws[at]
-        same = self.squared[0] is self.wins
-        squared = (wins, draws) if same else (self.squared[0][at], self.squared[1][at])
-        loners = self.loners and (self.loners[0][square], self.loners[1][square])
-        return replace(self, wins=wins, draws=draws, squared=squared, loners=loners)
-
-
-def group_tables(
-    cells: Cells, *, clusters: int, size: int, counted: Array, n: Array | None, squares: Array | None = None
-) -> Tables:
-    """Tables of cells whose outcome counts (`counted` [4]); `n` weighs each cell, `squares` its votes' squared weights."""
-    used = None if counted.all() else counted[cells.outcome] > 0
-    alone = cells.cluster < 0 if cells.cluster.min(initial=0) < 0 else None
-    if alone is not None and used is not None:
-        alone &= used
-    known = used if alone is None else ~alone if used is None else used & ~alone
-    wins, draws = _count(cells, known, clusters, size, n)
-    same = squares is None
-    square_wins, square_draws = (wins, draws) if same else _count(cells, known, clusters, size, squares)
-    loners, votes = None, 0.0
-    if alone is not None and alone.any():
-        loners = tuple(table[0] for table in _count(cells, alone, 1, size, n if same else squares, together=True))
-        votes = float(alone.sum() if cells.n is None else cells.n[alone].sum())
-    labels = np.flatnonzero(wins.any((1, 2)) | draws.any((1, 2)))
-    if len(labels) < len(wins):
-        wins, draws = wins[labels], draws[labels]
-        square_wins, square_draws = (wins, draws) if same else (square_wins[labels], square_draws[labels])
-    return Tables(labels, wins, draws, (square_wins, square_draws), loners, votes)
-
-
-def _count(
-    cells: Cells, rows: Array | None, groups: int, size: int, n: Array | None, *, together: bool = False
-) -> tuple[Array, Array]:
-    """Wins and draws [groups, K, K] of the cells at `rows` (None: all), in one pass."""
-
-    def pick(column: Array) -> Array:
-        return column if rows is None else column[rows]
-
-    code = _oriented(size)[pick(cells.codes(size))]
-    if not together:
-        code += pick(cells.cluster).astype(np.int64) * (2 * size * size)
-    counts = np.bincount(code, None if n is None else pick(n), groups * 2 * size * size).astype(float, copy=False)
-    counts = counts.reshape(groups, 2, size, size)
-    return counts[:, 0], counts[:, 1]
-
-
-def _oriented(size: int) -> Array:
-    """By left, right and outcome, flattened: the place in a table [2, K, K] of wins of the first, and draws."""
-    left, right = np.indices((size, size)).reshape(2, -1, 1)
-    outcome = np.arange(4)
-    lost = outcome == RIGHT
-    pair = np.where(lost, right * size + left, left * size + right)
-    return ((outcome >= TIE) * size * size + pair).ravel()
 
 
 @dataclass(frozen=True)
@@ -142,6 +43,31 @@ class Way:
     taste_matrix: Array
     noise_matrix: Array
     strata: tuple[Way, ...] = ()
+    residuals: Residuals | None = None
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """What a way's votes leave unexplained, from the same pass over its groups: checks of the model are made of it.
+
+    - `pairs` [6, K, K], summed over groups: a pair's residual points, their square, their product with its votes, the votes'
+      own noise, votes, and their square.
+    - `surprise`, `expected` [G, K]: squared residuals of each entrant's votes, and their expectation, unweighted.
+    """
+
+    pairs: Array
+    surprise: Array
+    expected: Array
+
+    @classmethod
+    def none_yet(cls, groups: int, size: int) -> Residuals:
+        return cls(np.zeros((6, size, size)), np.zeros((groups, size)), np.zeros((groups, size)))
+
+    def add(self, residual: Array, met: Array, noise: Array) -> None:
+        for total, one, other in ((1, residual, residual), (2, residual, met), (5, met, met)):
+            self.pairs[total] += np.einsum("gij,gij->ij", one, other)
+        for total, one in ((0, residual), (3, noise), (4, met)):
+            self.pairs[total] += one.sum(0)
 
 
 def contrasts(matrix: Array) -> Array:
@@ -152,107 +78,8 @@ def contrasts(matrix: Array) -> Array:
     return np.concatenate([own, pairs], axis=-1)
 
 
-def batches(wins: Array) -> Iterator[slice]:
-    """Parts of groups [G, K, K] small enough for the processor's cache."""
-    each = max(1, BATCH_CELLS // max(wins.shape[-1] ** 2, 1))
-    for first in range(0, len(wins), each):
-        yield slice(first, first + each)
-
-
-def squared_information(votes: Array, spread: Array) -> Array:
-    """Σ H² over groups [K, K], from votes [G, K, K] of ordered pairs and `spread`, p(1 - p)."""
-    size = len(spread)
-    total = np.zeros((size, size))
-    for here in batches(votes):
-        met = (votes[here] + np.swapaxes(votes[here], 1, 2)) * spread
-        stacked = grounded(met).reshape(-1, size)
-        total += stacked.T @ stacked
-    return total
-
-
-def group_sums(tables: Tables, theta: Array, here: slice) -> tuple[Array, Array, Array]:
-    """Scores s [B, K], information H [B, K, K] and vote noise I [B, K, K] of a batch of groups."""
-    lean = 0.5 - expected_scores(theta)
-    met, net, decided = _meetings(tables.wins[here], tables.draws[here])
-    information = grounded(met * (0.25 - lean**2))
-    scores = (met * lean).sum(-1) + net.sum(-1) / 2
-    if tables.squared[0] is not tables.wins:
-        met, net, decided = _meetings(*(table[here] for table in tables.squared))
-    noise = grounded(_pair_noise(met, net, decided, lean))
-    if tables.weight is None:
-        return scores, information, noise
-    weight = tables.weight[here, None, None]
-    return scores * weight[..., 0], information * weight, noise * weight**2
-
-
-def pair_sums(tables: Tables, theta: Array, here: slice) -> tuple[Array, Array, Array]:
-    """By pair [B, K, K]: residual points of the row entrant, votes, and the votes' own noise, of a batch of groups."""
-    lean = 0.5 - expected_scores(theta)
-    met, net, decided = _meetings(tables.wins[here], tables.draws[here])
-    residual = met * lean + net / 2
-    squared = (met, net, decided)
-    if tables.squared[0] is not tables.wins:
-        squared = _meetings(*(table[here] for table in tables.squared))
-    noise = _pair_noise(*squared, lean)
-    if tables.weight is None:
-        return residual, met, noise
-    weight = tables.weight[here, None, None]
-    return residual * weight, met * weight, noise * weight**2
-
-
-def _meetings(wins: Array, draws: Array) -> tuple[Array, Array, Array]:
-    """Votes, wins less losses, and decided votes of every two entrants [..., K, K], either side of the diagonal."""
-    losses = np.swapaxes(wins, -1, -2)
-    decided = wins + losses
-    met = draws + np.swapaxes(draws, -1, -2)
-    met += decided
-    return met, wins - losses, decided
-
-
-def _pair_noise(met: Array, net: Array, decided: Array, lean: Array) -> Array:
-    """Sum of (y - p)² over a pair's votes; `lean` is a half less the row entrant's expectation p."""
-    noise = met * lean
-    noise += net
-    noise *= lean
-    noise += 0.25 * decided
-    return noise
-
-
-def loner_noise(tables: Tables, theta: Array) -> Array:
-    p = expected_scores(theta)
-    if tables.loners is None:
-        return np.zeros_like(p)
-    noise = laplacian(tables.loners[0] * (1 - p) ** 2 + tables.loners[1] * (0.5 - p) ** 2)
-    return noise * tables.loner_weight**2
-
-
-def summarise_way(tables: Tables, theta: Array, inverse: Array) -> Way:
-    """The sums of one way at ratings theta [K]; `inverse` is B, the inverse information of all votes."""
-    alone = None if tables.loners is None else loner_noise(tables, theta)
-    if tables.strata is None:
-        return gather_way(
-            (group_sums(tables, theta, here) for here in batches(tables.wins)),
-            inverse,
-            groups=len(tables.labels),
-            alone=alone,
-            loners=tables.loner_votes,
-        )
-    whole = np.linalg.inv(inverse)
-    ways = []
-    for stratum in np.unique(tables.strata):
-        kind = tables.of(np.flatnonzero(tables.strata == stratum))
-        sums = [group_sums(kind, theta, here) for here in batches(kind.wins)]
-        own = sum(information.sum(0) for _, information, _ in sums)
-        held = KIND_RIDGE * np.trace(own) / len(theta)
-        turn = np.linalg.solve(own + max(held, TINY) * np.eye(len(theta)), whole)
-        ways.append(gather_way(sums, inverse, groups=len(kind.labels), turn=turn))
-    if alone is not None:
-        ways.append(gather_way((), inverse, groups=0, alone=alone, loners=tables.loner_votes))
-    return _together(ways)
-
-
 def gather_way(
-    sums: Iterable[tuple[Array, Array, Array]],
+    sums: Iterable[Sums],
     inverse: Array,
     *,
     groups: int,
@@ -260,7 +87,7 @@ def gather_way(
     loners: float = 0.0,
     turn: Array | None = None,
 ) -> Way:
-    """A way from batches of its groups' scores s, information H and vote noise I (`group_sums`).
+    """A way from batches of its groups' scores s, information H and vote noise I.
 
     `alone` [K, K] is the noise of votes whose group is unknown, and `loners` how many they are. `turn` [K, K] makes what a
     group pulls all ratings by what it pulls those of its kind by: the groups are then held against ratings of their own kind.
@@ -295,6 +122,49 @@ def gather_way(
         taste_matrix=taste,
         noise_matrix=noise,
     )
+
+
+def _group_sums(tables: Tables, theta: Array, groups: Array, residuals: Residuals) -> Iterator[Sums]:
+    """Scores s [B, K], information H [B, K, K] and vote noise I [B, K, K] of these groups, by batches."""
+    kind = tables if len(groups) == len(tables.labels) else tables.of(groups)
+    lean = 0.5 - expected_scores(theta)
+    spread = 0.25 - lean**2
+    for here in batches(kind.wins):
+        residual, met, noise = pair_sums(kind, lean, here)
+        residuals.add(residual, met, noise)
+        met *= spread
+        sums = residual.sum(-1), grounded(met), grounded(noise)
+        factor = 1.0 if kind.weight is None else np.maximum(kind.weight[here, None], TINY)
+        for table, matrices, power in ((residuals.expected, sums[1], 1), (residuals.surprise, sums[2], 2)):
+            table[groups[here]] = np.diagonal(matrices, axis1=1, axis2=2) / factor**power
+        yield sums
+
+
+def summarise_way(tables: Tables, theta: Array, inverse: Array) -> Way:
+    """The sums of one way at ratings theta [K]; `inverse` is B, the inverse information of all votes."""
+    alone = None if tables.loners is None else loner_noise(tables, theta)
+    residuals, everybody = Residuals.none_yet(len(tables.labels), len(theta)), np.arange(len(tables.labels))
+    if tables.strata is None:
+        sums = _group_sums(tables, theta, everybody, residuals)
+        way = gather_way(sums, inverse, groups=len(everybody), alone=alone, loners=tables.loner_votes)
+        return replace(way, residuals=residuals)
+    kinds = (everybody[tables.strata == stratum] for stratum in np.unique(tables.strata))
+    each = ((list(_group_sums(tables, theta, groups, residuals)), len(groups)) for groups in kinds)
+    way = gather_kinds(each, inverse, alone=alone, loners=tables.loner_votes)
+    return replace(way, residuals=residuals)
+
+
+def gather_kinds(kinds: Iterable[tuple[list[Sums], int]], inverse: Array, *, alone: Array | None, loners: float) -> Way:
+    """A way from the sums of each kind of groups and how many these are; each kind is held against its own (`gather_way`)."""
+    size, whole, ways = len(inverse), np.linalg.inv(inverse), []
+    for sums, groups in kinds:
+        own = sum(information.sum(0) for _, information, _ in sums)
+        held = KIND_RIDGE * np.trace(own) / size
+        turn = np.linalg.solve(own + max(held, TINY) * np.eye(size), whole)
+        ways.append(gather_way(sums, inverse, groups=groups, turn=turn))
+    if alone is not None:
+        ways.append(gather_way((), inverse, groups=0, alone=alone, loners=loners))
+    return _together(ways)
 
 
 def _outer(influences: list[Array], kept: list[tuple[Array, Array | None, Array]] | None, size: int) -> Array:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, stdtrit
 
 from benchsite.lib.shares import Z95, wilson
-from ranking.statistics.votes import Cells
+from ranking.statistics.tallies import Cells
 
 __all__ = ["LEVEL", "Z95", "alike_interval", "arena_rank", "clustered_mean", "squared_sums", "unseen_share", "wilson"]
 
@@ -74,11 +74,10 @@ def squared_sums(cells: Cells, table: Array, n: Array | None, clusters: int) -> 
     """Sum over clusters of squared summed influences (by left, right and outcome: `table`), and how many clusters; loners each stand alone."""
     value = table.ravel()[cells.codes(len(table))]
     pulled = value if n is None else value * n
-    alone = cells.cluster < 0
-    if not alone.any():
-        sums, seen = np.bincount(cells.cluster, pulled, clusters), np.bincount(cells.cluster, minlength=clusters)
-        return float((sums**2).sum()), float((seen > 0).sum())
-    known, ones = ~alone, np.ones(len(value)) if n is None else n
+    if (starts := cells.starts()) is not None:
+        return float((np.add.reduceat(pulled, starts) ** 2).sum()), float(len(starts))
+    known = cells.cluster >= 0
+    alone, ones = ~known, np.ones(len(value)) if n is None else n
     sums = np.bincount(cells.cluster[known], pulled[known], clusters)
     groups = (np.bincount(cells.cluster[known], minlength=clusters) > 0).sum()
     return float((sums**2).sum() + (pulled * value)[alone].sum()), float(groups + ones[alone].sum())

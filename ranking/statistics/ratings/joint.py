@@ -17,7 +17,8 @@ from ranking.statistics.ratings.bradley_terry import connectivity
 from ranking.statistics.ratings.intervals import squared_sums
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.ratings.scopes import ScopeFit, judge_weights, prompt_weights, times
-from ranking.statistics.votes import FAIL, LEFT, RIGHT, TIE, Tallies
+from ranking.statistics.tallies import Tallies
+from ranking.statistics.votes import FAIL, LEFT, RIGHT, TIE
 
 Array = NDArray[Any]
 FEWEST_FAILS = 0.03  # share of votes under which half wins lose next to nothing

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtr
 
 from ranking.statistics.ratings.bradley_terry import expected_scores
-from ranking.statistics.ratings.groups import Tables, batches, pair_sums
+from ranking.statistics.ratings.groups import Way
 from ranking.statistics.ratings.scopes import ScopeFit
 
 Array = NDArray[Any]
@@ -48,7 +48,7 @@ def find_misfits(fit: ScopeFit, *, level: float = 0.95) -> list[MisfitPair]:
     if fit.pull is None or len(fit.theta) < 3:
         return []
     pull, theta = fit.pull, fit.theta[fit.pull.seen]
-    ways = [_pair_sums(tables, theta) for tables in (pull.judges, pull.prompts)]
+    ways = [_pair_sums(way) for way in pull.ways]
     known = [way for way, groups in zip(ways, pull.ways, strict=True) if groups.groups >= FEWEST_GROUPS]
     sums, size = ways[0], len(theta)
     met = (fit.wins + fit.wins.T)[np.ix_(pull.seen, pull.seen)]
@@ -98,17 +98,9 @@ def _misfit(fit: ScopeFit, i: int, j: int, above: bool, p_value: float) -> Misfi
     return MisfitPair(first, second, float(share), float(expected), p_value)
 
 
-def _pair_sums(tables: Tables, theta: Array) -> _PairSums:
-    size = len(theta)
-    residual, squares, crossed, noise, total, total_squares = (np.zeros((size, size)) for _ in range(6))
-    for here in batches(tables.wins):
-        own, votes, single = pair_sums(tables, theta, here)
-        residual += own.sum(0)
-        squares += (own**2).sum(0)
-        crossed += (own * votes).sum(0)
-        noise += single.sum(0)
-        total += votes.sum(0)
-        total_squares += (votes**2).sum(0)
+def _pair_sums(way: Way) -> _PairSums:
+    assert way.residuals is not None  # both ways of a fit have them
+    residual, squares, crossed, noise, total, total_squares = way.residuals.pairs
     mean = residual / np.where(total > 0, total, 1)
     squares = np.maximum(squares - 2 * mean * crossed + mean**2 * total_squares, 0)
     return _PairSums(residual, squares, noise, total**2 / np.where(total_squares > 0, total_squares, 1))

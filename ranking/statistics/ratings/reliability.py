@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ranking.statistics.ratings.bradley_terry import RIDGE, map_ratings
-from ranking.statistics.ratings.groups import batches, group_sums
 from ranking.statistics.ratings.scopes import ScopeFit
 
 Array = NDArray[Any]
@@ -35,14 +34,10 @@ def check_scale(fit: ScopeFit, *, judges: int, seed: int = 1) -> ScaleChecks:
     separation = separation_reliability(fit.theta, fit.spread.variance)
     if fit.pull is None:
         return ScaleChecks(separation, None, by_judge, by_entrant)
-    tables, theta = fit.pull.judges, fit.theta[fit.pull.seen]
-    surprise, expected = np.zeros((2, len(tables.labels), len(theta)))
-    for here in batches(tables.wins):
-        _, information, noise = group_sums(tables, theta, here)
-        factor = 1.0 if tables.weight is None else tables.weight[here, None]
-        surprise[here] = np.diagonal(noise, axis1=1, axis2=2) / np.maximum(factor, 1e-12) ** 2
-        expected[here] = np.diagonal(information, axis1=1, axis2=2) / np.maximum(factor, 1e-12)
-    by_judge[tables.labels] = _infit(surprise.sum(1), expected.sum(1))
+    residuals = fit.pull.ways[0].residuals
+    assert residuals is not None  # both ways of a fit have them
+    surprise, expected = residuals.surprise, residuals.expected
+    by_judge[fit.pull.judges.labels] = _infit(surprise.sum(1), expected.sum(1))
     by_entrant[fit.pull.seen] = _infit(surprise.sum(0), expected.sum(0))
     return ScaleChecks(separation, _split_half(fit, seed), by_judge, by_entrant)
 
@@ -72,6 +67,8 @@ def _split_half(fit: ScopeFit, seed: int) -> float | None:
     half = np.argsort(rng.random((SPLITS, many)), axis=1) < many // 2
     weight = np.ones(many) if tables.weight is None else tables.weight
     wins = tables.wins + 0.5 * (tables.draws + np.swapaxes(tables.draws, 1, 2))
+    order = sorted(range(many), key=lambda judge: wins[judge].tobytes())  # whatever the judges are called
+    wins, weight = wins[order], weight[order]
     sides = np.concatenate([half, ~half]) * weight
     totals = (sides @ wins.reshape(many, -1)).reshape(-1, size, size)
     ratings = map_ratings(totals, ridge=RIDGE, start=fit.theta[fit.pull.seen])

@@ -39,18 +39,17 @@ def fewest_votes(fit: ScopeFit, settings: Settings) -> FewestVotes | None:
     if len(fit.theta) < 2 or fit.connected.components > 1:
         return None
     order = np.argsort(-fit.theta, kind="stable")
-    attempts = [_overturn(fit, settings, order[0], rival) for rival in order[1 : 1 + CHALLENGERS]]
+    inverse = np.linalg.inv(information(fit.wins, fit.theta) + 1 / len(order))
+    attempts = [_overturn(fit, settings, inverse, order[0], rival) for rival in order[1 : 1 + CHALLENGERS]]
     overturns = [attempt for attempt in attempts if attempt is not None]
     return min(overturns, key=lambda overturn: overturn.votes, default=None)
 
 
-def _overturn(fit: ScopeFit, settings: Settings, first: int, rival: int) -> FewestVotes | None:
-    size = len(fit.theta)
-    inverse = np.linalg.inv(information(fit.wins, fit.theta) + 1 / size)
+def _overturn(fit: ScopeFit, settings: Settings, inverse: Array, first: int, rival: int) -> FewestVotes | None:
     pull = inverse[first] - inverse[rival]
     influence = (pull[:, None] - pull[None, :])[..., None] * residual_table(fit.theta, **settings.halves)
-    cells = np.argsort(-influence, axis=None, kind="stable")
-    cells = cells[(influence.ravel()[cells] > 0) & (fit.weighted.ravel()[cells] > 0)]
+    cells = np.flatnonzero((influence > 0) & (fit.weighted > 0))
+    cells = cells[np.argsort(-influence.ravel()[cells], kind="stable")]
     held = np.cumsum(fit.weighted.ravel()[cells])
 
     def lead(removed: int) -> float:

@@ -27,9 +27,11 @@ from ranking.statistics.ratings.bradley_terry import (
     outcome_scores,
 )
 from ranking.statistics.ratings.components import pool_component
-from ranking.statistics.ratings.groups import Tables, Way, group_tables, summarise_way
+from ranking.statistics.ratings.groups import Way, summarise_way
 from ranking.statistics.ratings.precision import Precision, combine_ways, no_precision
-from ranking.statistics.votes import Cells, Tallies, count_cells
+from ranking.statistics.records import judge_homes, prompt_homes
+from ranking.statistics.tables import Tables, group_tables
+from ranking.statistics.tallies import Cells, Tallies, count_cells
 
 Array = NDArray[Any]
 
@@ -122,7 +124,7 @@ def fit_overall(tallies: Tallies, settings: Settings) -> ScopeFit:
     if len(seen) < 2 or not even.decided:
         return even
     judges = group_tables(cells, clusters=len(tallies.judges), size=size, counted=settings.counted, n=cells.n)
-    strata = strata_of(judges.labels, tallies.judge_homes)
+    strata = strata_of(judges.labels, judge_homes(tallies))
     judges = replace(judges, weight=tallies.weights[judges.labels], strata=strata)
     return _weighted_fit(tallies, settings, even, judges if len(seen) == size else judges.among(seen), seen)
 
@@ -193,7 +195,7 @@ def _prompt_tables(tallies: Tallies, settings: Settings, weights: ActivityWeight
     tables = group_tables(
         cells, n=n, squares=squares, clusters=len(tallies.prompts), size=size, counted=settings.counted
     )
-    tables = replace(tables, strata=strata_of(tables.labels, tallies.prompt_homes))
+    tables = replace(tables, strata=strata_of(tables.labels, prompt_homes(tallies)))
     return tables if len(seen) == size else tables.among(seen)
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from ranking.statistics.ratings.bradley_terry import ELO, Connectivity
 from ranking.statistics.ratings.precision import Precision
 from ranking.statistics.ratings.scopes import ScopeFit
 from ranking.statistics.verdicts.pairs import SETTLED, TIED, Verdicts
-from ranking.statistics.verdicts.sequence import sequence_quantile
+from ranking.statistics.verdicts.sequence import sequence_quantiles
 
 Array = NDArray[Any]
 MOST_TIMES = 1e4  # more times the votes, judges or prompts at hand is no forecast
+ROUNDS, CLOSE = 60, 1e-10  # of the search for it, and how near (of the width) it must come
 
 
 @dataclass(frozen=True)
@@ -59,53 +61,84 @@ class AdjacentPair:
 
 def adjacent_pairs(fit: ScopeFit, verdicts: Verdicts, *, level: float = 0.95) -> list[AdjacentPair]:
     """Every adjacent pair of each island."""
-    spread, votes = fit.spread, float(fit.counts.sum())
+    votes = float(fit.counts.sum())
     neighbours = verdicts.neighbours(fit.connected.island)
-    alpha = (1 - level) / max(len(neighbours), 1)
-    pairs = []
-    for i, j in neighbours:
-        bound = ELO * float(verdicts.bound[i, j])
-        gap = ELO * float(verdicts.gap[i, j])
-        if verdicts.state[i, j] in (SETTLED, TIED):
-            forecast = DONE
-        elif not math.isfinite(bound) or votes <= 0:
-            forecast = NEVER
-        else:
-            width = max(gap, verdicts.margin - gap) / ELO
-            forecast = forecast_pair(spread, i, j, width=width, votes=votes, alpha=alpha)
-        half = bound if math.isfinite(bound) and bound > 0 else None
-        pairs.append(AdjacentPair(i, j, gap, half, verdicts.name(i, j), forecast))
-    return pairs
+    if not neighbours:
+        return []
+    upper, lower = np.array(neighbours).T
+    gaps, bounds = ELO * verdicts.gap[upper, lower], ELO * verdicts.bound[upper, lower]
+    known = np.isfinite(bounds)
+    forecasts = np.full(len(neighbours), NEVER, object)
+    forecasts[np.isin(verdicts.state[upper, lower], (SETTLED, TIED))] = DONE
+    open_pairs = np.flatnonzero((forecasts == NEVER) & known) if votes > 0 else np.zeros(0, int)
+    width = np.maximum(gaps, verdicts.margin - gaps)[open_pairs] / ELO
+    alpha = (1 - level) / len(neighbours)
+    forecasts[open_pairs] = forecast_pairs(
+        fit.spread, upper[open_pairs], lower[open_pairs], width=width, votes=votes, alpha=alpha
+    )
+    halves = [bound if math.isfinite(bound) and bound > 0 else None for bound in bounds.tolist()]
+    return [
+        AdjacentPair(i, j, gap, half, verdicts.name(i, j), forecast)
+        for (i, j), gap, half, forecast in zip(neighbours, gaps.tolist(), halves, forecasts, strict=True)
+    ]
 
 
-def forecast_pair(spread: Precision, i: int, j: int, *, width: float, votes: float, alpha: float) -> Forecast:
-    """How much more until the bound of the pair falls to `width` (log-odds).
+def forecast_pairs(
+    spread: Precision, upper: Array, lower: Array, *, width: Array, votes: float, alpha: float
+) -> list[Forecast]:
+    """How much more until the bounds of pairs fall to `width` (log-odds).
 
     Only the noise of single votes shrinks with votes; what judges differ in needs more judges, prompts more prompts.
     """
-    noise, tastes, prompts = (float(p[i, j]) for p in (spread.parts.votes, spread.parts.judges, spread.parts.prompts))
-    df = float(spread.pair_df[i, j])
+    noise, tastes, prompts = (p[upper, lower] for p in (spread.parts.votes, spread.parts.judges, spread.parts.prompts))
+    df = spread.pair_df[upper, lower]
 
-    def times(shrinking: float, fixed: float, *, grows: bool) -> float | None:
-        """How many times as much is needed where `shrinking` falls in proportion and `fixed` stays."""
+    def more(shrinking: Array, fixed: Array, at_hand: float, *, grows: bool) -> list[int | None]:
+        """How many more of what is at hand, where `shrinking` falls in proportion to it and `fixed` stays."""
 
-        def excess(log_times: float) -> float:
-            many = math.exp(log_times)
-            quantile = sequence_quantile(votes * many, alpha=alpha, df=df * many if grows else df)
-            return math.sqrt(shrinking / many + fixed) * quantile - width
+        def excess(log_times: Array) -> Array:
+            many = np.exp(log_times)
+            quantile = sequence_quantiles(votes * many, alpha=alpha, df=df * many if grows else df)
+            with np.errstate(divide="ignore"):  # where nothing varies, any votes will do
+                return np.log(np.sqrt(shrinking / many + fixed) * quantile / width)
 
-        if excess(math.log(MOST_TIMES)) > 0:
-            return None
-        return math.exp(brentq(excess, 0.0, math.log(MOST_TIMES), xtol=1e-4)) if excess(0.0) > 0 else 1.0
+        times = np.exp(_falling_roots(excess, len(width), math.log(MOST_TIMES)))
+        return [math.ceil((each - 1) * at_hand) if each < np.inf else None for each in times.tolist()]
 
-    def more(factor: float | None, at_hand: float) -> int | None:
-        return None if factor is None else math.ceil((factor - 1) * at_hand)
-
-    return Forecast(
-        votes=more(times(noise, tastes + prompts, grows=False), votes),
-        judges=more(times(noise + tastes, prompts, grows=True), max(spread.judges, 1.0)),
-        prompts=more(times(noise + tastes + prompts, 0.0, grows=True), max(spread.prompts, 1.0)),
+    if not len(width):
+        return []
+    needed = zip(
+        more(noise, tastes + prompts, votes, grows=False),
+        more(noise + tastes, prompts, max(spread.judges, 1.0), grows=True),
+        more(noise + tastes + prompts, np.zeros(len(width)), max(spread.prompts, 1.0), grows=True),
+        strict=True,
     )
+    return [Forecast(*each) for each in needed]
+
+
+def _falling_roots(excess: Callable[[Array], Array], many: int, most: float) -> Array:
+    """Where falling functions [n] cross 0: 0 where they are below it at 0 already, infinite where not even at `most`.
+
+    By a straight line between two points on either side, whose older end is believed by half (the Illinois rule).
+    """
+    low, high = np.zeros(many), np.full(many, most)
+    above, below = excess(low), excess(high)
+    never, done = below > 0, above <= 0
+    side = np.zeros(many)
+    at = low
+    for _ in range(ROUNDS):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at = np.where(done | never, 0.0, (low * below - high * above) / (below - above))
+        here = excess(at)
+        if np.abs(here[~(done | never)]).max(initial=0) < CLOSE:
+            break
+        up = here > 0
+        above, below = (
+            np.where(up, here, above * np.where(side < 0, 0.5, 1)),
+            np.where(up, below * np.where(side > 0, 0.5, 1), here),
+        )
+        low, high, side = np.where(up, at, low), np.where(up, high, at), np.where(up, 1.0, -1.0)
+    return np.where(never, np.inf, at)
 
 
 def is_stable(pairs: list[AdjacentPair], connected: Connectivity) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from ranking.statistics.ratings.best import normal_draws
 from ranking.statistics.ratings.bradley_terry import ELO, Connectivity, took_points
 from ranking.statistics.ratings.categories import CategoryFit
 from ranking.statistics.ratings.precision import t_quantile
@@ -140,28 +141,37 @@ def judge_category(fit: CategoryFit, connected: Connectivity, settings: Settings
 def simultaneous_tail(covariance: Array, same: Array, *, level: float, seed: int, draws: int) -> float:
     """The one-sided tail of a single pair that makes all pairs together right with the given level, by normal draws."""
     known = np.diag(covariance) > 0
-    if known.sum() < 2:
-        return (1 - level) / 2
     at = np.ix_(known, known)
+    if np.triu(same[at], 1).sum() < 2:  # a single pair, or none: nothing is said of several at once
+        return (1 - level) / 2
     values, vectors = np.linalg.eigh(covariance[at])
-    rng = np.random.default_rng(seed)
-    noise = (rng.standard_normal((draws, len(values))) * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    noise = normal_draws(seed, draws, len(values))[0] @ (vectors * np.sqrt(np.maximum(values, 0))).T
     own = np.diag(covariance)[known]
     errors = np.sqrt(np.maximum(own[:, None] + own[None, :] - 2 * covariance[at], 0))
     return float(ndtr(-largest_quantile(noise, errors, same[at], level)))
 
 
 def largest_quantile(noise: Array, errors: Array, same: Array, level: float) -> float:
-    """The level quantile of max |noise_i - noise_j| / error_ij over comparable pairs, from draws [D, K]."""
-    inverse = np.where(same & (errors > 0), 1 / np.where(errors > 0, errors, 1), 0).astype(np.float32)
-    tops = []
-    for first in range(0, len(noise), BLOCK):  # a block stays in the processor's cache; seven digits are plenty
-        columns = np.ascontiguousarray(noise[first : first + BLOCK].T, np.float32)
+    """The level quantile of max |noise_i - noise_j| / error_ij over comparable pairs, from draws [D, K].
+
+    Of draws whose largest cannot reach the quantile, a lower bound will do.
+    """
+    usable = same & (errors > 0)
+    inverse = np.where(usable, 1 / np.where(usable, errors, 1), 0).astype(np.float32)
+    each, first, last = np.arange(len(noise)), noise.argmax(1), noise.argmin(1)
+    high, low = noise[each, first, None], noise[each, last, None]
+    most = (np.maximum(high - noise, noise - low) * inverse.max(1)).max(1)
+    tops = (high - low)[:, 0] * inverse[first, last]
+    reached = np.partition(tops, int(level * (len(tops) - 1)))[int(level * (len(tops) - 1))]
+    close = np.flatnonzero(most >= reached * (1 - 1e-5))
+    for start in range(0, len(close), BLOCK):  # a block stays in the processor's cache; seven digits are plenty
+        here = close[start : start + BLOCK]
+        columns = np.ascontiguousarray(noise[here].T, np.float32)
         top = np.zeros(columns.shape[1], np.float32)
         for i in range(len(columns) - 1):
             z = columns[i + 1 :] - columns[i]
             np.abs(z, out=z)
             z *= inverse[i, i + 1 :, None]
             np.maximum(top, z.max(0), out=top)
-        tops.append(top)
-    return float(np.quantile(np.concatenate(tops), level))
+        tops[here] = top
+    return float(np.quantile(tops, level))

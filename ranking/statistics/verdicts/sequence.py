@@ -19,23 +19,15 @@ def sequence_quantile(votes: float, *, alpha: float = 0.05, df: float = np.inf, 
     The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), eq. (14): a normal
     mixture, tightest at `tuned_for` votes. With few clusters the normal tail is replaced by Student's.
     """
-    if votes <= 0:
-        return math.inf
-    normal = _normal_multiple(votes, alpha, tuned_for)
-    return -float(stdtrit(df, float(ndtr(-normal)))) if math.isfinite(df) else normal
+    return float(sequence_quantiles(votes, alpha=alpha, df=df, tuned_for=tuned_for))
 
 
-def _normal_multiple(votes: float, alpha: float, tuned_for: float) -> float:
+def sequence_quantiles(votes: Any, *, alpha: float, df: Any, tuned_for: float = TUNED_FOR) -> Array:
+    """The same for many numbers of votes, or degrees of freedom, at once; infinite without votes."""
+    votes, df = np.broadcast_arrays(np.asarray(votes, float), np.asarray(df, float))
     rho2 = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / tuned_for
-    x = max(votes, 1) * rho2
-    return math.sqrt(2 * (x + 1) / x * math.log(math.sqrt(x + 1) / alpha))
-
-
-def sequence_quantiles(votes: float, *, alpha: float, df: Any, tuned_for: float = TUNED_FOR) -> Array:
-    """The same for many degrees of freedom at once; infinite without votes."""
-    df = np.asarray(df, float)
-    if votes <= 0:
-        return np.full(df.shape, np.inf)
-    normal = _normal_multiple(votes, alpha, tuned_for)
+    x = np.maximum(votes, 1) * rho2
+    normal = np.sqrt(2 * (x + 1) / x * np.log(np.sqrt(x + 1) / alpha))
     bounded = np.isfinite(df)
-    return np.where(bounded, -stdtrit(np.where(bounded, df, 1.0), ndtr(-normal)), normal)
+    multiple = np.where(bounded, -stdtrit(np.where(bounded, df, 1.0), ndtr(-normal)), normal)
+    return np.where(votes > 0, multiple, np.inf)

@@ -7,8 +7,9 @@ import numpy as np
 from benchmarks.speed.parquet import write_votes
 from ranking.pairwise.as_json import leaderboard_dict
 from ranking.pairwise.files.votes import read_votes
-from ranking.statistics import votes as tallies
+from ranking.statistics import tallies
 from ranking.statistics.leaderboard import Leaderboard, fit_counts
+from ranking.statistics.votes import make_votes
 
 
 def board(votes):
@@ -29,7 +30,7 @@ def test_grouped_votes_give_the_same_board(tmp_path, monkeypatch):
 
 def test_votes_of_unknown_judges_stand_alone(monkeypatch):
     monkeypatch.setattr(tallies, "MANY", 10)
-    votes = tallies.make_votes(
+    votes = make_votes(
         entrants=("a", "b"), judges=(), prompts=("p",), categories=(), left=np.zeros(50, int), right=np.ones(50, int),
         outcome=np.arange(50) % 2, prompt=np.zeros(50, int),
     )  # fmt: skip

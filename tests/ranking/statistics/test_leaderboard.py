@@ -13,7 +13,8 @@ from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.statistics.leaderboard import Settings, analyse_votes, fit_counts
 from ranking.statistics.ratings.scopes import as_cells
-from ranking.statistics.votes import Tallies, Votes, make_votes, tally_votes
+from ranking.statistics.tallies import Tallies, tally_votes
+from ranking.statistics.votes import Votes, make_votes
 from tests.ranking.statistics.make_votes import simulate
 
 QUICK = Settings(draws=200)

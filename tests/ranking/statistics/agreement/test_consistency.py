@@ -5,7 +5,7 @@ import pytest
 
 from ranking.statistics.agreement.consistency import NOTHING, score_consistency, vote_consistency
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import tally_votes
+from ranking.statistics.tallies import tally_votes
 from tests.ranking.statistics.make_votes import simulate
 from tests.ranking.statistics.ratings.test_bradley_terry import vector
 

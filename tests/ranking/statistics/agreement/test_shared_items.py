@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from ranking.statistics import grouping
-from ranking.statistics.agreement import cohen
+from ranking.statistics.agreement import cohen, shared_items
 from ranking.statistics.agreement.shared_items import measure_agreement
+from ranking.statistics.grouping import packed_in_order
 from ranking.statistics.votes import make_votes
 from tests.ranking.statistics.agreement.plain_agreement import (
     COEFFICIENTS,
@@ -47,6 +48,22 @@ def test_agreement_equals_the_sums_over_single_answers(name, seed):
     assert estimate.value - estimate.low == pytest.approx(half, rel=1e-9)
 
 
+def test_answers_are_the_same_where_they_cannot_be_packed(monkeypatch):
+    votes = votes_on_few_items(2000, seed=3)
+    packed = measure_agreement(votes)
+    monkeypatch.setattr(shared_items, "packed_in_order", lambda rows, *columns: None)
+
+    assert repr(measure_agreement(votes)) == repr(packed)
+
+
+def test_rows_are_packed_only_where_their_bits_suffice():
+    numbers = np.array([5, 1, 5, 0])
+
+    assert packed_in_order(4, (numbers, 6), (None, 4)).tolist() == [0 << 2 | 3, 1 << 2 | 1, 5 << 2, 5 << 2 | 2]
+    assert packed_in_order(4, (numbers, 2**32), (numbers, 2**31)) is not None
+    assert packed_in_order(4, (numbers, 2**32), (numbers, 2**31 + 1)) is None
+
+
 @pytest.mark.parametrize("way", ["pair by pair", "tables", "product"])
 def test_kappa_of_two_judges_is_the_same_however_pairs_are_counted(way, monkeypatch):
     votes = votes_on_few_items(2000, seed=3)
@@ -54,7 +71,7 @@ def test_kappa_of_two_judges_is_the_same_however_pairs_are_counted(way, monkeypa
     monkeypatch.setattr(cohen, "DENSE", 0.0 if way == "tables" else np.inf)
     monkeypatch.setattr(cohen, "MOST", 0 if way == "product" else 2500)
     monkeypatch.setattr(cohen, "BLOCK", 31 if way == "tables" else 4095)
-    monkeypatch.setattr(cohen, "PORTION", 100)
+    monkeypatch.setattr(cohen, "PAIRS", 100)
     monkeypatch.setattr(grouping, "PORTION", 100)
 
     pairs = measure_agreement(votes).cohen

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from ranking.statistics.judges.behaviour import DOUBTFUL, judge_behaviour, judge_flags
-from ranking.statistics.judges.fits import accord, entrant_record, fit_judges
+from ranking.statistics.judges.fits import accord, fit_judges
 from ranking.statistics.judges.side_bias import side_bias
 from ranking.statistics.leaderboard import analyse_votes
 from ranking.statistics.ratings.robustness import fewest_votes
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import make_votes, tally_votes
+from ranking.statistics.records import entrant_record
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.votes import make_votes
 from tests.ranking.statistics.make_votes import counts_of, simulate
 
 

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.numbers.worlds import BASE, simulate_field
 from ranking.statistics.ratings.categories import fit_categories
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import tally_votes
+from ranking.statistics.tallies import tally_votes
 
 WORLD = replace(BASE, categories=8, prompts=40, category_sd=0.0)
 
@@ -36,7 +36,8 @@ def test_one_reversed_category_leaves_the_others_alone(votes):
 def test_categories_that_all_differ_are_all_drawn_alike():
     _, found = fit(replace(WORLD, category_sd=0.6), seed=2)
 
-    assert sum(each.strength == found[1].strength for each in found) >= 4
+    strongest = max(each.strength for each in found)
+    assert sum(each.strength > 0.95 * strongest for each in found) >= 4  # whose own votes ask for hardly more
     assert all(1 / each.strength > 0.05 for each in found)
 
 

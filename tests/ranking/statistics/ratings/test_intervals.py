@@ -7,7 +7,8 @@ from scipy import stats
 from ranking.statistics.ratings.bradley_terry import ELO
 from ranking.statistics.ratings.intervals import arena_rank, wilson
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import make_votes, tally_votes
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.votes import make_votes
 from tests.ranking.statistics.ratings.test_bradley_terry import CLOSED, vector
 
 

@@ -10,7 +10,7 @@ from scipy.special import log_expit
 from benchmarks.numbers.worlds import BASE, simulate_field
 from ranking.statistics.ratings.joint import fit_joint
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import tally_votes
+from ranking.statistics.tallies import tally_votes
 
 WORLD = replace(BASE, fails=0.15, fail_by_rating=1.0)
 

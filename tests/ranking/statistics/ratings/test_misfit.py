@@ -9,7 +9,8 @@ from ranking.statistics.leaderboard import analyse_votes
 from ranking.statistics.notes import notes
 from ranking.statistics.ratings.misfit import find_misfits
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import make_votes, tally_votes
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.votes import make_votes
 
 WORLD = FieldWorld(theta=(0.4, 0.2, 0.0, -0.2, -0.4), votes=2000)
 

@@ -8,7 +8,8 @@ import pytest
 from benchmarks.numbers.simulation import World, population_ratings, simulate_votes
 from benchmarks.numbers.worlds import FieldWorld, simulate_field, true_ratings
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import activity_class, make_votes, tally_votes
+from ranking.statistics.tallies import activity_class, tally_votes
+from ranking.statistics.votes import make_votes
 from tests.ranking.statistics.make_votes import simulate
 from tests.ranking.statistics.ratings.slow_recipe import SlowRecipe
 

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.numbers.worlds import BASE, simulate_field
 from ranking.statistics.leaderboard import fit_counts
 from ranking.statistics.ratings.reliability import separation_reliability
-from ranking.statistics.votes import tally_votes
+from ranking.statistics.tallies import tally_votes
 
 WORLD = replace(BASE, votes=2000)
 

@@ -9,9 +9,9 @@ from ranking.statistics.leaderboard import fit_counts
 from ranking.statistics.ratings.bradley_terry import ELO
 from ranking.statistics.ratings.precision import Parts, no_precision
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.verdicts.forecast import forecast_pair
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.verdicts.forecast import forecast_pairs
 from ranking.statistics.verdicts.sequence import sequence_quantile
-from ranking.statistics.votes import tally_votes
 from tests.ranking.statistics.make_votes import simulate
 
 
@@ -24,6 +24,11 @@ def spread_of(votes=0.0, judges=0.0, prompts=0.0, df=np.inf):
     )
 
 
+def forecast(spread):
+    """Of the only pair, until its bound is 20 Elo."""
+    return forecast_pairs(spread, [0], [1], width=np.array([20 / ELO]), votes=1000, alpha=0.05)[0]
+
+
 def test_bound_is_wider_than_a_single_look_and_widest_early():
     assert sequence_quantile(1000) == pytest.approx(3.03, abs=0.05)
     assert sequence_quantile(30) > sequence_quantile(1000) > 1.96
@@ -32,24 +37,24 @@ def test_bound_is_wider_than_a_single_look_and_widest_early():
 
 def test_votes_needed_are_enough_and_not_too_many():
     spread = spread_of(votes=15.0**2)
-    more = forecast_pair(spread, 0, 1, width=20.0 / ELO, votes=1000, alpha=0.05).votes
+    more = forecast(spread).votes
     for total, enough in ((1000 + more, True), (1000 + more * 0.97, False)):
         half = 15.0 * np.sqrt(1000 / total) * sequence_quantile(total, alpha=0.05)
         assert (half <= 20.0 * 1.0001) == enough
 
 
 def test_what_judges_differ_in_needs_more_judges_and_not_more_votes():
-    forecast = forecast_pair(spread_of(votes=25, judges=400), 0, 1, width=20 / ELO, votes=1000, alpha=0.05)
+    more = forecast(spread_of(votes=25, judges=400))
 
-    assert forecast.votes is None
-    assert 10 < forecast.judges < 1000
+    assert more.votes is None
+    assert 10 < more.judges < 1000
 
 
 def test_what_prompts_differ_in_needs_more_prompts():
-    forecast = forecast_pair(spread_of(votes=25, prompts=400), 0, 1, width=20 / ELO, votes=1000, alpha=0.05)
+    more = forecast(spread_of(votes=25, prompts=400))
 
-    assert (forecast.votes, forecast.judges) == (None, None)
-    assert forecast.prompts > 20
+    assert (more.votes, more.judges) == (None, None)
+    assert more.prompts > 20
 
 
 @pytest.mark.long

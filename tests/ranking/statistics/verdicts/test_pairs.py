@@ -11,8 +11,8 @@ from ranking.statistics.ratings.best import chance_of_best
 from ranking.statistics.ratings.bradley_terry import Connectivity
 from ranking.statistics.ratings.precision import no_precision
 from ranking.statistics.ratings.scopes import Settings, fit_overall
+from ranking.statistics.tallies import tally_votes
 from ranking.statistics.verdicts.pairs import AHEAD, SETTLED, TIED, UNDECIDED, judge_pairs
-from ranking.statistics.votes import tally_votes
 from tests.ranking.statistics.make_votes import simulate
 
 FIT = fit_overall(tally_votes(simulate(200, entrants=2)), Settings())
@@ -144,3 +144,10 @@ def test_chance_of_best_is_calibrated():
 def simulate_from(truth, seed):
     world = FieldWorld(theta=tuple(truth), votes=600, judges=10, prompts=10)
     return simulate_field(world, seed=seed).votes
+
+
+def test_the_only_pair_is_ahead_where_its_own_interval_excludes_0():
+    for gap in np.linspace(0.2, 0.6, 41):
+        only = verdicts([gap / 2, -gap / 2], 0.02 * np.eye(2), draws=50)
+
+        assert (only.state[0, 1] <= AHEAD) == (only.gap[0, 1] > only.reach[0, 1])

@@ -10,8 +10,8 @@ from benchmarks.numbers.ranking_coverage import study_of
 from benchmarks.numbers.worlds import FieldWorld, simulate_field
 from ranking.statistics.ratings.bradley_terry import ELO
 from ranking.statistics.ratings.scopes import Settings, fit_overall
+from ranking.statistics.tallies import tally_votes
 from ranking.statistics.verdicts.planner import plan_study
-from ranking.statistics.votes import tally_votes
 
 WORLDS = {
     "20 judges": FieldWorld(),
@@ -51,6 +51,18 @@ def test_the_command_says_width_chance_and_hours(capsys):
     output = capsys.readouterr().out
     assert "2,000 votes, about 5.6 hours of judging" in output
     assert "points wide" in output and "chance of" in output
+
+
+def test_the_command_says_what_drawing_costs_and_takes_assumptions(capsys):
+    study = {"entrants": 8, "judges": 20, "votes": 100, "prompts": 20}
+    call_command("plan_study", **study, attempts=2, answer_cost=0.01)
+    usual = capsys.readouterr().out
+    call_command("plan_study", **study, judge_sd=200.0)
+    unlike = capsys.readouterr().out
+
+    assert "320 answers, about US$3.20." in usual
+    widths = [int(text.split("about ")[-1].split(" points wide")[0]) for text in (usual, unlike)]
+    assert "160 answers.\n" in unlike and widths[0] < widths[1]
 
 
 def test_the_command_refuses_a_study_of_one_entrant():
