@@ -107,10 +107,32 @@ VERDICT_WORDS = {
     "apart": "The two have never been compared, not even through others.",
 }
 
+ALONE = "By itself this interval excludes 0, but a verdict must hold for all pairs at once."
+
+
+STAND_WORDS = {  # of the upper, of the lower
+    "settled": ("ahead, settled", "behind, settled"),
+    "ahead": ("ahead (may still change)", "behind (may still change)"),
+    "tied": ("practically equal",) * 2,
+    "undecided": ("not separated yet",) * 2,
+    "apart": ("never compared",) * 2,
+}
+
+
+def stand_words(pair: VerdictResult, name: str) -> str:
+    """How one of the two stands to the other."""
+    return STAND_WORDS[pair["state"]][0 if pair["upper"] == name else 1]
+
 
 def pair_of(verdicts: VerdictsResult | None, one: str, other: str) -> VerdictResult | None:
     pairs = verdicts["pairs"] if verdicts else []
     return next((pair for pair in pairs if {pair["upper"], pair["lower"]} == {one, other}), None)
+
+
+def notes_section(notes: Iterable[tuple[str, str]]) -> list[str]:
+    """Markdown lines: what is to be known of entrants beside their scores, such as a proxy or drawings made elsewhere."""
+    lines = [f"- {markdown_cell(name)}: {markdown_cell(note)}" for name, note in notes]
+    return ["## Notes", "", *lines, ""] if lines else []
 
 
 def signed(value: float, digits: int) -> str:
@@ -123,9 +145,12 @@ def verdict_words(pair: VerdictResult, labels: Mapping[str, str], *, digits: int
     low, high = (None if bound is None else signed(bound, digits) for bound in (pair["low"], pair["high"]))
     both = f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less" if high else ""
     bounds = f" (95% interval {both})" if both else ""
-    gap = f": the gap is {pair['gap']:.{digits}f} points{bounds}"
+    points = f"the gap is {pair['gap']:.{digits}f} points" if round(pair["gap"], digits) else "they score the same"
+    gap = f": {points}{bounds}"
     upper, lower = label(pair["upper"], labels), label(pair["lower"], labels)
-    return VERDICT_WORDS[pair["state"]].format(upper=upper, lower=lower, gap=gap)
+    words = VERDICT_WORDS[pair["state"]].format(upper=upper, lower=lower, gap=gap)
+    above, below = (pair["low"] or 0.0) > 0, (pair["high"] or 0.0) < 0
+    return f"{words} {ALONE}" if pair["state"] == "undecided" and (above or below) else words
 
 
 def gap_lines(verdicts: VerdictsResult, names: Sequence[str], *, digits: int) -> list[str]:
@@ -157,10 +182,15 @@ def chasing_words(rows: Sequence[ScoreRow], labels: Mapping[str, str], verdicts:
         for end in (pair["upper"], pair["lower"])
         if first in (pair["upper"], pair["lower"])
     }
-    who = named(near[0], labels) if len(near) == 1 else f"{number_word(len(near))} others"
-    if all(states.get(row["entrant"]) == "tied" for row in near):
-        return f"practically equal to {who}"
-    return f"not separated from {who} yet"
+    equal = [row for row in near if states.get(row["entrant"]) == "tied"]
+    others = [row for row in near if row not in equal]
+
+    def who(rows: Sequence[ScoreRow]) -> str:
+        return named(rows[0], labels) if len(rows) == 1 else f"{number_word(len(rows))} others"
+
+    words = [f"practically equal to {who(equal)}"] if equal else []
+    words += [f"not separated from {who(others)} yet"] if others else []
+    return " and ".join(words)
 
 
 def rank_words(low: int | None, high: int | None) -> str:

@@ -12,10 +12,10 @@ from judging.models import Vote
 from ranking.automatic.result import DisputedDrawing, PeopleResult
 from ranking.pairwise.columns.tallies import tallies_of
 from ranking.results import EstimateResult
-from ranking.statistics.judges.fits import entrant_record
 from ranking.statistics.rank_correlation import Correlation, compare_rankings, disagreements
 from ranking.statistics.ratings.bradley_terry import to_elo
 from ranking.statistics.ratings.scopes import Settings, fit_overall
+from ranking.statistics.records import entrant_record
 
 POINTS = {"left": (1.0, 0.0), "right": (0.0, 1.0), "tie": (0.5, 0.5), "fail": (0.0, 0.0)}
 PRIOR = 2  # votes, half of them won, that every drawing starts with: one lucky vote makes no favourite

@@ -1,4 +1,4 @@
-"""Reads answers from database.jsonl, naming every bad line, and writes an automatic leaderboard as JSON, Markdown and CSV."""
+"""Reads answers from database.jsonl or a log of inspect_ai, naming every bad line, and writes an automatic leaderboard as JSON, Markdown and CSV."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pandas as pd
 
 from benchsite.lib.file_errors import BadLine
 from benchsite.lib.text import clean_text, csv_text, markdown_cell
-from generation.files.sample_lines import SampleRow, read_file
+from generation.files.inspect_logs import read_answers
+from generation.files.sample_lines import SampleRow
 from generation.suites.suite import Suite
 from ranking.results import VerdictsResult
 from ranking.statistics.rounding import rounded
@@ -33,7 +34,7 @@ def read_samples(path: Path, *, suite: Suite) -> Iterator[dict[str, Any]]:
     """
     known = {_plain(prompt.text): prompt for prompt in suite.prompts}
     seen: set[tuple[str, str, int]] = set()
-    for row in read_file(path):
+    for row in read_answers(path):
         model, text = (clean_text(row.text(name))[0] for name in ("model_id", "prompt_text"))  # as a run stores them
         attempt = row.whole_number("attempt_number", least=0, most=MOST_ATTEMPTS)
         prompt = known.get(_plain(text))

@@ -220,7 +220,7 @@ def people_sentence(people: PeopleResult) -> str:
     if tau["value"] is None:
         return f"There is no correlation to speak of yet, {rests}."
     words = next(words for limit, words in AGREEMENT if tau["value"] >= limit)
-    figures = f"Kendall's τ is {correlation(tau)}, Spearman's ρ is {correlation(rho)}, {rests}."
+    figures = f"Kendall’s τ is {correlation(tau)}, Spearman’s ρ is {correlation(rho)}, {rests}."
     caveat = "" if tau["low"] is not None else " Fewer than five give no interval."
     return f"{words} {figures}{caveat}"
 

@@ -1,23 +1,32 @@
 """Pages of a run that were made before: a visitor's copy is confirmed by numbers of rows, and whoever has none gets ours.
 
 Only where nothing can change but by a new fit, an event or the run's own row: people have judged it, judging is closed, and all is
-drawn. Each process keeps the pages it made, by their tags, up to so many bytes. Whoever is logged in gets a page of their own. The tag is keyed, so it says nothing of what it was made from.
+drawn. Each process keeps the pages it made, by their tags, up to so many bytes. The tag is keyed, so it says nothing of what it was
+made from. Whoever is logged in and curates nothing reads what visitors read, under links of their own; curators get a page of their own.
 """
 
 from __future__ import annotations
 
+import copy
+import re
 from collections import OrderedDict
 from collections.abc import Callable
+from datetime import datetime
 from functools import cache, wraps
+from math import floor, inf, log
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from django.utils.crypto import salted_hmac
+from django.utils.timezone import now
 
+from benchsite.templatetags.wording import DATED
 from benchsite.version import VERSION
 from generation.models import Run
 from generation.protocols import PROTOCOLS
@@ -26,6 +35,9 @@ from ranking.models import Fit
 SOURCES = ("benchsite", "generation", "judging", "ranking", "templates")
 MOST_BYTES = 32 * 2**20
 HEADERS = {"Content-Type", "Content-Disposition"}  # of a page that can be kept
+LINKS = re.compile(
+    rb'<nav id="parts".*?(?=\s*</div></header>)', re.DOTALL
+)  # what templates/_links.html makes of a visitor
 View = Callable[..., HttpResponse]
 
 
@@ -72,9 +84,13 @@ def conditional(view: View) -> View:
 
     @wraps(view)
     def tagged(request: HttpRequest, run: Run, **rest: Any) -> HttpResponse:
-        tag = board_tag(request, run)
-        if tag is None:
+        tag, known = board_tag(request, run), settings.SESSION_COOKIE_NAME in request.COOKIES
+        if tag is None or (known and request.user.is_staff):
             return view(request, run, **rest)
+        if known:
+            visitor = copy.copy(request)
+            visitor.user = AnonymousUser()
+            return _with_own_links(request, KEPT.find(tag) or KEPT.keep(tag, visitor, view(visitor, run, **rest)))
         unchanged = get_conditional_response(request, etag=tag)
         response = unchanged or KEPT.find(tag) or KEPT.keep(tag, request, view(request, run, **rest))
         if response.status_code in (200, 304):
@@ -86,9 +102,17 @@ def conditional(view: View) -> View:
     return tagged
 
 
+def _with_own_links(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """A visitor's page as somebody who is logged in sees it: only the masthead tells."""
+    if not response.streaming and response["Content-Type"].startswith("text/html"):
+        own = render_to_string("_links.html", request=request).strip().encode()
+        response.content = LINKS.sub(lambda _: own[own.index(b"<nav") :], response.content, count=1)
+    return response
+
+
 def board_tag(request: HttpRequest, run: Run) -> str | None:
-    """Changes whenever a page of this run may; None where it may change in other ways, or is the visitor's own."""
-    if request.COOKIES.get(settings.SESSION_COOKIE_NAME) or request.COOKIES.get("messages"):
+    """Changes whenever a visitor's page of this run may; None where it may change in other ways, or tells this visitor something."""
+    if request.COOKIES.get("messages"):
         return None
     if run.judging_state != Run.Judging.CLOSED or run.finished_at is None:
         return None
@@ -97,8 +121,15 @@ def board_tag(request: HttpRequest, run: Run) -> str | None:
     fits = list(Fit.objects.filter(run=run).order_by("-id").values_list("id", "read_at")[:1])
     events = list(run.events.order_by("-id").values_list("id", "at")[:1])
     row = [getattr(run, field.attname) for field in run._meta.concrete_fields if field.name != "config"]
-    parts = (request.build_absolute_uri(), settings.SITE_URL, VERSION, _newest_source(), fits, events, row)
+    age = [_age(read_at) for _, read_at in fits]
+    parts = (request.build_absolute_uri(), settings.SITE_URL, VERSION, _newest_source(), fits, age, events, row)
     return f'"{salted_hmac("ranking.boards.conditional", repr(parts), algorithm="sha256").hexdigest()[:32]}"'
+
+
+def _age(moment: datetime) -> float:
+    """Grows by steps of a tenth after a minute, so that a kept page which says “3 h ago” is not far off; nothing once it gives the date."""
+    seconds = max((now() - moment).total_seconds(), 60.0)
+    return floor(10 * log(seconds)) if seconds < DATED else inf
 
 
 @cache

@@ -11,7 +11,8 @@ import numpy as np
 from benchsite.templatetags.wording import chance, seconds, small_dollars, thousands
 from generation.models import Entrant
 from generation.protocols import load, protocols_of
-from ranking.charts.frontier import FrontierPoint, frontier_chart
+from ranking.charts.frontier import DESK, FrontierPoint, frontier_chart
+from ranking.charts.plots import Frame
 from ranking.charts.svg import Svg
 from ranking.models import Fit
 from ranking.statistics.frontier import frontier_chances, independent, on_frontier
@@ -120,7 +121,7 @@ def is_joint(fit: Fit) -> bool:
     return _joint(fit, fit.result.get("overall", [])) is not None
 
 
-def frontier_svg(fit: Fit, measure: Measure, rows: list[FrontierRow]) -> Svg:
+def frontier_svg(fit: Fit, measure: Measure, rows: list[FrontierRow], *, frame: Frame = DESK) -> Svg:
     numbers = numbers_of(fit.run.entrants.all())
     unit = "Rating" if rows and rows[0].quality > 100 else "Score"
     points = [
@@ -137,7 +138,11 @@ def frontier_svg(fit: Fit, measure: Measure, rows: list[FrontierRow]) -> Svg:
         for row in rows
     ]
     return frontier_chart(
-        points, label=f"{unit} against {measure.label.lower()}", x_label=measure.axis, y_label=f"{unit}, 95% interval"
+        points,
+        label=f"{unit} against {measure.label.lower()}",
+        x_label=measure.axis,
+        y_label=f"{unit}, 95% interval",
+        frame=frame,
     )
 
 

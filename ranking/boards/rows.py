@@ -209,7 +209,7 @@ def tabs_for(fit: Fit, *, here: str, drawings_open: bool) -> list[Tab]:
     if len(fit.result.get("run", {}).get("effort", {})) > 1:
         pages.append(("Cost and speed", "frontier", reverse("ranking:frontier", args=[run.code, fit.protocol])))
     own = {name: label for name, label in _own_pages(entry).items() if name not in EMPTY_UNLESS or _has(fit, name)}
-    if not own and fit.result.get("verdicts", {}).get("pairs"):
+    if HEAD_TO_HEAD not in own.values() and fit.result.get("verdicts", {}).get("pairs"):
         pages.append((HEAD_TO_HEAD, "differences", reverse("ranking:differences", args=[run.code, fit.protocol])))
     pages += [(label, name, reverse(name, args=[run.code])) for name, label in own.items()]
     here = HEAD_TO_HEAD if here == "differences" else here  # a board of votes has a page of its own under that tab
@@ -217,7 +217,11 @@ def tabs_for(fit: Fit, *, here: str, drawings_open: bool) -> list[Tab]:
 
 
 # Pages that most boards have nothing for, and the fact of a fit that says otherwise.
-EMPTY_UNLESS = {"ranking:model_judges": "model_judges", "ranking:groups": "studies"}
+EMPTY_UNLESS = {
+    "ranking:model_judges": "model_judges",
+    "ranking:model_graders": "model_judges",
+    "ranking:groups": "studies",
+}
 HEAD_TO_HEAD = "Head to head"
 DRAWING_TABS = (("Drawings", "gallery:gallery"), ("Prompts", "gallery:prompts"))
 

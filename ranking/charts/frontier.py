@@ -10,12 +10,13 @@ from xml.sax.saxutils import escape
 
 from ranking.charts.intervals import Interval, Scale, interval_scale, padded, ticks
 from ranking.charts.markers import marker
-from ranking.charts.plots import place_labels
-from ranking.charts.svg import ACCENT, INK, LINE, Svg, line, picture, tag, text
+from ranking.charts.plots import STRONG, Frame, place_labels, value_axis
+from ranking.charts.svg import ACCENT, INK, Svg, line, picture, tag, text
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 500, 76, 836, 20, 436
-STRONG = "#8f8a80"
+DESK, PHONE = Frame(860, 500, 76, 836, 20, 436), Frame(358, 400, 58, 350, 16, 340)
 SHORT = 28  # letters of a name
+DIGIT = 7  # width of a digit of 12 px
+WORD = 48  # of "frontier"
 
 
 @dataclass(frozen=True)
@@ -32,21 +33,27 @@ class FrontierPoint:
     tip: str = ""  # lines of the tip, with a bar between them
 
 
-def frontier_chart(points: Sequence[FrontierPoint], *, label: str, x_label: str, y_label: str) -> Svg:
+def frontier_chart(
+    points: Sequence[FrontierPoint], *, label: str, x_label: str, y_label: str, frame: Frame = DESK
+) -> Svg:
     """Each entrant with its marker, name and interval; a log scale where what answers take spreads tenfold and more."""
     positive = [p.x for p in points if p.x > 0]
     logarithmic = len(positive) == len(points) > 0 and max(positive) >= 10 * min(positive)
     across = [math.log10(p.x) if logarithmic else p.x for p in points]
-    xs = Scale(*padded(across, share=0.08), LEFT, RIGHT)
-    ys = interval_scale([Interval(p.label, p.y, p.low, p.high) for p in points], start=BOTTOM, end=TOP)
+    xs = Scale(*padded(across, share=0.08), frame.left, frame.right)
+    ys = interval_scale([Interval(p.label, p.y, p.low, p.high) for p in points], start=frame.bottom, end=frame.top)
     places = [(xs.at(at), ys.at(point.y)) for point, at in zip(points, across, strict=True)]
     reaches = [
         (ys.at(ys.low if p.low is None else p.low), ys.at(ys.high if p.high is None else p.high)) for p in points
     ]
-    parts = [axes(xs, ys, x_label, y_label, logarithmic=logarithmic), steps(points, places)]
+    parts = [axes(xs, ys, x_label, y_label, frame, logarithmic=logarithmic), steps(points, places, end=frame.right)]
     whiskers = [(x - 2, high, x + 2, low) for (x, _), (low, high) in zip(places, reaches, strict=True)]
+    highest = min((y for point, (_, y) in zip(points, places, strict=True) if point.on), default=frame.bottom)
+    word = (frame.right - WORD, highest - 18, frame.right, highest - 4)  # "frontier", at the end of the steps
     names = [short(point.label) for point in points]
-    put = place_labels(names, places, (LEFT, TOP - 12, WIDTH - 4, BOTTOM), avoid=whiskers)
+    put = place_labels(
+        names, places, (frame.left, frame.top - 12, frame.width - 4, frame.bottom), avoid=[*whiskers, word]
+    )
     for point, (x, y), (low, high), name, at in zip(points, places, reaches, names, put, strict=True):
         whisker = line(x, low, x, high, kind="reach", colour=INK, width=1.5)
         words = text(at[0], at[1], name, anchor=at[2]) if at else ""
@@ -64,37 +71,26 @@ def frontier_chart(points: Sequence[FrontierPoint], *, label: str, x_label: str,
                 data_y=y,
             )
         )
-    return picture(WIDTH, HEIGHT, label, "".join(parts), role="group")
+    return picture(frame.width, frame.height, label, "".join(parts), role="group")
 
 
 def short(name: str) -> str:
     return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
 
 
-def axes(xs: Scale, ys: Scale, x_label: str, y_label: str, *, logarithmic: bool) -> str:
-    parts: list[str] = [line(LEFT, BOTTOM, RIGHT, BOTTOM, kind="axis", colour=STRONG)]
-    for t in ticks(ys.low, ys.high, wanted=6):
-        parts.append(line(LEFT, ys.at(t), RIGHT, ys.at(t), kind="grid", colour=LINE))
-        parts.append(text(LEFT - 8, ys.at(t) + 4, f"{t:,.6g}", anchor="end", soft=True, size=12))
+def axes(xs: Scale, ys: Scale, x_label: str, y_label: str, frame: Frame, *, logarithmic: bool) -> str:
+    parts: list[str] = [value_axis(ys, y_label, frame)]
+    free = 0.0  # where the next number may begin
     for value in x_ticks(xs, logarithmic=logarithmic):
         place = xs.at(math.log10(value) if logarithmic else value)
-        parts.append(line(place, BOTTOM, place, BOTTOM + 5, kind="axis", colour=STRONG))
-        parts.append(text(place, BOTTOM + 20, written(value), anchor="middle", soft=True, size=12))
+        parts.append(line(place, frame.bottom, place, frame.bottom + 5, kind="axis", colour=STRONG))
+        half = DIGIT * len(written(value)) / 2
+        if place - half >= free and place + half <= frame.width:
+            parts.append(text(place, frame.bottom + 20, written(value), anchor="middle", soft=True, size=12))
+            free = place + half + DIGIT
     scale = "log scale; " if logarithmic else ""
-    parts.append(text((LEFT + RIGHT) / 2, BOTTOM + 46, f"{x_label} ({scale}left is less)", anchor="middle"))
-    middle = (TOP + BOTTOM) / 2
-    turned = tag(
-        "text",
-        escape(y_label),
-        x=18,
-        y=middle,
-        transform=f"rotate(-90 18 {middle:g})",
-        text_anchor="middle",
-        font_size=13,
-        fill=INK,
-        class_="ink",
-    )
-    return "".join([*parts, turned])
+    parts.append(text(frame.middle, frame.bottom + 46, f"{x_label} ({scale}left is less)", anchor="middle"))
+    return "".join(parts)
 
 
 def written(value: float) -> str:
@@ -108,7 +104,7 @@ def x_ticks(scale: Scale, *, logarithmic: bool) -> list[float]:
     return [v for p in powers for v in (10.0**p, 3 * 10.0**p) if scale.low <= math.log10(v) <= scale.high]
 
 
-def steps(points: Sequence[FrontierPoint], places: Sequence[tuple[float, float]]) -> str:
+def steps(points: Sequence[FrontierPoint], places: Sequence[tuple[float, float]], *, end: float) -> str:
     """From the cheapest to the best, each step where a little more brings something better."""
     corners = sorted(place for point, place in zip(points, places, strict=True) if point.on)
     if not corners:
@@ -116,7 +112,7 @@ def steps(points: Sequence[FrontierPoint], places: Sequence[tuple[float, float]]
     path = [corners[0]]
     for (_, before), (x, y) in pairwise(corners):
         path += [(x, before), (x, y)]
-    path.append((RIGHT, corners[-1][1]))
+    path.append((end, corners[-1][1]))
     drawn = " ".join(f"{x:g},{y:g}" for x, y in path)
-    name = text(RIGHT, corners[-1][1] - 6, "frontier", anchor="end", size=12)
+    name = text(end, corners[-1][1] - 6, "frontier", anchor="end", size=12)
     return tag("polyline", points=drawn, fill="none", stroke=ACCENT, stroke_width=2, class_="frontier") + name

@@ -41,8 +41,8 @@ def ticks(low: float, high: float, *, wanted: int = 5) -> list[float]:
 
 
 def tick_words(value: float) -> str:
-    """0.5, 40, 1,200."""
-    return f"{value:,.10g}"
+    """0.5, −40, 1,200."""
+    return f"{value:,.10g}".replace("-", "−")
 
 
 def padded(values: Sequence[float], *, share: float = 0.06) -> tuple[float, float]:
@@ -72,26 +72,31 @@ def interval_scale(rows: Sequence[Interval], *, start: float = 0.0, end: float =
 
 
 def interval_marks(row: Interval, scale: Scale, y: float, unit: str = "") -> str:
-    """A thin line with an end where the bound exists, paler ticks of the second interval, and a dot."""
+    """A thin line with an end where the bound exists, paler ticks of the second interval, and a dot.
+
+    With a `unit` it is part of a page, which styles it: a table may have many rows.
+    """
+    ink, pale = (None, None) if unit else (INK, "#8f8a80")
+    thin, thick = (None, None) if unit else (1.0, 1.5)
 
     def x(value: float) -> str:
         return f"{scale.at(value):g}{unit}"
 
     low = scale.low if row.low is None else row.low
     high = scale.high if row.high is None else row.high
-    parts: list[str] = [line(x(low), y, x(high), y, kind="reach", colour=INK, width=1.5)]
+    parts: list[str] = [line(x(low), y, x(high), y, kind="reach", colour=ink, width=thick)]
     parts += [
         arrow(x(end), y, right=right)
         for end, bound, right in ((low, row.low, False), (high, row.high, True))
         if bound is None
     ]
     parts += [
-        line(x(end), y - 4, x(end), y + 4, kind="reach", colour=INK, width=1.5)
+        line(x(end), y - 4, x(end), y + 4, kind="reach", colour=ink, width=thick)
         for end in (row.low, row.high)
         if end is not None
     ]
     parts += [
-        line(x(end), y - 7, x(end), y + 7, kind="pale", colour="#8f8a80")
+        line(x(end), y - 7, x(end), y + 7, kind="pale", colour=pale, width=thin)
         for end in (row.low2, row.high2)
         if end is not None
     ]
@@ -108,10 +113,15 @@ def arrow(x: str, y: float, *, right: bool) -> Svg:
     return tag("svg", head, x=x, y=y, overflow="visible", width=1, height=1)
 
 
-def interval_row(row: Interval, scale: Scale) -> Svg:
-    """The interval of one table row, as wide and high as its cell; grid lines run on from row to row."""
+def interval_row(row: Interval, scale: Scale, *, rule: float | None = None) -> Svg:
+    """The interval of one table row, as wide and high as its cell; grid lines run on from row to row.
+
+    `rule` is a value with a stronger line: 0, where rows are differences.
+    """
     grid = "".join(
-        line(f"{scale.at(t):g}%", 0, f"{scale.at(t):g}%", "100%", kind="grid", colour=LINE) for t in scale_ticks(scale)
+        line(x, 0, x, "100%", kind="axis" if t == rule else "grid", colour=None, width=None)
+        for t in scale_ticks(scale)
+        for x in (f"{scale.at(t):g}%",)
     )
     marks = tag("svg", interval_marks(row, scale, 0, "%"), y="50%", width="100%", overflow="visible")
     title = tag("title", escape(row.title or row.label))

@@ -7,14 +7,34 @@ from dataclasses import dataclass
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
-from ranking.charts.intervals import Scale, padded, ticks
+from ranking.charts.intervals import Scale, padded, tick_words, ticks
 from ranking.charts.markers import look_of, marker, series_class
 from ranking.charts.svg import INK, LINE, SOFT, Svg, line, picture, tag, text
 
 LETTER = 7.2  # width of a letter of 13 px, on average
 SHIFTS = (-6, 5, 16, -20, 30, -34)  # where a name's line may stand, from its dot
 Box = tuple[float, float, float, float]  # left, top, right, bottom
-LONGEST_NAME = 22  # letters beside the history
+STRONG = "#8f8a80"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The size of a picture, and the edges of its plot."""
+
+    width: float
+    height: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    @property
+    def middle(self) -> float:
+        return (self.left + self.right) / 2
+
+
+DESK, PHONE = Frame(1120, 460, 76, 860, 16, 396), Frame(358, 400, 58, 214, 16, 340)
+ROOM_FOR_RATING = 200  # beside the lines
 
 
 def place_labels(
@@ -68,39 +88,42 @@ class Series:
     band: bool = False  # whether its interval is drawn too
 
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1120, 460, 76, 860, 16, 396
+def value_axis(ys: Scale, label: str, frame: Frame) -> str:
+    """The line below, and a grid whose numbers and turned label stand left of it."""
+    parts: list[str] = [line(frame.left, frame.bottom, frame.right, frame.bottom, kind="axis", colour=STRONG)]
+    for t in ticks(ys.low, ys.high, wanted=6):
+        parts.append(line(frame.left, ys.at(t), frame.right, ys.at(t), kind="grid", colour=LINE))
+        parts.append(text(frame.left - 8, ys.at(t) + 4, tick_words(t), anchor="end", soft=True, size=12))
+    x, y = (18 if frame.left > 60 else 11), (frame.top + frame.bottom) / 2
+    turned = tag(
+        "text",
+        escape(label),
+        x=x,
+        y=y,
+        transform=f"rotate(-90 {x:g} {y:g})",
+        text_anchor="middle",
+        font_size=13,
+        fill=INK,
+        class_="ink",
+    )
+    return "".join([*parts, turned])
 
 
-def history_chart(series: Sequence[Series], *, label: str, settled_at: int | None = None) -> Svg:
+def history_chart(series: Sequence[Series], *, label: str, frame: Frame = DESK) -> Svg:
     """Ratings over votes; each line ends in its marker and name, chosen ones stand in the band of their 95% interval."""
     drawn = [one for one in series if one.points]
-    xs = Scale(0, max((p[0] for s in drawn for p in s.points), default=1), LEFT, RIGHT)
+    xs = Scale(0, max((p[0] for s in drawn for p in s.points), default=1), frame.left, frame.right)
     settled = [p for s in drawn for p in s.points[len(s.points) // 4 :]]
     banded = [end for s in drawn if s.band for p in s.points[len(s.points) // 4 :] for end in p[2:] if end is not None]
-    ys = Scale(*padded([p[1] for p in settled] + banded, share=0.08), BOTTOM, TOP)
-    parts: list[str] = [line(LEFT, BOTTOM, RIGHT, BOTTOM, kind="axis", colour="#8f8a80")]
-    for t in ticks(ys.low, ys.high, wanted=6):
-        parts += [line(LEFT, ys.at(t), RIGHT, ys.at(t), kind="grid", colour=LINE)]
-        parts += [text(LEFT - 8, ys.at(t) + 4, f"{t:,g}", anchor="end", soft=True, size=12)]
-    parts += [text(xs.at(t), BOTTOM + 20, f"{t:,g}", anchor="middle", soft=True, size=12) for t in ticks(0, xs.high)]
-    if settled_at is not None:
-        x = xs.at(settled_at)
-        rule = line(x, TOP, x, BOTTOM, kind="axis", colour="#8f8a80")
-        side = "end" if x > (LEFT + RIGHT) / 2 else "start"
-        words = f"first place settled, {settled_at:,} votes"
-        parts.append(rule + text(x - 8 if side == "end" else x + 8, TOP + 10, words, anchor=side, soft=True, size=12))
+    ys = Scale(*padded([p[1] for p in settled] + banded, share=0.08), frame.bottom, frame.top)
+    parts: list[str] = [value_axis(ys, "Rating", frame)]
+    below = frame.bottom + 20
+    parts += [text(xs.at(t), below, f"{t:,g}", anchor="middle", soft=True, size=12) for t in ticks(0, xs.high)]
     parts += [history_band(one, xs, ys) for one in drawn if one.band]
-    places = spread_labels([ys.at(one.points[-1][1]) for one in drawn], gap=18, lowest=BOTTOM)
-    parts += [history_line(one, xs, ys, label_y=y) for one, y in zip(drawn, places, strict=True)]
-    parts.append(text((LEFT + RIGHT) / 2, BOTTOM + 46, "Votes counted", anchor="middle"))
-    middle = (TOP + BOTTOM) / 2
-    turn = f"rotate(-90 18 {middle:g})"
-    parts.append(
-        tag(
-            "text", "Rating", x=18, y=middle, transform=turn, text_anchor="middle", font_size=13, fill=INK, class_="ink"
-        )
-    )
-    return picture(WIDTH, HEIGHT, label, "".join(parts), role="group")
+    places = spread_labels([ys.at(one.points[-1][1]) for one in drawn], gap=18, lowest=frame.bottom)
+    parts += [history_line(one, xs, ys, frame, label_y=y) for one, y in zip(drawn, places, strict=True)]
+    parts.append(text(frame.middle, frame.bottom + 46, "Votes counted", anchor="middle"))
+    return picture(frame.width, frame.height, label, "".join(parts), role="group")
 
 
 def history_band(one: Series, xs: Scale, ys: Scale) -> Svg:
@@ -112,7 +135,7 @@ def history_band(one: Series, xs: Scale, ys: Scale) -> Svg:
     return tag("polygon", points=path, fill=colour, fill_opacity=0.12, class_=f"band {series_class(one.number)}")
 
 
-def history_line(one: Series, xs: Scale, ys: Scale, *, label_y: float) -> str:
+def history_line(one: Series, xs: Scale, ys: Scale, frame: Frame, *, label_y: float) -> str:
     colour, kind = look_of(one.number)[0], f"series {series_class(one.number)}"
     places = [(xs.at(votes), ys.at(rating)) for votes, rating, *_ in one.points]
     path = " ".join(f"{x:g},{y:g}" for x, y in places)
@@ -127,15 +150,19 @@ def history_line(one: Series, xs: Scale, ys: Scale, *, label_y: float) -> str:
     end_x, end_y = places[-1]
     parts.append(line(end_x + 4, end_y, end_x + 18, label_y, kind="lead", colour=SOFT))
     tip = history_tip(one, len(places) - 1)
-    name = one.label if len(one.label) <= LONGEST_NAME else f"{one.label[: LONGEST_NAME - 1]}…"
-    words = text(end_x + 40, label_y + 4, name) + text(
-        WIDTH - 8, label_y + 4, f"{one.points[-1][1]:,.0f}", anchor="end"
-    )
-    last = marker(one.number, end_x + 28, label_y) + words
+    last = marker(one.number, end_x + 28, label_y) + history_name(one, end_x + 40, label_y + 4, frame)
     parts.append(
         tag("g", last, class_="point", tabindex=0, role="img", aria_label=tip.replace("|", ", "), data_tip=tip)
     )
     return "".join(parts)
+
+
+def history_name(one: Series, x: float, y: float, frame: Frame) -> str:
+    """The name as far as there is room; with the rating at the edge where both fit."""
+    with_rating = frame.width - frame.right > ROOM_FOR_RATING
+    letters = int((frame.width - frame.right - (90 if with_rating else 40)) / LETTER)
+    name = text(x, y, one.label if len(one.label) <= letters else f"{one.label[: letters - 1]}…")
+    return name + text(frame.width - 8, y, f"{one.points[-1][1]:,.0f}", anchor="end") if with_rating else name
 
 
 def history_tip(one: Series, place: int) -> str:

@@ -9,8 +9,9 @@ from statistics import median
 from xml.sax.saxutils import escape
 
 from ranking.charts.intervals import Scale, padded, ticks
+from ranking.charts.markers import marker
 from ranking.charts.plots import place_labels
-from ranking.charts.svg import ACCENT, INK, LINE, SOFT, Svg, line, picture, tag, text
+from ranking.charts.svg import INK, LINE, SOFT, Svg, line, picture, tag, text
 
 SHORT = 28  # letters of a name
 WIDTH, HEIGHT = 820, 460
@@ -25,13 +26,14 @@ CORNERS = {
 
 @dataclass(frozen=True)
 class Dot:
-    """A drawing, or with `name` an entrant's mean; `link` leads to the picture behind it."""
+    """A drawing, or with `name` and `number` an entrant's mean; `link` leads to the picture behind it."""
 
     anchors: float
     visual: float
-    title: str
+    title: str  # lines of the tip, with a bar between them
     link: str = ""
     name: str = ""
+    number: int = 0  # the entrant's place in the order of entry, which gives its marker
 
 
 def quadrant_of(dot: Dot, *, anchors: float, visual: float) -> str:
@@ -53,14 +55,13 @@ def quadrant_chart(dots: Sequence[Dot], entrants: Sequence[Dot]) -> Svg:
     anchors, visual = medians(dots)
     parts: list[str] = [*axes(xs, ys), *middle_lines(xs.at(math.log10(1 + anchors)), ys.at(visual), anchors, visual)]
     parts += [text(x, y, name, anchor=at, soft=True, size=14) for name, (x, y, at) in CORNERS.items()]
-    parts += [small_dot(dot, xs, ys) for dot in dots]
+    parts += [small_dot(dot, xs.at(math.log10(1 + dot.anchors)), ys.at(dot.visual)) for dot in dots]
     names = [dot.name if len(dot.name) <= SHORT else f"{dot.name[: SHORT - 1]}…" for dot in entrants]
     places = [(xs.at(math.log10(1 + dot.anchors)), ys.at(dot.visual)) for dot in entrants]
     labels = place_labels(names, places, (LEFT, TOP, WIDTH - 4, BOTTOM))
     parts += [large_dot(dot, *place) for dot, place in zip(entrants, places, strict=True)]
     parts += [name_of_dot(name, *put) for name, put in zip(names, labels, strict=True) if put]
-    role = "group" if any(dot.link for dot in dots) else "img"  # an image may hold no links for a screen reader
-    return picture(WIDTH, HEIGHT, "Anchors against visual score", "".join(parts), role=role)
+    return picture(WIDTH, HEIGHT, "Anchors against visual score", "".join(parts), role="group")
 
 
 def axes(xs: Scale, ys: Scale) -> list[str]:
@@ -87,14 +88,19 @@ def middle_lines(x: float, y: float, anchors: float, visual: float) -> list[str]
     ]
 
 
-def small_dot(dot: Dot, xs: Scale, ys: Scale) -> str:
-    place = {"cx": xs.at(math.log10(1 + dot.anchors)), "cy": ys.at(dot.visual), "r": 4}
-    shape = tag("circle", tag("title", escape(dot.title)), **place, class_="drawn", fill="none", stroke=SOFT)
-    return tag("a", shape, href=dot.link, aria_label=dot.title) if dot.link else shape
+def small_dot(dot: Dot, x: float, y: float) -> str:
+    spoken = dot.title.replace("|", ", ")
+    circle = tag("circle", cx=x, cy=y, r=4, class_="drawn", fill="none", stroke=SOFT)
+    shape = tag("title", escape(spoken)) + circle
+    if dot.link:
+        return tag("a", shape, href=dot.link, aria_label=spoken, data_tip=dot.title)
+    return tag("g", shape, data_tip=dot.title)
 
 
 def large_dot(dot: Dot, x: float, y: float) -> str:
-    return tag("circle", tag("title", escape(dot.title)), cx=x, cy=y, r=7, class_="dot", fill=ACCENT, stroke=INK)
+    spoken = dot.title.replace("|", ", ")
+    shape = tag("title", escape(spoken)) + marker(dot.number, x, y, size=7)
+    return tag("g", shape, class_="point", tabindex=0, role="img", aria_label=spoken, data_tip=dot.title)
 
 
 def name_of_dot(name: str, x: float, y: float, anchor: str) -> str:

@@ -44,7 +44,10 @@ def text(x: float | str, y: float, words: str, *, anchor: str = "start", soft: b
     )
 
 
-def line(x1: object, y1: object, x2: object, y2: object, *, kind: str, colour: str, width: float = 1) -> Svg:
+def line(
+    x1: object, y1: object, x2: object, y2: object, *, kind: str, colour: str | None, width: float | None = 1
+) -> Svg:
+    """Without a colour and a width a page's stylesheet gives both by its class."""
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind, stroke=colour, stroke_width=width)
 
 

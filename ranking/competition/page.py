@@ -41,10 +41,11 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
 
 
 def overall_sentence(result: CompetitionResult, labels: Mapping[str, str]) -> str:
-    return with_missing(verdict_sentence(result["overall"], labels), result.get("answers"))
+    sentence = verdict_sentence(result["overall"], labels, trials=result["trials"])
+    return with_missing(sentence, result.get("answers"))
 
 
-def verdict_sentence(rows: Sequence[ProgramScore], labels: Mapping[str, str]) -> str:
+def verdict_sentence(rows: Sequence[ProgramScore], labels: Mapping[str, str], *, trials: int) -> str:
     """The policy's verdict in words: a winner, co-winners, or nobody, and against which baseline."""
     if not rows:
         return "No level has been measured yet, so no program leads."
@@ -60,6 +61,11 @@ def verdict_sentence(rows: Sequence[ProgramScore], labels: Mapping[str, str]) ->
     ranked = [row for row in rows if row["rank"] is not None]
     if not ranked:
         return "No program competes yet."
+    if trials == 1:
+        return (
+            "There is one attempt per letter, so no level can differ from another: diversity, and with it every score, is 0. "
+            "Two attempts or more give a ranking."
+        )
     if not any(row["score"] for row in rows):
         return "No level has scored yet, so there is no winner."
     return f"No program beats the baseline, so there is no winner: the best has {ranked[0]['score']:.1f} points{bar}."

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from benchsite.lib.text import markdown_cell
 from benchsite.templatetags.wording import chance, percent
+from ranking.pairwise.documents.standings import AnswerRow, SampleRateResult, StandingRow
 from ranking.pairwise.model_judges.sentences import models_markdown
-from ranking.pairwise.result import AnswerRow, PairwiseDocument, SampleRateResult, StandingRow
+from ranking.pairwise.result import PairwiseDocument
 from ranking.pairwise.sentences import (
     CLUSTERED,
     agreement_sentence,
@@ -22,7 +23,7 @@ from ranking.pairwise.sentences import (
 from ranking.words import counted, rank_words
 
 CATEGORY_WORDS = (
-    "Category ratings are shrunk towards the overall rating; *raw* is the rating from the category's own votes alone."
+    "Category ratings are shrunk towards the overall rating; *raw* is the rating from the category’s own votes alone."
 )
 ANSWERS_WORDS = (
     "The ratings above are of drawings that could be judged. Here an invalid answer loses to a valid one, and two invalid "
@@ -193,7 +194,7 @@ def _trust(board: PairwiseDocument) -> str:
 def method_paragraph(board: PairwiseDocument) -> str:
     intervals, settings = board["intervals"], board["settings"]
     df = intervals["df"]
-    student = "" if df is None or df > NORMAL else f", Student's t with {_number(df)} degrees of freedom"
+    student = "" if df is None or df > NORMAL else f", Student’s t with {_number(df)} degrees of freedom"
     effect = intervals["design_effect"]
     sentences = [
         f"Bradley-Terry ratings on the Elo scale (mean 1000); ties count as {HANDLING[settings['ties']]}, "

@@ -8,24 +8,19 @@ from typing import Any, TypedDict
 
 from benchsite.lib.text import csv_text
 from ranking.charts.intervals import Interval, Scale, heat_map, interval_chart, interval_scale
-from ranking.charts.plots import Series, history_chart
+from ranking.charts.plots import DESK, Frame, Series, history_chart
 from ranking.charts.svg import Svg
 from ranking.models import Fit
-from ranking.pairwise.result import (
-    HistoryPoint,
-    PairsResult,
-    PairwiseResult,
-    StandingRow,
-    full_of,
-    result_of,
-    scope_rows,
-)
+from ranking.pairwise.documents.standings import StandingRow
+from ranking.pairwise.result import HistoryPoint, PairsResult, PairwiseResult, full_of, result_of, scope_rows
 from ranking.results import EntrantRow
 from ranking.words import counted, label, labels_of, named, numbers_of
 
 SHORT = 28  # letters of a name in a chart
 
 LINES = 12  # entrants in the history's chart
+
+MET = 8  # entrants whose chances against each other the board shows
 
 POINTS_PER_DECADE = 400.0  # ratings so far apart have odds of ten to one
 
@@ -107,11 +102,21 @@ def win_cell(row: StandingRow, other: StandingRow, pairs: PairsResult, number: d
     return {"share": share, "votes": met, "wins": wins, "losses": losses, "other": other["entrant"]}
 
 
-def wins_svg(fit: Fit, labels: dict[str, str]) -> Svg:
-    table = win_table(result_of(fit))
-    shares = [[cell and cell["share"] for cell in row["cells"]] for row in table]
-    counts = [[cell["votes"] if cell else 0 for cell in row["cells"]] for row in table]
+def wins_svg(fit: Fit, labels: dict[str, str], *, most: int | None = None) -> Svg:
+    table = win_table(result_of(fit))[:most]
+    shares = [[cell and cell["share"] for cell in row["cells"][:most]] for row in table]
+    counts = [[cell["votes"] if cell else 0 for cell in row["cells"][:most]] for row in table]
     return heat_map([short(named(row, labels)) for row in table], shares, counts)
+
+
+def win_charts(fit: Fit, labels: dict[str, str], *, scope: str) -> dict[str, Any]:
+    """Under the table, who beats whom among the first; nothing in a category, where only the table differs."""
+    if scope:
+        return {}
+    table = win_table(result_of(fit))
+    wins = [{"label": named(row, labels), "cells": row["cells"][:MET]} for row in table[:MET]]
+    chart = wins_svg(fit, labels, most=MET) if wins else ""
+    return {"wins": wins, "wins_chart": chart, "wins_left_out": len(table) > MET}
 
 
 def interval_svg(fit: Fit, labels: dict[str, str], *, scope: str = "") -> Svg:
@@ -124,7 +129,7 @@ def history_of(fit: Fit) -> list[HistoryPoint]:
     return result_of(full)["run"].get("history", []) if full else []
 
 
-def history_svg(fit: Fit, labels: dict[str, str], *, banded: Collection[str] = ()) -> Svg:
+def history_svg(fit: Fit, labels: dict[str, str], *, banded: Collection[str] = (), frame: Frame = DESK) -> Svg:
     """The first lines of the ranking and those whose bands are asked for."""
     history, numbers = history_of(fit), numbers_of(fit.run.entrants.all())
     names = [row["entrant"] for row in result_of(fit)["overall"]]
@@ -138,7 +143,7 @@ def history_svg(fit: Fit, labels: dict[str, str], *, banded: Collection[str] = (
         )
         for name in shown
     ]
-    return history_chart([one for one in series if one.points], label="Ratings over votes")
+    return history_chart([one for one in series if one.points], label="Ratings over votes", frame=frame)
 
 
 def ratings_rows(fit: Fit, scope: str) -> Iterable[Sequence[Cell]]:

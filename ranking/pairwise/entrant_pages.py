@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from generation.models import Entrant, Run, Sample
+from generation.models import Entrant, Run
 from judging.rules import rules_of
-from ranking.best import Best, find_sample
+from ranking.best import Best, drawings_of_both, find_sample
 from ranking.charts.duels import duel_bar
 from ranking.charts.intervals import interval_axis, interval_row
 from ranking.charts.markers import marker_sign
@@ -14,10 +14,9 @@ from ranking.charts.svg import Svg
 from ranking.models import Fit
 from ranking.pairwise.chart_files import as_interval, scale_of, win_cell, win_table
 from ranking.pairwise.columns.tallies import counts_of_pair
-from ranking.pairwise.result import StandingRow, category_tabs, full_of, result_of, scope_rows
-from ranking.words import counted, numbers_of, pair_of, rank_words, verdict_words
-
-PAIRS_SHOWN = 8
+from ranking.pairwise.documents.standings import StandingRow
+from ranking.pairwise.result import category_tabs, full_of, result_of, scope_rows
+from ranking.words import counted, numbers_of, pair_of, rank_words, stand_words, verdict_words
 
 
 def versus_context(fit: Fit, first: str, second: str) -> dict[str, Any] | None:
@@ -45,7 +44,8 @@ def versus_context(fit: Fit, first: str, second: str) -> dict[str, Any] | None:
         "standings": [rows.get(one.name), rows.get(other.name)],
         "cell": cell,
         "bar": versus_bar(cell, one, fit) if cell else "",
-        **verdicts_context(fit, one, other),
+        **(verdicts := verdicts_context(fit, one, other)),
+        "shared_words": verdicts["verdict"],
         "by_category": category_records(fit, one, other),
         "drawings": drawings_of_both(fit.run, one, other),
     }
@@ -99,16 +99,6 @@ def category_records(fit: Fit, one: Entrant, other: Entrant) -> list[dict[str, A
     ]
 
 
-def drawings_of_both(run: Run, one: Entrant, other: Entrant) -> list[dict[str, Any]]:
-    """The first drawing of each on the first prompts that both have one for."""
-    samples = run.samples.judgeable().filter(entrant__in=[one, other]).select_related("prompt", "run", "entrant")
-    by_prompt: dict[int, dict[int, Sample]] = {}
-    for sample in samples.order_by("prompt__position", "attempt").defer("raw", "answer", "run__config"):
-        by_prompt.setdefault(sample.prompt_id, {}).setdefault(sample.entrant_id, sample)
-    both = [drawings for drawings in by_prompt.values() if len(drawings) == 2]
-    return [{"prompt": s[one.pk].prompt, "one": s[one.pk], "other": s[other.pk]} for s in both[:PAIRS_SHOWN]]
-
-
 def entrant_context(fit: Fit, entrant: Entrant) -> dict[str, Any]:
     full, result = full_of(fit), result_of(fit)
     facts = result_of(full)["run"].get("entrants", {}).get(entrant.name) if full else None
@@ -124,6 +114,7 @@ def entrant_context(fit: Fit, entrant: Entrant) -> dict[str, Any]:
         "scopes": [(label, row, interval_row(as_interval(row, label, number), scale)) for label, row in known],
         "axis": interval_axis(scale),
         "rate": result["samples"].get(entrant.name),
+        "infit": result["model_fit"].get("entrant_infit", {}).get(entrant.name) if "model_fit" in result else None,
         "cost": result["run"]["costs"].get(entrant.name),
         "consistency": result_of(full)["consistency"].get(entrant.name) if full else None,
         "best": with_samples(fit.run, entrant, facts["best"] if facts else []),
@@ -133,25 +124,16 @@ def entrant_context(fit: Fit, entrant: Entrant) -> dict[str, Any]:
     }
 
 
-VERDICTS = {
-    "settled": ("ahead, settled", "behind, settled"),
-    "ahead": ("ahead (may still change)", "behind (may still change)"),
-    "tied": ("practically equal",) * 2,
-    "undecided": ("not separated yet",) * 2,
-    "apart": ("never compared",) * 2,
-}
-
-
 def others_of(fit: Fit, entrant: Entrant) -> list[dict[str, Any]]:
     """Every other entrant, best first, with the chance against it, the votes between the two as a bar, and the verdict."""
     result = result_of(fit)
     others, numbers = {other.name: other for other in fit.run.entrants.all()}, numbers_of(fit.run.entrants.all())
     cells = next((row["cells"] for row in win_table(result) if row["entrant"] == entrant.name), [])
     pairs = result.get("verdicts", {"pairs": [], "brackets": []})["pairs"]
-    states = {frozenset((p["upper"], p["lower"])): (p["state"], p["upper"] == entrant.name) for p in pairs}
+    verdicts = {frozenset((pair["upper"], pair["lower"])): pair for pair in pairs}
     lines = []
     for cell in filter(None, cells):
-        state, is_upper = states.get(frozenset((entrant.name, cell["other"])), ("", False))
+        verdict = verdicts.get(frozenset((entrant.name, cell["other"])))
         even = cell["votes"] - cell["wins"] - cell["losses"]
         lines.append(
             {
@@ -159,7 +141,7 @@ def others_of(fit: Fit, entrant: Entrant) -> list[dict[str, Any]]:
                 "sign": marker_sign(numbers[cell["other"]]),
                 "cell": cell,
                 "bar": duel_bar(cell["wins"], even, cell["losses"], number=numbers[entrant.name]),
-                "verdict": VERDICTS[state][0 if is_upper else 1] if state else "",
+                "verdict": stand_words(verdict, entrant.name) if verdict else "",
             }
         )
     return lines

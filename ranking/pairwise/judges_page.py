@@ -7,7 +7,9 @@ from typing import Any
 from judging.models import Seat
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.models import Fit
-from ranking.pairwise.result import CohenResult, JudgeResult, full_of, result_of
+from ranking.pairwise.documents.standings import JudgeResult
+from ranking.pairwise.documents.trust import CohenResult
+from ranking.pairwise.result import full_of, result_of
 from ranking.pairwise.sentences import agreement_sentence, camps_sentence, scale_sentence, side_sentence
 from ranking.words import labels_of
 

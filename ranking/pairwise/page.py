@@ -12,18 +12,11 @@ from generation.models import Entrant
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.charts.svg import Svg
 from ranking.models import Fit
-from ranking.pairwise.chart_files import (
-    as_interval,
-    scale_of,
-    win_table,
-    wins_svg,
-)
+from ranking.pairwise.chart_files import as_interval, scale_of, win_charts
+from ranking.pairwise.documents.standings import AnswerRow, SampleRateResult, StandingRow
 from ranking.pairwise.result import (
-    AnswerRow,
     CostResult,
     PairwiseResult,
-    SampleRateResult,
-    StandingRow,
     VerdictsResult,
     category_tabs,
     full_of,
@@ -34,6 +27,7 @@ from ranking.pairwise.sentences import (
     CLUSTERED,
     agreement_sentence,
     best_sentence,
+    camps_sentence,
     leading_sentence,
     raw_sentence,
     robustness_sentence,
@@ -101,6 +95,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "agreement": agreement_sentence(agreement),
         "agreement_in_short": raw_sentence(agreement),
         "notes": [with_labels(note, labels) for note in result["notes"]],
+        "camps": camps_sentence(result_of(full)["judges"]) if full else "",
         "side": side_sentence(result["side_bias"]),
         "best": best_sentence(standings, labels) if not scope else "",
         "even": ties_sentence(result),
@@ -116,7 +111,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "joint": joint_lines(result, labels) if not scope else [],
         "labels": labels,
         "clustered": CLUSTERED[result["intervals"]["method"]],
-        **charts(fit, labels, scope=scope),
+        **win_charts(fit, labels, scope=scope),
     }
 
 
@@ -287,11 +282,3 @@ def unweighted_rows(result: PairwiseResult) -> list[StandingRow]:
     """The ratings had very active judges' votes counted like all others; empty where they do."""
     activity = result.get("activity")
     return activity["unweighted"] if activity and any(c["weight"] < 1 for c in activity["weights"]) else []
-
-
-def charts(fit: Fit, labels: dict[str, str], *, scope: str) -> dict[str, Any]:
-    """The pictures under the table; in a category only the table differs."""
-    if scope:
-        return {}
-    wins = [{**row, "label": named(row, labels)} for row in win_table(result_of(fit))]
-    return {"wins": wins, "wins_chart": wins_svg(fit, labels) if wins else ""}

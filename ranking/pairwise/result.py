@@ -2,86 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
 from judging.rules import rules_of
 from ranking.models import Fit
+from ranking.pairwise.documents.standings import (
+    ActivityResult,
+    AnswerRatingsResult,
+    CategoryBasis,
+    EveryoneResult,
+    JointResult,
+    JudgeResult,
+    SampleRateResult,
+    StandingRow,
+)
+from ranking.pairwise.documents.trust import (
+    AgreementResult,
+    ConnectivityResult,
+    IntervalsResult,
+    ModelFitResult,
+    RobustnessResult,
+    SideBiasResult,
+    StabilityResult,
+    TiesResult,
+)
 from ranking.pairwise.model_judges.document import ModelJudgesResult, PickedResult
 from ranking.pairwise.panels.document import ArenaResult, GroupingResult
-from ranking.results import (
-    AnswersResult,
-    ConsistencyResult,
-    EntrantRow,
-    EstimateResult,
-    RunFacts,
-    VerdictsResult,
-)
-
-
-class StandingRow(EntrantRow):
-    """One entrant in one scope; null where a bound does not exist."""
-
-    rating: float
-    se: float | None
-    low: float | None
-    high: float | None
-    iid_low: float | None
-    iid_high: float | None
-    rank: int
-    rank_low: int
-    rank_high: int
-    arena_rank: int
-    p_best: float | None
-    votes: int
-    wins: int
-    losses: int
-    ties: int
-    fails: int
-    fail_rate: float | None
-    fail_low: float | None
-    fail_high: float | None
-    unbounded: bool
-    component: int
-    raw_rating: NotRequired[float | None]  # in categories
-
-
-class OwnStanding(EntrantRow):
-    """One entrant in one judge's own ranking."""
-
-    rating: float
-    se: float
-    low: float
-    high: float
-    rank: int
-    votes: int
-    wins: int
-    losses: int
-    ties: int
-    fails: int
-
-
-class JudgeResult(TypedDict):
-    votes: int
-    shown: bool
-    reason: str
-    weight: float
-    vote_weight: float
-    reliability: float
-    reliability_low: float
-    reliability_high: float
-    left_share: float | None
-    tie_share: float | None
-    repeat_agreement: float | None
-    repeats: int
-    median_ms: float | None
-    p5_ms: float | None
-    longest_run: int | None
-    flags: list[str]
-    opposite_taste: NotRequired[bool]  # fits of earlier releases lack this and `infit`
-    infit: NotRequired[float | None]
-    standings: list[OwnStanding]
+from ranking.results import AnswersResult, ConsistencyResult, RunFacts, VerdictsResult
 
 
 class SettingsResult(TypedDict):
@@ -103,176 +52,6 @@ class SettingsResult(TypedDict):
     skipped_lines: int
 
 
-class IntervalsResult(TypedDict):
-    method: Literal["two-way", "judge", "prompt", "iid"]
-    df: float | None
-    quantile: float | None
-    design_effect: float | None
-    judge_sd: float
-    prompt_sd: float
-
-
-class ActivityClass(TypedDict):
-    votes_from: int
-    weight: float
-
-
-class ActivityResult(TypedDict):
-    """What a vote counts by its judge's number of votes, and the table had all counted alike."""
-
-    weights: list[ActivityClass]
-    unweighted: list[StandingRow]
-
-
-class CohenResult(TypedDict):
-    judges: list[str]
-    units: int
-    kappa: float | None
-
-
-class RepeatsResult(EstimateResult):
-    repeats: int
-
-
-# "self" is no name for an attribute.
-class AgreementResult(TypedDict):
-    units: int
-    alpha_nominal: NotRequired[EstimateResult]
-    alpha_interval: NotRequired[EstimateResult]
-    ac1: NotRequired[EstimateResult]
-    fleiss: NotRequired[EstimateResult]
-    raw: NotRequired[EstimateResult]
-    cohen: NotRequired[list[CohenResult]]
-    self: NotRequired[RepeatsResult]
-
-
-class SideBiasResult(TypedDict):
-    logit: float | None
-    low: float | None
-    high: float | None
-
-
-class TiesResult(TypedDict):
-    nu: float | None
-    ratings: dict[str, float]
-
-
-class ConnectivityResult(TypedDict):
-    connected: bool
-    components: list[list[str]]
-    islands: list[list[str]]
-
-
-class NeighboursResult(TypedDict):
-    upper: str
-    lower: str
-    gap: float
-    half_width: float | None
-    state: str
-    status: Literal["separated", "tied", "open"]
-    votes_needed: int | None
-    judges_needed: int | None
-    prompts_needed: int | None
-
-
-class StabilityResult(TypedDict):
-    stable: bool
-    votes_needed: int | None
-    judges_needed: int | None
-    prompts_needed: int | None
-    pairs: list[NeighboursResult]
-
-
-class WithoutJudgeResult(TypedDict):
-    judge: str
-    first: str
-    ranks_moved: int
-    largest_move: int
-    mover: str | None
-    largest_change: float
-
-
-class FewestVotesResult(TypedDict):
-    votes: int
-    share: float
-    first: str
-    instead: str
-
-
-class RobustnessResult(TypedDict):
-    first: str | None
-    leave_one_judge_out: list[WithoutJudgeResult]
-    first_holds_without_any_judge: bool | None
-    fewest_votes: FewestVotesResult | None
-
-
-class MisfitResult(TypedDict):
-    winner: str
-    loser: str
-    share: float
-    expected: float
-    p_value: float
-
-
-class ModelFitResult(TypedDict):
-    separation_reliability: float | None
-    split_half_reliability: NotRequired[float | None]
-    entrant_infit: NotRequired[dict[str, float | None]]
-    misfits: list[MisfitResult]
-
-
-class JointRow(TypedDict):
-    entrant: str
-    rating: float
-    low: float
-    high: float
-
-
-class JointResult(TypedDict):
-    fails: float
-    slope: float
-    slope_error: float
-    ratings: list[JointRow]
-
-
-class SampleRateResult(TypedDict):
-    samples: int
-    valid: int
-    valid_rate: float | None
-    low: float | None
-    high: float | None
-    robustness: float | None
-    measured: int
-    fonts: dict[str, float]
-    coverage: NotRequired[float | None]  # fits from before pictures were compared have it as `robustness`
-    similarity: NotRequired[dict[str, float]]
-
-
-class CategoryBasis(TypedDict):
-    """How many judges voted in a category, and on how many of its prompts."""
-
-    judges: int
-    prompts: int
-
-
-class AnswerRow(EntrantRow):
-    """One entrant in the rating of the answers."""
-
-    rating: float
-    low: float | None
-    high: float | None
-    rank: int
-    rank_low: int
-    rank_high: int
-    answers: int
-    valid: int
-
-
-class AnswerRatingsResult(TypedDict):
-    overall: list[AnswerRow]
-    verdicts: VerdictsResult
-
-
 class PairsResult(TypedDict):
     """Lists [K][K] in the order of `entrants`: wins of row over column, ties and fails of each pair."""
 
@@ -287,11 +66,6 @@ class CostResult(TypedDict):
     answers: int
     each_nano: float | None
     unknown: int
-
-
-class EveryoneResult(TypedDict):
-    votes: int
-    overall: list[StandingRow]
 
 
 class HistoryPoint(TypedDict):

@@ -10,6 +10,7 @@ import numpy as np
 from benchsite.lib.times import parse_time
 from generation.models import Run
 from judging.model_judges.answers import model_vote_lines
+from judging.model_judges.pairs import PAIRS
 from judging.models import Seat, Study
 from ranking.answers import count_answers, notes_markdown
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
@@ -30,13 +31,14 @@ from ranking.pairwise.result import (
     PairwiseFacts,
     PairwiseResult,
 )
-from ranking.statistics.judges.fits import entrant_record
 from ranking.statistics.leaderboard import CountsFit, Leaderboard, Settings, analyse_votes, fit_counts, rank_overall
 from ranking.statistics.ratings.bradley_terry import ELO, residual_table, to_elo
 from ranking.statistics.ratings.scopes import fit_overall
+from ranking.statistics.records import entrant_record
 from ranking.statistics.rounding import rounded
+from ranking.statistics.tallies import tally_votes
 from ranking.statistics.verdicts.pairs import EQUAL
-from ranking.statistics.votes import REPEAT, Votes, standing_votes, tally_votes, without_judges
+from ranking.statistics.votes import REPEAT, Votes, standing_votes, without_judges
 
 LOOKS = 24  # points of the history
 KEPT = 5  # best and worst drawings of an entrant
@@ -85,7 +87,7 @@ def run_facts(run: Run, board: Leaderboard, document: PairwiseDocument, votes: V
         "md": "\n".join([leaderboard_markdown(document, title=str(run)), *notes_markdown(run)]),
         "csv": leaderboard_csv(board),
         "simulated": Seat.objects.filter(run=run, is_simulated=True, voted__gt=0).count(),
-        "model_judges": run.model_judges.count(),
+        "model_judges": PAIRS.judges(run).count(),
         "studies": run.studies.exclude(state=Study.State.DRAFT).count(),
     }
     crowd = crowd_apart(run) | crowd_merged(run)

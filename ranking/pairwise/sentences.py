@@ -7,17 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from scipy.special import bdtrc
 
 from benchsite.templatetags.wording import chance, percent, thousands
-from ranking.pairwise.result import (
+from ranking.pairwise.documents.standings import JudgeResult, StandingRow
+from ranking.pairwise.documents.trust import (
     AgreementResult,
-    JudgeResult,
     ModelFitResult,
     NeighboursResult,
-    PairwiseDocument,
     RobustnessResult,
     SideBiasResult,
-    StandingRow,
-    scope_rows,
 )
+from ranking.pairwise.result import PairwiseDocument, scope_rows
 from ranking.results import EstimateResult
 from ranking.words import ALPHA_WORDS, LISTED, counted, joined, label, named, number_word, signed, with_missing
 
@@ -68,7 +66,7 @@ def leaders_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, sco
         return "Every vote so far was a tie or a fail, so nobody is ahead."
     leaders = [row for row in rows if row["rank_low"] == 1]
     if len(leaders) < 2 and scope:  # no lead within a category is settled
-        return f"{named(rows[0], labels)} leads here by the category's own votes, which may still change."
+        return f"{named(rows[0], labels)} leads here by the category’s own votes, which may still change."
     if len(leaders) < 2:
         return lead_sentence(result, rows, labels, open_to_doubt=is_open(result, rows[0], rows[1]))
     if len(leaders) == len(rows) > 2:
@@ -164,8 +162,8 @@ def agreement_sentence(agreement: AgreementResult) -> str:
     if alpha["value"] is None:
         return sentence
     strength = next(words for limit, words in ALPHA_WORDS if alpha["value"] >= limit)
-    beyond = f"{alpha['value']:.2f}{interval(alpha, two_digits)}"
-    return f"{sentence} Beyond chance that is Krippendorff's α = {beyond}: {strength}."
+    beyond = f"{two_digits(alpha['value'])}{interval(alpha, two_digits)}".replace("-", "−")
+    return f"{sentence} Beyond chance that is Krippendorff’s α = {beyond}: {strength}."
 
 
 def interval(estimate: EstimateResult, written: Callable[[float], str]) -> str:
@@ -217,7 +215,7 @@ def ties_sentence(result: PairwiseDocument) -> str:
     ties = settings["ties"] == "half" and any(row["ties"] for row in rows)
     fails = settings["fails"] == "half" and any(row["fails"] for row in rows)
     words = " or ".join(word for word, known in (("tie", ties or not fails), ("both be called bad", fails)) if known)
-    return f"Two equally good models would {words} in {percent(nu / (2 + nu))} of votes (Davidson's ν = {nu:.2f})."
+    return f"Two equally good models would {words} in {percent(nu / (2 + nu))} of votes (Davidson’s ν = {nu:.2f})."
 
 
 def side_sentence(bias: SideBiasResult) -> str:

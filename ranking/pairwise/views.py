@@ -17,9 +17,10 @@ from generation.models import Run
 from generation.runs.errors import RunError
 from judging.pairs import NAME
 from ranking.charts.markers import marker_sign
+from ranking.charts.plots import DESK, PHONE
 from ranking.fitting import queue_past_fit
 from ranking.models import Fit, Publication
-from ranking.pairwise.chart_files import chart_file, history_of, history_svg
+from ranking.pairwise.chart_files import LINES, chart_file, history_of, history_svg
 from ranking.pairwise.entrant_pages import versus_context
 from ranking.pairwise.judges_page import judges_context
 from ranking.pairwise.model_judges.page import model_judges_context, model_judges_document
@@ -115,7 +116,7 @@ def history_context(fit: Fit, *, chosen: Sequence[str] = ()) -> dict[str, Any]:
     points = history_of(fit)
     numbers = numbers_of(entrants)
     return {
-        "chart": history_svg(fit, labels, banded=banded) if points else "",
+        "charts": [history_svg(fit, labels, banded=banded, frame=frame) for frame in (DESK, PHONE) if points],
         "sentence": stability_sentence(result_of(fit)) or "How the ratings moved as the votes came in.",
         "choices": [
             {"entrant": entrant, "sign": marker_sign(numbers[entrant.name]), "chosen": entrant.name in banded}
@@ -124,6 +125,8 @@ def history_context(fit: Fit, *, chosen: Sequence[str] = ()) -> dict[str, Any]:
             if entrant.name == row["entrant"]
         ],
         "bands": BANDS,
+        "lines": LINES,
+        "shown": f":{LINES}",
         "heads": [named(row, labels) for row in overall],
         "points": [
             {

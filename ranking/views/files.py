@@ -104,7 +104,7 @@ def import_archive(request: HttpRequest) -> HttpResponse:
                 messages.warning(
                     request,
                     f"{differ} {is_are} not what the archive says: our readers made something else of the answer. "
-                    f"Filter the run's samples by the flag {ARCHIVE_DIFFERS} to see which.",
+                    f"Filter the run’s samples by the flag {ARCHIVE_DIFFERS} to see which.",
                 )
             return redirect("generation:run", run.code)
     return render(request, "ranking/import_run.html", {"form": form})

@@ -15,7 +15,7 @@ from ranking.models import Counting
 class CountingForm(forms.ModelForm):
     """How ties and fails count, with the reason."""
 
-    reason = forms.CharField(required=False, max_length=300, help_text="Kept in the run's history.")
+    reason = forms.CharField(required=False, max_length=300, help_text="Kept in the run’s history.")
 
     class Meta:
         model = Counting

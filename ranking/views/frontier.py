@@ -18,6 +18,7 @@ from ranking.boards.frontier import (
     is_joint,
 )
 from ranking.boards.rows import describe_entrants
+from ranking.charts.frontier import DESK, PHONE
 from ranking.models import Fit
 from ranking.views import page_json
 from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, show_page, tabs_of
@@ -49,7 +50,7 @@ def frontier(request: HttpRequest, run: Run, protocol: str) -> HttpResponse:
         "weights": weights,
         "has_weights": len(known - {None}) > 1,
         "rows": rows,
-        "chart": frontier_svg(fit, measure, rows) if len(rows) > 1 else "",
+        "charts": [frontier_svg(fit, measure, rows, frame=frame) for frame in (DESK, PHONE) if len(rows) > 1],
         "sentence": frontier_sentence(rows, measure, run.entrant_word, groups=has_groups(fit)),
         "joint": is_joint(fit),
     }

@@ -84,6 +84,7 @@ def _sample_page(request: HttpRequest, run: Run, *, attempt: Sample) -> HttpResp
         "sample": attempt,
         "answer": visible(answer, newlines=True),
         "why": drawings.explain(attempt),
+        "shared_words": attempt.prompt.text,
         **drawings.around(attempt),
     }
     return show_page(request, "ranking/sample.html", context, page_json.sample)
@@ -161,13 +162,17 @@ def program(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
     formula = next((name for name, entry in protocols_of(run).items() if not entry.by_people), "")
     fit = Fit.objects.newest(run, formula)
     standing = next((row for row in fit.result["overall"] if row["entrant"] == competitor.name), None) if fit else None
+    describe_entrants(run, [competitor], fit=fit)
+    levels = drawings.program_levels(run, competitor, model=model.model_id) if model else []
     context = {
         "run": run,
         "entrant": competitor,
         "models": models,
         "model": model,
         "standing": standing,
-        "levels": drawings.program_levels(run, competitor, model=model.model_id) if model else [],
+        "levels": levels,
+        "pictured": next((t["sample"] for _, trials in levels for t in trials if t["sample"].drawing), None),
+        "shared_words": f"{standing['score']:.1f} of 100 points." if standing and standing["score"] is not None else "",
     }
     return show_page(request, "ranking/program.html", context, page_json.program)
 

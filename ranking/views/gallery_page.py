@@ -59,7 +59,11 @@ def gallery_page(run: Run, *, attempt: int, model: str, category: str, page: str
     samples = shown_samples(run).filter(prompt__in=[prompt.pk for prompt in shown], attempt=attempt)
     if model:
         samples = samples.filter(model__model_id=model)
-    return {"page": shown, "entrants": entrants, "rows": lay_out(shown, entrants, samples)}
+    cells, drawers = samples.select_related(None).filter(entrant__in=entrants), {one.pk: one for one in entrants}
+    asked = {prompt.pk: prompt for prompt in shown}
+    for sample in cells:  # all of a page share these; joined, each row would bring its own
+        sample.run, sample.prompt, sample.entrant = run, asked[sample.prompt_id], drawers[sample.entrant_id]
+    return {"page": shown, "entrants": entrants, "rows": lay_out(shown, entrants, cells)}
 
 
 def lay_out(

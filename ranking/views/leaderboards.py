@@ -26,11 +26,12 @@ from ranking.boards.entrant_scores import scores_of
 from ranking.boards.rows import board_context, describe_entrants
 from ranking.fitting import publish_fit, set_counting
 from ranking.models import Counting, Fit, Publication
-from ranking.people import is_closed_to, is_hidden_from, judge_labels
+from ranking.people import is_closed_to, is_hidden_from, judge_labels, with_labels
 from ranking.views import page_json
 from ranking.views.forms import CountingForm, PublishForm
 from ranking.views.overview import STATES, overview
 from ranking.views.pages import as_file, check_open, newest_fit, nothing_yet, ranking_page, show_page, tabs_of
+from ranking.words import counted
 
 SHOWN = 12  # drawings on an entrant's page
 HEAVY = ("raw", "answer", "earlier_answers", "questions")  # columns of a drawing that its tile needs nothing of
@@ -137,7 +138,7 @@ def board_document(
     about = {"code": fit.code, "kind": fit.kind, "protocol": fit.protocol, "read_at": fit.read_at.isoformat()}
     labels = judge_labels(fit.run, curator=fit.run.is_curated_by(user))
     document = {
-        **page_json.analysis(fit, labels, drawings_open=may_see_drawings(fit.run, user)),
+        **_analysis(fit, labels, drawings_open=may_see_drawings(fit.run, user)),
         "run": fit.run.code,
         "suite": fit.run.suite,
         "demo": fit.run.is_demo,
@@ -150,7 +151,7 @@ def board_document(
     if not shown.get("publication"):
         return document
     title = {"title": shown["publication"].title, "frozen_at": shown["publication"].at.isoformat()}
-    return page_json.without_judges(document) | title
+    return _without_judges(document) | title
 
 
 @require_GET
@@ -171,7 +172,17 @@ def entrant(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
         context["drawings"] = drawings_of(run, shown)
     describe_entrants(run, [shown], fit=fit or open_fit(request, run))
     context["about"] = shown.about  # type: ignore[attr-defined]
+    shelf = [one["sample"] for one in context.get("best", [])] or context.get("drawings", [])
+    context |= {"pictured": next(iter(shelf), None), "shared_words": entrant_words(context)}
     return show_page(request, "ranking/entrant.html", context, page_json.entrant)
+
+
+def entrant_words(context: Mapping[str, Any]) -> str:
+    """What a link to the page says of the entrant."""
+    if not (standing := context.get("standing")):
+        return ""
+    votes = counted(standing["votes"], "vote")
+    return f"Rated {standing['rating']:,.0f}, rank {context['ranks']} of {len(context['fit'].result['overall'])}, from {votes}."
 
 
 def open_fit(request: HttpRequest, run: Run) -> Fit | None:
@@ -232,3 +243,21 @@ def publish(request: UserRequest, code: str) -> HttpResponse:
         messages.error(request, "A frozen leaderboard needs a title.")
         return redirect("ranking:leaderboard", code)
     return redirect("ranking:publication", publish_fit(fit=fit, by=request.user, **form.cleaned_data).code)
+
+
+def _analysis(fit: Fit, labels: dict[str, str], *, drawings_open: bool) -> dict[str, Any]:
+    """What a fit found, as its downloads have it; no single drawing is named before drawings are open."""
+    document = with_labels({key: value for key, value in fit.result.items() if key != "run"}, labels)
+    if (models := document.get("model_judges")) and not drawings_open:
+        document["model_judges"] = models | {"judges": [judge | {"worst": []} for judge in models["judges"]]}
+    return document
+
+
+def _without_judges(document: dict[str, Any]) -> dict[str, Any]:
+    """The same document, with nothing that tells one judge from another."""
+    kept = {key: value for key, value in document.items() if key != "judges"}
+    hidden = {"settings": "weights", "agreement": "cohen", "robustness": "leave_one_judge_out"}
+    for part, single in hidden.items():
+        if part in kept:
+            kept[part] = {key: value for key, value in kept[part].items() if key != single}
+    return kept

@@ -8,8 +8,6 @@ from typing import Any
 from django.urls import reverse
 
 from generation.models import Entrant, Prompt, Run, Sample
-from ranking.models import Fit
-from ranking.people import with_labels
 
 Context = dict[str, Any]
 REPORT = (
@@ -127,11 +125,15 @@ def versus(context: Context) -> dict[str, Any]:
         "gap": context["gap"],
         "answers_gap": context["answers_gap"],
         "by_category": [{key: n for key, n in line.items() if key != "bar"} for line in context["by_category"]],
-        "drawings": [
-            {"prompt": pair["prompt"].text} | {side: about_sample(pair[side]) for side in ("one", "other")}
-            for pair in context["drawings"]
-        ],
+        "drawings": drawings_of_both(context),
     }
+
+
+def drawings_of_both(context: Context) -> list[dict[str, Any]]:
+    return [
+        {"prompt": pair["prompt"].text} | {side: about_sample(pair[side]) for side in ("one", "other")}
+        for pair in context["drawings"]
+    ]
 
 
 def differences(context: Context) -> dict[str, Any]:
@@ -140,7 +142,9 @@ def differences(context: Context) -> dict[str, Any]:
         "protocol": context["protocol"],
         "one": about_entrant(context["one"]),
         "other": about_entrant(context["other"]),
-        **{name: context[name] for name in ("sentence", "pair", "by_category", "pairs")},
+        **{name: context[name] for name in ("sentence", "pair", "pairs")},
+        "by_category": [{key: n for key, n in line.items() if key != "picture"} for line in context["by_category"]],
+        "drawings": drawings_of_both(context),
     }
 
 
@@ -282,21 +286,3 @@ def program(context: Context) -> dict[str, Any]:
         "standing": context["standing"],
         "levels": levels,
     }
-
-
-def analysis(fit: Fit, labels: dict[str, str], *, drawings_open: bool) -> dict[str, Any]:
-    """What a fit found, as its downloads have it; no single drawing is named before drawings are open."""
-    document = with_labels({key: value for key, value in fit.result.items() if key != "run"}, labels)
-    if (models := document.get("model_judges")) and not drawings_open:
-        document["model_judges"] = models | {"judges": [judge | {"worst": []} for judge in models["judges"]]}
-    return document
-
-
-def without_judges(document: dict[str, Any]) -> dict[str, Any]:
-    """The same document, with nothing that tells one judge from another."""
-    kept = {key: value for key, value in document.items() if key != "judges"}
-    hidden = {"settings": "weights", "agreement": "cohen", "robustness": "leave_one_judge_out"}
-    for part, single in hidden.items():
-        if part in kept:
-            kept[part] = {key: value for key, value in kept[part].items() if key != single}
-    return kept

@@ -30,8 +30,7 @@ PROMPTS = 6  # on the page of a run that people still judge
 STRIP = 5  # drawings at the head of a page that has none of its own
 NUMBERS_ONLY = {
     "frontier",
-    "differences",
-    *(f"ranking:{name}" for name in ("history", "judges", "model_judges", "groups")),
+    *(f"ranking:{name}" for name in ("history", "judges", "model_judges", "model_graders", "groups")),
 }
 FORMS = {"json": "application/json", "md": "text/markdown", "csv": "text/csv", "svg": "image/svg+xml"}
 
@@ -68,18 +67,19 @@ def show_page(request: HttpRequest, template: str, context: dict[str, Any], docu
 def shared_as(context: Mapping[str, Any]) -> dict[str, str] | None:
     """Title, description and picture of a page about a run; none where only curators see it."""
     run, publication, sample = context["run"], context.get("publication"), context.get("sample")
+    drawing = sample or context.get("pictured")
     if not publication and run.visibility != Run.Visibility.PUBLISHED:
         return None
     picture = reverse("ranking:share_picture", args=[run.code])
     if publication:
         picture = reverse("ranking:publication_picture", args=[publication.code])
-    elif sample:
-        picture = reverse("gallery:share_picture", args=[sample.code])
+    elif drawing:
+        picture = reverse("gallery:share_picture", args=[drawing.code])
     elif context.get("frozen"):
         picture += f"?fit={context['fit'].code}"
     elif context.get("protocol"):
         picture += f"?protocol={context['protocol']}"
-    about = context.get("sentence") or run.config.get("description", "")
+    about = context.get("sentence") or context.get("shared_words") or run.config.get("description", "")
     return {"title": _shared_title(context, run), "description": about, "picture": picture}
 
 

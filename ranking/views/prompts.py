@@ -77,6 +77,7 @@ def prompt(request: HttpRequest, run: Run, prompt: str) -> HttpResponse:
         "cells": cells,
         "records": records,
         "sentence": prompt_sentence(cells, records),
+        "pictured": next((c["best"]["sample"] for c in cells if c["best"] and c["best"]["sample"].drawing), None),
         "orders": ORDERS if records else {key: ORDERS[key] for key in ("rank", "name")},
         "order": order,
     }
@@ -141,7 +142,8 @@ def prompt_sentence(cells: list[dict[str, Any]], records: dict[str, Any]) -> str
     """Who wins here by points, and that one prompt separates few."""
     if not records:
         drawn = sum(bool(cell["best"] and cell["best"]["sample"].drawing) for cell in cells)
-        return f"{drawn} of {len(cells)} drew it."
+        who = f"All {drawn}" if drawn == len(cells) > 1 else f"{drawn} of {len(cells)}"
+        return f"{who} drew it."
     ranked = sorted((c for c in cells if c["votes"]), key=lambda c: -c["points"] / c["votes"])
     first = ranked[0]
     of = f"{first['points']:g} of {thousands(first['votes'])} points"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import SplitResult, urlsplit
 
@@ -16,7 +17,7 @@ class AddressError(ValueError):
 
 
 def checked_url(url: str) -> SplitResult:
-    """The parts of an address that a webhook may have; says nothing of where its host leads."""
+    """The parts of an address that a webhook may have; where a host's name leads is looked up when it is sent to."""
     if len(url) > LONGEST or not url.isascii() or not url.isprintable() or " " in url:
         raise AddressError(f"An address has at most {LONGEST} plain characters.")
     try:
@@ -29,7 +30,21 @@ def checked_url(url: str) -> SplitResult:
         raise AddressError("The address must begin with https:// and name a host.")
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise AddressError("The address must have no password and no fragment.")
+    refuse_private(_literal(parts.hostname))
     return parts
+
+
+def _literal(host: str) -> list[IPv4Address | IPv6Address]:
+    """The address that is written instead of a host's name, if it is."""
+    try:
+        return [ip_address(host)]
+    except ValueError:
+        return []
+
+
+def refuse_private(addresses: Iterable[IPv4Address | IPv6Address]) -> None:
+    if not settings.WEBHOOKS_TO_PRIVATE and not all(map(is_public, addresses)):
+        raise AddressError("The host’s address is private; webhooks go to public addresses only.")
 
 
 def resolved(parts: SplitResult) -> str:
@@ -40,8 +55,7 @@ def resolved(parts: SplitResult) -> str:
     except (OSError, UnicodeError):
         raise AddressError("The host has no address.") from None
     addresses = [str(row[4][0]).partition("%")[0] for row in rows]
-    if not settings.WEBHOOKS_TO_PRIVATE and not all(is_public(ip_address(each)) for each in addresses):
-        raise AddressError("The host's address is private; webhooks go to public addresses only.")
+    refuse_private(map(ip_address, addresses))
     return addresses[0]
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.urls import reverse
 from django.utils.timezone import now
 
+from benchsite.templatetags import wording
+from benchsite.templatetags.wording import THIN_SPACE
 from generation.models import Run
 from generation.runs.curating import exclude_samples
+from ranking.boards import conditional
 from ranking.boards.conditional import KeptPages
 from ranking.fitting import fit_run
+from ranking.models import Fit
 from tests.judging.make import make_curator, make_judge
 from tests.ranking.voted_run import make_voted_run
 
@@ -26,6 +33,7 @@ def voted(module_rows):
     )
     run.refresh_from_db()
     fit_run(run)
+    Fit.objects.filter(run=run).update(read_at=now() - timedelta(days=9))  # so that no page counts seconds
     return run.pk
 
 
@@ -128,6 +136,18 @@ def test_kept_pages_have_a_limit_and_no_secrets(rf):
     assert kept.find("19").content == 50 * b"x"
 
 
+def test_a_kept_page_tells_the_age_of_its_votes_as_it_is_now(client, run, monkeypatch):
+    Fit.objects.filter(run=run).update(read_at=now() - timedelta(hours=1))
+    young = ask(client, run)
+    for module in (wording, conditional):
+        monkeypatch.setattr(module, "now", lambda: now() + timedelta(hours=20))
+
+    old = ask(client, run, young["ETag"])
+
+    assert f"60{THIN_SPACE}min ago</time>" in young.content.decode()
+    assert f"21{THIN_SPACE}h 0{THIN_SPACE}min ago</time>" in old.content.decode()
+
+
 def test_another_page_of_the_board_has_another_tag(client, run):
     assert ask(client, run, sort="name")["ETag"] != ask(client, run)["ETag"]
 
@@ -164,6 +184,31 @@ def test_a_board_that_may_change_without_a_trace_has_no_tag(client, run, change)
 
     assert page.status_code == 200
     assert "ETag" not in page
+
+
+@pytest.mark.parametrize(
+    "page", ["board", "differences", "model", "gallery", "prompts", "prompt", "drawing", "file", "json"]
+)
+def test_a_judge_reads_a_visitors_page_under_own_links(client, run, page, monkeypatch, django_assert_max_num_queries):
+    address = pages_of(run)[page]
+    client.force_login(make_judge())
+    with monkeypatch.context() as without:
+        without.setattr(conditional, "board_tag", lambda *_: None)
+        made = client.get(address)
+    first = client.get(address)
+
+    with django_assert_max_num_queries(9):
+        again = client.get(address)
+
+    assert "ETag" not in again
+    assert secretless(made) == secretless(first) == secretless(again)
+    client.logout()
+    assert b"csrfmiddlewaretoken" not in client.get(address).content
+
+
+def secretless(page):
+    """A page but for its token against forgery, which is another one each time."""
+    return re.sub(rb'(csrfmiddlewaretoken" value=")[^"]+', rb"\1", page.content), page["Content-Type"]
 
 
 @pytest.mark.parametrize("make_user", [make_curator, make_judge])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
@@ -17,8 +18,8 @@ from benchsite.lib.times import parse_time
 from benchsite.version import signed, stamped
 from generation.protocols import load, protocols_of
 from judging.files.model_vote_lines import read_model_votes
-from judging.files.vote_files import Mapped, add_mapping
-from ranking.dataset.reading import dataset_rates, is_dataset, open_dataset
+from judging.files.vote_files import Mapped, add_mapping, left_out
+from ranking.dataset.reading import dataset_notes, dataset_rates, is_dataset, open_dataset
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.files.samples import read_samples
@@ -27,6 +28,7 @@ from ranking.pairwise.model_judges.ballots import ballots_of
 from ranking.statistics.leaderboard import Leaderboard, Settings, analyse_votes
 from ranking.statistics.samples import SampleRate
 from ranking.statistics.votes import standing_votes
+from ranking.words import notes_section
 
 LONG_NAMES = {"json": "json", "md": "markdown", "csv": "csv"}
 BAD_INPUT = 2
@@ -40,10 +42,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "file",
             type=Path,
-            help="votes as JSON Lines, CSV, Parquet or Label Studio's JSON; a published dataset (folder or zip); with --suite that suite's own file",
+            help="votes as JSON Lines, CSV, Parquet or Label Studio's JSON; a published dataset (folder or zip); with --suite that suite's own file, or a log of inspect_ai where it is scored automatically",
         )
         parser.add_argument("--samples", type=Path, help="database.jsonl, for valid rates and visual robustness")
         parser.add_argument("--model-votes", type=Path, help="model_votes.jsonl: model judges, compared with people")
+        parser.add_argument(
+            "--model-grades", type=Path, help="model_grades.jsonl: model judges of a rubric, with --suite"
+        )
         share = "half a win each (default), or not counted; a dataset has its own default"
         parser.add_argument("--ties", choices=("half", "drop"), help=share)
         parser.add_argument("--fails", choices=("half", "drop"), help=share)
@@ -70,11 +75,15 @@ class Command(BaseCommand):
 
 
 def analyse_vote_file(options: dict[str, Any], bar: Bar) -> str:
+    if options["model_grades"]:
+        raise ValueError("--model-grades goes with --suite and a file of grades.")
     until = read_until(options["until"])
     mapped = Mapped.parse(options["column"], options["outcome"])
     read, published = read_file(options, mapped, bar)
     for fault in read.skipped[:10]:
         bar.say(str(fault))
+    if read.unanswered:
+        bar.say(left_out(read.unanswered))
     votes = standing_votes(read.votes, until=until)
     timeless = int(np.isnan(read.votes.time).sum()) if until is not None else 0
     if timeless:
@@ -88,12 +97,12 @@ def analyse_vote_file(options: dict[str, Any], bar: Bar) -> str:
         weights={**published.weights, **dict.fromkeys(options["exclude_judge"], 0.0)},
         until=options["until"],
     )
-    samples = read_samples(options["samples"]) if options["samples"] else published.samples
+    samples, notes = read_samples(options["samples"]) if options["samples"] else (published.samples, published.notes)
     model_votes = options["model_votes"]
     ballots = ballots_of(read_model_votes(model_votes, progress=bar.to)) if model_votes else None
     bar.begin("Fitting")
     board = analyse_votes(votes, settings=settings, samples=samples, skipped=len(read.skipped), ballots=ballots)
-    return written(board, options["format"])
+    return written(board, options["format"], notes)
 
 
 @dataclass(frozen=True)
@@ -104,6 +113,7 @@ class Choices:
     fails: str = "half"
     weights: dict[str, float] = field(default_factory=dict)
     samples: dict[str, SampleRate] | None = None
+    notes: dict[str, str] = field(default_factory=dict)
 
 
 def read_file(options: dict[str, Any], mapped: Mapped, bar: Bar) -> tuple[ReadVotes, Choices]:
@@ -118,13 +128,13 @@ def read_file(options: dict[str, Any], mapped: Mapped, bar: Bar) -> tuple[ReadVo
         read = read_votes(*files, **how)
         votes = read.votes.take(np.argsort(read.votes.time, kind="stable"))
         run = dataset.run
-        choices = Choices(run["ties"], run["fails"], dataset.weights, dataset_rates(dataset))
+        choices = Choices(run["ties"], run["fails"], dataset.weights, dataset_rates(dataset), dataset_notes(dataset))
     return replace(read, votes=votes), choices
 
 
-def written(board: Leaderboard, form: str) -> str:
+def written(board: Leaderboard, form: str, notes: Mapping[str, str]) -> str:
     if form == "md":
-        return leaderboard_markdown(leaderboard_dict(board))
+        return "\n".join([leaderboard_markdown(leaderboard_dict(board)), *notes_section(notes.items())])
     if form == "csv":
         return leaderboard_csv(board)
     return json.dumps(leaderboard_dict(board), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
@@ -163,14 +173,18 @@ def analyse_suite(options: dict[str, Any], bar: Bar) -> str:
     if target is None:
         raise ValueError(f"The suite {options['suite']!r} has no analysis of files.")
     if options["model_votes"]:
-        raise ValueError(f"--model-votes has no meaning for the suite {options['suite']!r}: models judge pairs.")
+        raise ValueError(
+            f"--model-votes has no meaning for the suite {options['suite']!r}: people do not judge it in pairs."
+        )
     analyse_file = load(target)
     accepted = signature(analyse_file).parameters
     if options["trials"] is not None and ("trials" not in accepted or options["trials"] < 1):
         raise ValueError(f"--trials {options['trials']} has no meaning for the suite {options['suite']!r}.")
+    if options["model_grades"] and "model_grades" not in accepted:
+        raise ValueError(f"--model-grades has no meaning for the suite {options['suite']!r}: nobody grades it.")
     if options["skip_bad"] and "skip_bad" not in accepted:
         raise ValueError(f"--skip-bad is not known for the suite {options['suite']!r}: every line counts there.")
     bar.begin("Reading and scoring")
-    offered = {key: options[key] for key in ("skip_bad", "trials")}
+    offered = {key: options[key] for key in ("skip_bad", "trials", "model_grades")}
     offered |= {"out_format": LONG_NAMES[options["format"]], "suite": suite}
     return analyse_file(options["file"], **{name: offered[name] for name in offered if name in accepted})

@@ -17,6 +17,7 @@ from generation.management.run_commands import find_run
 from generation.models import Run
 from judging.files.exports import write_skips
 from judging.model_judges.answers import write_model_votes
+from judging.model_judges.graded import write_model_grades
 from ranking.archive.members import listed_members
 from ranking.archive.writing import write_archive
 
@@ -32,7 +33,8 @@ def _samples(run: Run, stream: TextIO, *, format: str, names: bool, progress: Pr
 def writers() -> dict[str, Writer]:
     """Who writes each kind of rows."""
     listed = {kind: member.export for kind, member in listed_members().items()}
-    return {"samples": _samples, **listed, "skips": write_skips, "model_votes": write_model_votes}
+    models = {"model_votes": write_model_votes, "model_grades": write_model_grades}
+    return {"samples": _samples, **listed, "skips": write_skips, **models}
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count, Q, Sum
 
 from generation.models import ProviderCall, Run, Sample
-from ranking.statistics.samples import SampleRate, sample_rate
+from ranking.statistics.samples import SampleRate, rates_by_entrant
 
 
 def sample_rates(run: Run) -> dict[str, SampleRate]:
@@ -24,15 +24,7 @@ def sample_rates(run: Run) -> dict[str, SampleRate]:
     measured = answered.filter(verdict=Sample.Verdict.VALID, measurements__backend=run.measure_backend)
     for name, values in measured.in_order().values_list("entrant__name", "measurements__values"):
         measures[name].append(values)
-    return {
-        name: sample_rate(
-            samples=sum(count for count, _ in counts.values()),
-            valid=sum(good for _, good in counts.values()),
-            measures=measures[name],
-            by_prompt=counts,
-        )
-        for name, counts in sorted(by_prompt.items())
-    }
+    return rates_by_entrant(by_prompt, measures)
 
 
 @dataclass(frozen=True)

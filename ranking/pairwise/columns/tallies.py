@@ -15,7 +15,8 @@ from judging.models import JudgeTally, PromptTally
 from judging.pairs.tallies import activity_of
 from ranking.pairwise.columns.names import Names, RunNames, run_names, seen
 from ranking.pairwise.columns.votes import excluded_votes, votes_of_seats, votes_on_excluded
-from ranking.statistics.votes import OUTCOME_NUMBERS, Cells, Tallies
+from ranking.statistics.tallies import Cells, Tallies
+from ranking.statistics.votes import OUTCOME_NUMBERS
 
 ROUNDING = 1e-6  # of a vote: what sums of weights may leave of nothing
 

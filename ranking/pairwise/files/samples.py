@@ -19,19 +19,22 @@ from ranking.statistics.samples import SampleRate, sample_rate
 class _Counts:
     samples: int = 0
     valid: int = 0
+    note: str = ""
     measures: list[dict[str, Any]] = field(default_factory=list)
     by_prompt: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
 
     def add(self, row: SampleRow, *, valid: bool) -> None:
         self.samples, self.valid = self.samples + 1, self.valid + valid
+        if not row.fields.get("program"):  # the note is the model's
+            self.note = self.note or clean_text(row.optional_text("note") or "")[0]
         if (prompt := row.optional_text("prompt_text")) is not None:
             key = (clean_text(row.optional_text("category") or "")[0], clean_text(prompt)[0])
             answers, good = self.by_prompt.get(key, (0, 0))
             self.by_prompt[key] = (answers + 1, good + valid)
 
 
-def read_samples(path: Path) -> dict[str, SampleRate]:
-    """Rates by entrant (the program's name where one is given, else `model_id`)."""
+def read_samples(path: Path) -> tuple[dict[str, SampleRate], dict[str, str]]:
+    """Rates by entrant (the program's name where one is given, else `model_id`), and what is noted of each."""
     seen: dict[str, _Counts] = {}
     for row in read_file(path):
         counts = seen.setdefault(_entrant(row), _Counts())
@@ -39,12 +42,13 @@ def read_samples(path: Path) -> dict[str, SampleRate]:
         counts.add(row, valid=valid)
         if valid:
             counts.measures += _measures(row)
-    return {
+    rates = {
         name: sample_rate(
             samples=counts.samples, valid=counts.valid, measures=counts.measures, by_prompt=counts.by_prompt
         )
         for name, counts in sorted(seen.items())
     }
+    return rates, {name: counts.note for name, counts in seen.items() if counts.note}
 
 
 def _measures(row: SampleRow) -> list[dict[str, Any]]:

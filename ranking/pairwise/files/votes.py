@@ -15,17 +15,25 @@ from judging.files.vote_files import Mapped, VoteFile, open_votes
 from judging.files.vote_lines import vote_fault
 from ranking.pairwise.files.parquet_columns import batch_columns, batch_fields
 from ranking.pairwise.files.vote_columns import NameNumbers, columns_of
+from ranking.statistics.grouping import portions
 from ranking.statistics.votes import Votes, make_votes
 
 
 @dataclass(frozen=True)
 class ReadVotes:
-    """What a file held: all its votes (also withdrawn ones), and the bad lines passed over."""
+    """What a file held: all its votes (also withdrawn ones), the bad lines passed over, and how many rows were no vote."""
 
     votes: Votes
     skipped: tuple[FileError, ...] = ()
+    unanswered: int = 0
 
 
+NAME_COLUMNS = (  # name table, field, columns
+    ("entrants", "left_model", ("left", "right")),
+    ("judges", "judge", ("judge",)),
+    ("prompts", "prompt_text", ("prompt",)),
+    ("categories", "category", ("category",)),
+)
 NOT_COLUMNS = (TypeError, ValueError, KeyError, AttributeError, OverflowError)
 
 
@@ -39,8 +47,22 @@ class _Held:
             "prompt_text": NameNumbers(optional=True),
             "category": NameNumbers(optional=True),
         }
-        self.parts: list[dict[str, Any]] = []
+        self.columns: dict[str, Any] = {}  # longer than the rows so far, whose end nobody has touched
+        self.rows = 0
         self.skipped: list[FileError] = []
+        self.unanswered = 0
+
+    def add(self, part: dict[str, Any]) -> None:
+        """Rows, column by column. Columns grow by doubling, so that none is held twice when the file ends."""
+        rows = self.rows + len(part["left"])
+        for name, values in part.items():
+            column = self.columns.get(name, values[:0])
+            if rows > len(column):
+                longer = np.empty(max(rows, 2 * len(column)), values.dtype)
+                longer[: self.rows] = column[: self.rows]
+                self.columns[name] = column = longer
+            column[self.rows : rows] = values
+        self.rows = rows
 
     def known(self) -> dict[str, int]:
         return {name: len(table.names) for name, table in self.tables.items()}
@@ -48,6 +70,17 @@ class _Held:
     def forget(self, known: dict[str, int]) -> None:
         for name, table in self.tables.items():
             table.forget(known[name])
+
+    def joined(self) -> Votes:
+        columns = {name: column[: self.rows] for name, column in self.columns.items()}
+        columns = columns or dict.fromkeys(("left", "right", "outcome"), np.zeros(0, np.int8))
+        names = {}
+        for table, field, numbered in NAME_COLUMNS:
+            names[table], number = _sorted_names(self.tables[field].names)
+            for column in (columns[name] for name in numbered if name in columns):
+                for here in portions(self.rows):
+                    column[here] = number[column[here]]
+        return make_votes(**names, **columns)
 
 
 def read_votes(
@@ -58,7 +91,8 @@ def read_votes(
     for each in (path, *more):
         with open_votes(each, mapped=mapped, progress=progress) as file:
             _collect(file, each, held, skip_bad=skip_bad)
-    return ReadVotes(_join(held.parts, held.tables), tuple(held.skipped))
+            held.unanswered += file.unanswered
+    return ReadVotes(held.joined(), tuple(held.skipped), held.unanswered)
 
 
 def _collect(file: VoteFile, path: Path, held: _Held, *, skip_bad: bool) -> None:
@@ -70,7 +104,7 @@ def _collect(file: VoteFile, path: Path, held: _Held, *, skip_bad: bool) -> None
         for batch in group.batches(file.convention.read or batch_fields(group)):
             known = held.known()
             try:
-                held.parts.append(batch_columns(batch, file.convention, held.tables))
+                held.add(batch_columns(batch, file.convention, held.tables))
             except NOT_COLUMNS:
                 held.forget(known)
                 _add(file, list(range(first, first + len(batch))), batch.to_pylist(), path, held, skip_bad=skip_bad)
@@ -78,10 +112,10 @@ def _collect(file: VoteFile, path: Path, held: _Held, *, skip_bad: bool) -> None
 
 
 def _add(file: VoteFile, numbers: list[int], raw: list[Any], path: Path, held: _Held, *, skip_bad: bool) -> None:
-    rows = raw if file.convention.is_ours else [file.convention.converted(row) for row in raw]
+    numbers, rows = (numbers, raw) if file.convention.is_ours else file.converted(numbers, raw)
     known = held.known()
     try:
-        held.parts.append(columns_of(rows, held.tables))
+        held.add(columns_of(rows, held.tables))
     except NOT_COLUMNS:
         held.forget(known)
         faults = [row_fault(row, n, path, file.convention) for n, row in zip(numbers, rows, strict=True)]
@@ -89,7 +123,7 @@ def _add(file: VoteFile, numbers: list[int], raw: list[Any], path: Path, held: _
         if not skip_bad or not bad:
             raise bad[0] if bad else AssertionError("a chunk failed with no bad line") from None
         held.skipped += bad
-        held.parts.append(columns_of([row for row, fault in zip(rows, faults, strict=True) if not fault], held.tables))
+        held.add(columns_of([row for row, fault in zip(rows, faults, strict=True) if not fault], held.tables))
 
 
 def row_fault(row: Any, line: int, path: Path, convention: Convention = OURS) -> FileError | None:
@@ -101,24 +135,6 @@ def row_fault(row: Any, line: int, path: Path, convention: Convention = OURS) ->
         return None
     fault = convention.fault(fault, row)
     return FileError(str(path), line, fault.field, fault.message)
-
-
-def _join(parts: list[dict[str, Any]], tables: dict[str, NameNumbers]) -> Votes:
-    empty: dict[str, Any] = {"left": [], "right": [], "outcome": []}
-    joined: dict[str, Any] = (
-        {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else empty
-    )
-    names = {}
-    for table, field, columns in (
-        ("entrants", "left_model", ("left", "right")),
-        ("judges", "judge", ("judge",)),
-        ("prompts", "prompt_text", ("prompt",)),
-        ("categories", "category", ("category",)),
-    ):
-        names[table], number = _sorted_names(tables[field].names)
-        for column in columns:
-            joined[column] = number[joined[column]] if len(joined["left"]) else joined["left"]
-    return make_votes(**names, **joined)
 
 
 def _sorted_names(names: list[str]) -> tuple[tuple[str, ...], Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
+from ranking.results import RankedRow
+
 
 class ArenaResult(TypedDict):
     """The open arena's crowd, and whether a curator merged it with the judges."""
@@ -14,16 +16,9 @@ class ArenaResult(TypedDict):
     reason: str
 
 
-class GroupRow(TypedDict):
+class GroupRow(RankedRow):
     """One entrant by one group's votes."""
 
-    entrant: str
-    rating: float
-    low: float | None
-    high: float | None
-    rank: int
-    rank_low: int
-    rank_high: int
     votes: int
 
 

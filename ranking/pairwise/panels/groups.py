@@ -19,7 +19,8 @@ from ranking.pairwise.panels.crowd import weights_of_crowd
 from ranking.pairwise.panels.document import GroupingResult, GroupResult, GroupRow
 from ranking.statistics.leaderboard import rank_overall
 from ranking.statistics.ratings.scopes import Settings
-from ranking.statistics.votes import Votes, only_judges, tally_votes
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.votes import Votes, only_judges
 
 MINIMUM = 5  # judges of a group; fewer are shown together with others
 MOST = 20  # questions that are looked at

@@ -214,7 +214,7 @@ def test_both_rankings_are_compared_where_people_judged(client):
     assert people["kendall"]["value"] < -0.9
     assert people["spearman"]["low"] >= -1
     assert people["votes"] == Vote.objects.filter(run=run).count()
-    assert people_sentence(people).startswith("People find the opposite order. Kendall's τ is -0.9")
+    assert people_sentence(people).startswith("People find the opposite order. Kendall’s τ is -0.9")
     disputed = people["drawings"]
     assert [abs(row["gap"]) for row in disputed] == sorted((abs(row["gap"]) for row in disputed), reverse=True)
     assert disputed[0]["sample"] in set(run.samples.values_list("code", flat=True))
@@ -249,6 +249,13 @@ def test_the_leading_sentence_knows_ties_and_loners():
 
     two = [row("a", 0.8, 0.6, 0.9, 1, 1), row("b", 0.7, 0.5, 0.8, 2, 1)]
     assert leading_sentence(two, {"a": "Anna"}) == ("Anna has the highest score, 0.80; it is not separated from b yet.")
+    near = [*two, row("c", 0.6, 0.5, 0.9, 3, 1)]
+    states = {
+        "pairs": [{"upper": "a", "lower": "b", "state": "tied"}, {"upper": "a", "lower": "c", "state": "undecided"}]
+    }
+    assert leading_sentence(near, {}, states) == (
+        "a has the highest score, 0.80; it is practically equal to b and not separated from c yet."
+    )
     even = [row("a", 1.0, 1.0, 1.0, 1, 1), row("b", 1.0, 1.0, 1.0, 1, 1), row("c", 0.1, 0.0, 0.2, 3, 3)]
     assert leading_sentence(even, {}) == "a and b share first place with 1.00."
     assert leading_sentence(two[:1], {}) == "a is alone here, with a score of 0.80."

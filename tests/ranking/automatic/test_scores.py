@@ -191,6 +191,24 @@ def test_analyse_file_needs_four_fields_only(tmp_path):
     assert data["reasons"] == [{"model": "bad", "reason": "no_content", "samples": 1}]
 
 
+def test_a_log_of_inspect_ai_scores_like_the_same_answers(tmp_path):
+    answers = [PERFECT, "no drawing"]
+    drawn = [{"choices": [{"message": {"content": text}, "stop_reason": "stop"}]} for text in answers]
+    samples = [
+        {"epoch": n, "input": SUITE.prompts[0].text, "output": output} for n, output in enumerate(drawn, start=1)
+    ]
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"eval": {"model": "good"}, "samples": samples}))
+    lines = [{**line("good", 0, n, text), "finish_reason": "stop"} for n, text in enumerate(answers, start=1)]
+
+    assert analyse_file(log, suite=SUITE) == analyse_file(write(tmp_path / "samples.jsonl", lines), suite=SUITE)
+
+    samples[1]["output"] = {"choices": []}
+    log.write_text(json.dumps({"eval": {"model": "good"}, "samples": samples}))
+    with pytest.raises(FileError, match=r"log\.json:2: output has no answer"):
+        analyse_file(log, suite=SUITE)
+
+
 def test_analyse_command_touches_no_database(tmp_path, capsys):
     path = write(tmp_path / "samples.jsonl", [line("good"), line("good", 1)])
 

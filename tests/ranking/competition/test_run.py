@@ -96,7 +96,7 @@ def test_a_program_that_waits_for_approval_is_not_counted(run, client):
 
     assert "late" not in programs(fit)
     page = collapsed(client.get(f"/runs/{run.code}/leaderboard/"))
-    assert "late is waiting for a curator's approval and does not run until then." in page
+    assert "late is waiting for a curator’s approval and does not run until then." in page
 
 
 def row(name, score, *, rank=None, winner=False, baseline=False):
@@ -106,19 +106,23 @@ def row(name, score, *, rank=None, winner=False, baseline=False):
 def test_the_verdict_is_said_in_words():
     bar = row("zero", 20.0, baseline=True)
 
-    assert verdict_sentence([row("a", 50.0, rank=1, winner=True), bar], {"a": "Anna's"}) == (
+    assert verdict_sentence([row("a", 50.0, rank=1, winner=True), bar], {"a": "Anna's"}, trials=2) == (
         "Anna's wins with 50.0 of 100 points; the baseline zero has 20.0."
     )
     two = [row("a", 40.0, rank=1, winner=True), row("b", 40.0, rank=1, winner=True), bar]
-    assert verdict_sentence(two, {}) == (
+    assert verdict_sentence(two, {}, trials=2) == (
         "a and b are co-winners with 40.0 points each: the same score and the same length of prompt; "
         "the baseline zero has 20.0."
     )
-    assert verdict_sentence([row("a", 10.0, rank=1), bar], {}) == (
+    assert verdict_sentence([row("a", 10.0, rank=1), bar], {}, trials=2) == (
         "No program beats the baseline, so there is no winner: the best has 10.0 points; the baseline zero has 20.0."
     )
-    assert verdict_sentence([row("a", 0.0, rank=1)], {}) == "No level has scored yet, so there is no winner."
-    assert verdict_sentence([], {}) == "No level has been measured yet, so no program leads."
+    assert verdict_sentence([row("a", 0.0, rank=1)], {}, trials=2) == "No level has scored yet, so there is no winner."
+    alone = verdict_sentence([row("a", 0.0, rank=1)], {}, trials=1)
+    assert alone.startswith("There is one attempt per letter") and alone.endswith(
+        "Two attempts or more give a ranking."
+    )
+    assert verdict_sentence([], {}, trials=2) == "No level has been measured yet, so no program leads."
 
 
 def test_measuring_again_changes_nothing(run):

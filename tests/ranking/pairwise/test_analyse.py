@@ -39,6 +39,17 @@ def test_markdown_has_the_three_parts(votes_file, tmp_path):
     assert "100%" in text
 
 
+def test_markdown_has_the_notes_that_came_with_the_samples(votes_file, tmp_path):
+    row = {"model_id": "model/000", "valid": True, "note": "through a proxy"}
+    samples = write_lines(tmp_path / "database.jsonl", [row, row | {"model_id": "model/001", "note": ""}])
+
+    text = analyse(votes_file, "--format", "md", "--samples", samples)
+
+    assert text.partition("## Notes\n\n")[2].startswith("- model/000: through a proxy\n")
+    assert "model/001:" not in text
+    assert "## Notes" not in analyse(votes_file, "--format", "md")
+
+
 def test_markdown_holds_no_markup_of_names_in_tables_or_notes(tmp_path):
     row = {"left_model": "<img src=x>", "right_model": "b", "outcome": "left", "judge": "j", "prompt_text": "p"}
     text = analyse(write_lines(tmp_path / "votes.jsonl", [row] * 3), "--format", "md")

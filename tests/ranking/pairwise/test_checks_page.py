@@ -36,8 +36,9 @@ def test_a_judge_of_another_taste_is_described_and_not_flagged(client, django_us
     fit_run(run)
     client.force_login(django_user_model.objects.create_user("curator", is_staff=True))
 
-    page = client.get(f"/runs/{run.code}/leaderboard/judges/").content.decode()
+    board, page = (client.get(f"/runs/{run.code}/leaderboard/{tab}").content.decode() for tab in ("", "judges/"))
 
+    assert "1 judge consistently prefers what the others do not" in board
     assert "1 judge consistently prefers what the others do not" in page
     assert "another taste" in page
     assert "hardly agrees" not in page

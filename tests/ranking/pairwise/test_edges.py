@@ -158,3 +158,11 @@ def test_nearly_certain_is_not_certain(client, edge):
 
     assert 0.99 < document["overall"][0]["p_best"] < 1
     assert f"Chance of being the best of all: {ALPHA} label >99%" in page
+
+
+@pytest.mark.parametrize("edge", ["undefeated"], indirect=True)
+def test_an_entrant_s_page_has_its_infit(client, edge):
+    infit = client.get(f"/runs/{edge.code}/leaderboard.json").json()["model_fit"]["entrant_infit"]
+
+    for entrant in edge.entrants.all():
+        assert f"Infit {infit[entrant.name]:.2f}" in text_of(client.get(f"/runs/{edge.code}/entrants/{entrant.code}/"))

@@ -13,6 +13,7 @@ from ranking.pairwise.sentences import (
     tie_bands,
     ties_sentence,
 )
+from ranking.words import verdict_words
 
 LABELS = {"a": "Alpha", "b": "Beta", "c": "Gamma"}
 
@@ -64,7 +65,7 @@ def test_a_lead_that_is_still_open_is_called_so():
         "Alpha is 100 points ahead of Beta, which may still change. About 310 more votes would settle their order."
     )
     sentence = leading_sentence(found, LABELS, scope="animal")
-    assert sentence == "Alpha leads here by the category's own votes, which may still change."
+    assert sentence == "Alpha leads here by the category’s own votes, which may still change."
 
 
 def test_a_shared_first_place_says_how_many_votes_would_part_it():
@@ -161,6 +162,21 @@ def test_agreement_says_what_it_rests_on():
     assert "62% of the time (55–69%), on 40 shared items" in sentence
     assert "moderate agreement" in sentence
     assert agreement_sentence({"units": 0}).startswith("No item")
+    less = agreement_sentence({"units": 40, "raw": value, "alpha_nominal": {"value": -0.04, "low": -0.4, "high": 0.3}})
+    assert "α = −0.04 (−0.40 to 0.30): less than chance" in less
+
+
+def test_an_interval_without_0_says_why_the_two_are_not_separated():
+    pair = {"upper": "a", "lower": "b", "state": "undecided", "gap": 61.0, "low": 9.0, "high": 113.0}
+
+    sentence = verdict_words(pair, LABELS, digits=0)
+
+    assert sentence == (
+        "The two are not separated yet: the gap is 61 points (95% interval +9 to +113). By itself this interval excludes "
+        "0, but a verdict must hold for all pairs at once."
+    )
+    assert verdict_words(pair | {"low": -9.0}, LABELS, digits=0).endswith("(95% interval −9 to +113).")
+    assert verdict_words(pair | {"state": "ahead"}, LABELS, digits=0).endswith("This may still change.")
 
 
 def test_side_and_robustness_in_words():

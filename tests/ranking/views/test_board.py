@@ -7,7 +7,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from generation.models import LanguageModel, Run
+from generation.models import Entrant, LanguageModel, Run
 from ranking.fitting import fit_run, publish_fit
 from tests.judging.make import make_judge
 from tests.pages import collapsed
@@ -198,3 +198,19 @@ def test_a_drawing_links_its_model_and_downloads(client, run):
     assert 'rel="next"' in text
     assert file.content.decode() == sample.drawing
     assert "attachment" in file["Content-Disposition"]
+
+
+def test_forty_models_with_long_names_stay_below_200_kb(client):
+    run = make_voted_run(votes=800, judges=8, entrants=40)
+    Run.objects.filter(pk=run.pk).update(visibility="published", judging_state="closed")
+    for place, entrant in enumerate(run.entrants.all()):
+        Entrant.objects.filter(pk=entrant.pk).update(label=f"{place:02d}-{'long' * 14}"[:60])
+    fit_run(run)
+
+    board = client.get(reverse("ranking:leaderboard", args=[run.code])).content
+    others = [client.get(reverse(f"ranking:{name}", args=[run.code])).content for name in ("history", "versus")]
+    others.append(client.get(reverse("gallery:gallery", args=[run.code])).content)
+
+    assert board.count(b'<th scope="row" class="who">') == 40
+    assert b"Here are the first 8 models" in b" ".join(board.split())
+    assert all(len(page) < 200_000 for page in [board, *others])

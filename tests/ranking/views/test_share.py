@@ -53,6 +53,27 @@ def test_every_public_page_has_its_own_title_and_a_description(client, run):
     assert len(set(titles)) == len(titles)
     assert cards[f"/gallery/{sample.code}/"]["og:image"].endswith(f"/gallery/{sample.code}/share.png")
     assert cards["/"]["og:image"].endswith(".png")
+    assert re.search(r"/gallery/\w+/share.png$", cards[f"/runs/{run.code}/entrants/{entrant.code}/"]["og:image"])
+
+
+def test_a_link_to_a_prompt_or_a_model_brings_one_of_its_drawings(client, run):
+    entrant, prompt = run.entrants.first(), run.prompts.first()
+    for path, mine in (
+        (f"/runs/{run.code}/entrants/{entrant.code}/", {"entrant": entrant}),
+        (f"/runs/{run.code}/prompts/{prompt.code}/", {"prompt": prompt}),
+    ):
+        card = shared(client, path)
+        code = re.search(r"/gallery/(\w+)/share.png$", card["og:image"])[1]
+
+        assert run.samples.filter(code=code, **mine).exists()
+        assert card["og:description"] != run.config["description"]
+        assert client.get(f"/gallery/{code}/share.png").status_code == 200
+
+
+def test_no_drawing_is_shared_while_people_judge(client, run):
+    Run.objects.filter(pk=run.pk).update(judging_state="open")
+
+    assert "/gallery/" not in shared(client, f"/runs/{run.code}/entrants/{run.entrants.first().code}/")["og:image"]
 
 
 def test_the_picture_of_a_drawing_shows_it(client, run):

@@ -8,9 +8,8 @@ import hmac
 import json
 import threading
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from ipaddress import ip_address
-from threading import Thread
 
 import pytest
 from django.utils.timezone import now
@@ -28,6 +27,7 @@ from ranking.webhooks.news import plan_deliveries
 from ranking.webhooks.sending import MOST_TRIES, send_deliveries
 from ranking.webhooks.subscriptions import create_webhook, secret_of
 from tests.judging.make import make_curator
+from tests.listening import Listening
 from tests.ranking.archive_run import make_judged_run
 
 pytestmark = pytest.mark.django_db
@@ -62,11 +62,8 @@ def receiver(settings):
         def log_message(self, *words):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/hook?of=mine", plan, taken
-    server.shutdown()
-    server.server_close()
+    with Listening(Handler) as server:
+        yield f"{server.url}/hook?of=mine", plan, taken
 
 
 def messages(taken):
@@ -185,6 +182,11 @@ def test_no_private_address_is_connected_to(address):
     host = f"[{address}]" if ":" in address else address
     with pytest.raises(AddressError, match="private"):
         resolved(checked_url(f"https://{host}/"))
+
+
+def test_a_private_address_is_refused_when_a_webhook_is_made(run):
+    with pytest.raises(RunError, match="is private"):
+        create_webhook(run=run, url="https://127.0.0.1/hook", kinds=["run"], by=None)
 
 
 def test_public_addresses_are():

@@ -221,7 +221,7 @@ def test_samples_give_valid_rates_and_robustness(tmp_path):
         {"model_id": "b", "sanitized_output": None},
         {"model_id": "b", "sanitized_output": "art"},
     ]
-    rates = read_samples(write_lines(tmp_path / "database.jsonl", rows))
+    rates, _ = read_samples(write_lines(tmp_path / "database.jsonl", rows))
     assert (rates["a"].samples, rates["a"].valid, rates["a"].robustness) == (3, 2, 0.75)
     assert (rates["a"].measured, rates["a"].fonts) == (2, {"dejavu": 1.0, "fira": 0.75})
     assert (rates["b"].valid_rate, rates["b"].measured, rates["a"].coverage) == (2 / 3, 1, 0.75)
@@ -236,7 +236,7 @@ def test_samples_without_measures_are_measured_as_the_site_would(tmp_path):
         {"model_id": "c", "valid": True, "measures": {"robustness": 1.0, "fonts": {"fira": 1.0}}},
     ]
 
-    rates = read_samples(write_lines(tmp_path / "database.jsonl", rows))
+    rates, _ = read_samples(write_lines(tmp_path / "database.jsonl", rows))
 
     measured = get_format("ascii_art").measure(drawing, Answer(""), backend="builtin")
     assert (rates["a"].robustness, rates["a"].coverage) == (measured["robustness"], 1.0)

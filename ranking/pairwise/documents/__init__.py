@@ -1,0 +1,1 @@
+"""The parts of a pairwise fit's document, by what they say."""
