@@ -1,12 +1,10 @@
 // A tip beside the mark that is pointed at or focused. Marks carry its lines in data-tip; a <title> says the same without script.
 for (const figure of document.querySelectorAll("figure.tips")) {
-  const chart = figure.querySelector("svg.chart");
-  if (!chart) continue;
   const tip = document.createElement("div");
   tip.className = "tip";
   tip.hidden = true;
   figure.append(tip);
-  for (const mark of chart.querySelectorAll("[data-tip]")) {
+  for (const mark of figure.querySelectorAll("svg.chart [data-tip]")) {
     mark.querySelector("title")?.remove(); // or the browser shows a second tip
     mark.addEventListener("pointerenter", () => show(mark));
     mark.addEventListener("focus", () => show(mark));
@@ -30,6 +28,6 @@ for (const figure of document.querySelectorAll("figure.tips")) {
 
   function hide() {
     tip.hidden = true;
-    chart.querySelector(".pointed")?.classList.remove("pointed");
+    figure.querySelector(".pointed")?.classList.remove("pointed");
   }
 }

@@ -25,6 +25,7 @@ function stateText() { return JSON.stringify(fields()); }
 function say(text) {
   at("notice").textContent = text;
   at("notice").hidden = !text;
+  at("notice").scrollIntoView({ block: "nearest" });
 }
 
 function paint(row) {
@@ -147,8 +148,8 @@ at("note").addEventListener("change", later);
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   if (rows.some((row) => row.field.value !== "")) { leave(form.dataset.next); return; }
+  rows[0].slide.focus({ preventScroll: true });
   say("Nothing is graded yet. Grade this drawing, or choose Next to leave it for later.");
-  rows[0].slide.focus();
 });
 at("undo").addEventListener("submit", async (event) => {
   event.preventDefault();

@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import zipfile
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from http.server import BaseHTTPRequestHandler
+from threading import Lock
 
 import pytest
 import structlog
@@ -31,6 +31,7 @@ from generation.suites.profiles import load_profiles
 from generation.suites.suite import ModelEntry
 from ranking.archive.writing import write_archive
 from tests.generation.drawing_room import draw_some, make_suite
+from tests.listening import Listening
 from tests.site.secrets import SECRET, holds_secret, rows
 
 pytestmark = pytest.mark.django_db(transaction=True)  # a backup is made by another process
@@ -105,19 +106,11 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
 @pytest.fixture
 def gateway(monkeypatch):
     Echo.seen.clear()
-    for url in serving(Echo):
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+    with Listening(Echo) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", SECRET)
         yield Echo
 
@@ -125,8 +118,8 @@ def gateway(monkeypatch):
 @pytest.fixture
 def receiver(settings):
     Receiver.told.clear()
-    for url in serving(Receiver):
-        settings.NOTIFY_WEBHOOK, settings.NOTIFY_EMAIL = url, ["operator@example.org"]
+    with Listening(Receiver) as server:
+        settings.NOTIFY_WEBHOOK, settings.NOTIFY_EMAIL = server.url, ["operator@example.org"]
         yield Receiver
 
 

@@ -118,7 +118,7 @@ def test_a_time_is_relative_with_the_exact_one_on_hover():
 def test_health_needs_nothing_and_readiness_needs_the_queue(client, settings):
     assert client.get("/healthz").content == b"ok\n"
 
-    settings.REDIS_URL, settings.PROBE_KEPT_SECONDS = "redis://127.0.0.1:1/0", 0
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
 
     response = client.get("/readyz")
 

@@ -56,7 +56,7 @@ def test_every_page_of_a_finished_run_shows_a_drawing_at_once(page, live_server,
     fit_run(run)
     page.set_viewport_size(SCREENS[screen])
     entrant, prompt = run.entrants.first(), run.prompts.first()
-    below = {}
+    below, charts = {}, []
     for path in (
         *(reverse(f"ranking:{name}", args=[run.code]) for name in ("versus", "history", "judges")),
         reverse("ranking:frontier", args=[run.code, "pairwise"]),
@@ -69,5 +69,7 @@ def test_every_page_of_a_finished_run_shows_a_drawing_at_once(page, live_server,
         box = page.locator(f"main :is({DRAWINGS})").first.bounding_box()
         if box["y"] >= SCREENS[screen]["height"]:
             below[path] = box
+        charts += [chart.bounding_box()["width"] for chart in page.locator(".tips > svg.chart:visible").all()]
 
     assert below == {}
+    assert len(charts) >= 1 and max(charts) <= SCREENS[screen]["width"], "no chart is wider than the phone"
