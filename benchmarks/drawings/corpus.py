@@ -18,7 +18,7 @@ from generation.formats.svg import FORMAT
 
 FOLDER = Path(__file__).parents[2] / "tests/generation/formats/svg/drawings"
 MOMENTS = (500, 1500)  # milliseconds of its animations at which a drawing is looked at
-NOISE = 8  # of 255: two pictures of one document differ by up to 4 where edges of moving shapes are painted anew
+NOISE = 8  # of 255: far below what an eye sees; two pictures of one document are the same
 
 
 def corpus() -> dict[str, str]:

@@ -19,7 +19,14 @@ from generation.formats.svg import FORMAT
 from tests.services import find_chromium
 
 SIDE = 800  # pixels
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
+# Without partial raster, a frame does not depend on what was painted before it.
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-partial-raster",
+)
 TICK = os.sysconf("SC_CLK_TCK")
 MOST = 20_000  # copies that are tried
 FRAMES = 4

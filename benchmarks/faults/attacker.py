@@ -19,7 +19,8 @@ from benchmarks.figures.table import Row, make_parser, show, write_json
 from ranking.statistics.blurring import blurred, bounded_parts, by_others
 from ranking.statistics.ratings.bradley_terry import ELO, to_elo
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import make_votes, tally_votes
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.votes import make_votes
 
 ENTRANTS = tuple(f"model {n}" for n in range(6))
 HONEST, OWN = 10, 2  # judges

@@ -1,4 +1,4 @@
-"""script/bench chaos: a run is drawn while plugs are pulled, on PostgreSQL and on SQLite; seeded.
+"""script/bench chaos: a run is drawn, or model judges answer about one, while plugs are pulled, on PostgreSQL and on SQLite; seeded.
 
 Three real workers and a sweeper draw; faults strike as drawing goes on, spread over the whole run:
 
@@ -29,7 +29,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "1,000 samples and 300 faults over 3 seeds on PostgreSQL, one on SQLite, one gentle")
+    parser = make_parser(
+        __doc__,
+        "1,000 samples and 300 faults over 3 seeds on PostgreSQL, one on SQLite, one gentle; as many answers of model judges",
+    )
     parser.add_argument("--samples", type=int)
     parser.add_argument("--faults", type=int, help="half of them strike processes, half come from the provider")
     parser.add_argument("--seeds", type=int, help="storms on PostgreSQL")
@@ -41,13 +44,16 @@ def main() -> None:
     samples = options.samples or (1_000 if options.full else 120)
     faults = options.faults or (300 if options.full else 30)
     seeds = options.seeds or (3 if options.full else 1)
-    storms = [("postgres", seed, False) for seed in range(1, seeds + 1)]
-    storms += [("sqlite", seeds + 1, False), ("postgres", seeds + 2, True)]
+    storms = [("postgres", seed, False, "drawings") for seed in range(1, seeds + 1)]
+    storms += [("sqlite", seeds + 1, False, "drawings"), ("postgres", seeds + 2, True, "drawings")]
+    storms += [("postgres", seeds + 3, False, "pairs"), ("sqlite", seeds + 4, False, "pairs")]
+    storms += [("postgres", seeds + 5, False, "grades"), ("postgres", seeds + 6, True, "pairs")]
     rows = []
-    for database, seed, gentle in storms:
+    for database, seed, gentle, asked_for in storms:
         asked = {"database": database, "seed": seed, "gentle": gentle, "samples": samples, "faults": faults}
+        asked["asked_for"] = asked_for
         rows.append(child(asked))
-        print(f"{database}, seed {seed}: {'held' if rows[-1]['held'] else rows[-1]['broken']}", flush=True)
+        print(f"{asked_for}, {database}, seed {seed}: {'held' if rows[-1]['held'] else rows[-1]['broken']}", flush=True)
     names = [f"{row['database']} {row['seed']}{' gentle' * row['gentle']}" for row in rows]
     for title, tables in (("Storms", rows), ("Faults that struck", [row["struck"] for row in rows])):
         keys = dict.fromkeys(key for table in tables for key, value in table.items() if not isinstance(value, dict))
@@ -110,6 +116,7 @@ def verdict(storm: Storm) -> Row:
 
 
 def broken_promises(storm: Storm, run: Any, counts: Mapping[str, int]) -> list[str]:
+    from benchmarks.faults.storm_runs import broken_answers
     from tests.generation.drawing_room import assert_invariants
     from tests.site.secrets import holds_secret, rows
 
@@ -123,6 +130,7 @@ def broken_promises(storm: Storm, run: Any, counts: Mapping[str, int]) -> list[s
         broken.append(f"samples are neither drawn nor failed: {counts}")
     if bill.requests - storm.asked["samples"] > kills + storm.provider_faults():
         broken.append("a sample was asked again though neither its call was cut off nor its provider failed")
+    broken += broken_answers(run, storm.asked["samples"], failed=counts["failed"])
     if storm.gentle and bill.total_nano != run.spent_nano:
         broken.append(f"no call was cut off, but the bill of {bill.total_nano} is not the cost of {run.spent_nano}")
     if holds_secret(rows()):

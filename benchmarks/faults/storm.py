@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import tempfile
 import threading
@@ -17,6 +18,7 @@ from typing import Any
 from tests.site.secrets import SECRET
 
 AT_ONCE, WORKERS = 4, 3
+CONFIG = Path(__file__).resolve().parents[2] / "config"
 # The demo provider asks for no key; in a storm it gets one, and repeats it in every error.
 PROFILE = """providers:
   demo: {kind: demo, base_url: "http://127.0.0.1:1/v1", base_url_env: DEMO_PROVIDER_URL, key_env: STORM_KEY}
@@ -35,10 +37,27 @@ PROVIDER_ROUGH = {**PROVIDER_GENTLE, "hang": 1, "drop": 1, "drip": 1}
 
 
 class Storm:
-    """One storm: its servers, its run, and what struck it so far."""
+    """One storm: its servers, its run, and what struck it so far. `asked_for`: drawings, or a model judge's `pairs` or `grades`."""
 
-    def __init__(self, stack: ExitStack, *, database: str, seed: int, gentle: bool, samples: int, faults: int) -> None:
-        self.asked = {"database": database, "seed": seed, "gentle": gentle, "samples": samples, "faults": faults}
+    def __init__(
+        self,
+        stack: ExitStack,
+        *,
+        database: str,
+        seed: int,
+        gentle: bool,
+        samples: int,
+        faults: int,
+        asked_for: str = "drawings",
+    ) -> None:
+        self.asked: dict[str, Any] = {
+            "database": database,
+            "seed": seed,
+            "gentle": gentle,
+            "samples": samples,
+            "faults": faults,
+        }
+        self.asked["asked_for"] = asked_for
         self.rng, self.gentle = Random(seed), gentle
         self.struck: Counter[str] = Counter()
         self.counting = threading.Lock()  # the provider answers in threads
@@ -46,8 +65,7 @@ class Storm:
         self.frozen: list[tuple[float, list[int]]] = []
         self.orphans: list[int] = []  # pidfds of children that draw on though their worker was killed
         self.postgres = self.open_servers(stack, database)
-        from generation.runs.lifecycle import start_run
-        from tests.generation.drawing_room import MASTER, make_suite
+        from benchmarks.faults.storm_runs import start_asking
         from tests.processes import floor
 
         self.site = stack.enter_context(
@@ -58,21 +76,22 @@ class Storm:
                 **LEASE | {"LOG_LEVEL": "INFO"},
             )
         )
-        suite = make_suite(models=[MASTER], prompts=samples // 2, attempts=2, concurrency=AT_ONCE)
-        self.run = start_run(suite)
+        self.run = start_asking(asked_for, samples, at_once=AT_ONCE)
         self.process_faults = faults // 2
         self.started = time.monotonic()
 
     def open_servers(self, stack: ExitStack, database: str) -> Any:
+        from benchmarks.faults.storm_runs import answer
         from generation.demo.server import start
         from tests.services import postgres, valkey_server
 
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="benchsite-chaos-"))
         server = stack.enter_context(postgres(durable=True)) if database == "postgres" else None
         self.valkey = stack.enter_context(valkey_server())
-        self.demo = start(latency=LATENCY, faults=0.0, plan=self.answer)
+        self.demo = start(latency=LATENCY, faults=0.0, plan=self.answer, say=answer)
         stack.callback(self.demo.stop)
         (Path(folder) / "providers.yaml").write_text(PROFILE, encoding="utf-8")
+        shutil.copy(CONFIG / "model_judges.yaml", folder)
         url = server.url if server else f"sqlite:///{folder}/db.sqlite3"
         os.environ |= {"DATABASE_URL": url, "REDIS_URL": self.valkey.url, "VAR_DIR": folder, "LOG_LEVEL": "ERROR"}
         os.environ |= {"DJANGO_SETTINGS_MODULE": "benchsite.settings", "DEMO_PROVIDER_URL": self.demo.url}

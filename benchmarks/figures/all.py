@@ -45,6 +45,8 @@ BENCHES = (
     "fire",
     "chaos",
     "partitions",
+    "endurance",
+    "drawing",
     "study_storm",
     "pushes",
     "study_votes",
@@ -54,7 +56,7 @@ BENCHES = (
     "attacker_http",
 )
 ON_REQUEST = ("peers", "glyphs")  # they need other tools or fonts, so only by name
-IN_PARTS = ("fuzz", "attacker_http")
+IN_PARTS = ("fuzz", "attacker_http", "judging", "growth", "peers", "models")
 LONGEST = {False: 600, True: 4 * 3600}  # seconds for one bench
 
 

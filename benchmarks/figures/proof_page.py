@@ -22,7 +22,7 @@ Ratios depend less on them. A missed target is marked **no**, with the cause und
 PARTS = {
     "chaos": (
         "Crashes",
-        "Three real workers draw a run while they, their drawing processes or both are killed with -9 or stopped past their "
+        "Three real workers draw a run, or ask a model judge to compare or to grade drawings, while they, their drawing processes or both are killed with -9 or stopped past their "
         "lease, the queue is flushed or restarted empty, PostgreSQL is terminated, the sweeper is killed, and the "
         "provider answers 429, 5xx, nothing, half a line, or one byte every half second. Afterwards every sample is drawn or has "
         "failed with a reason; at most one answer is stored; each request has a row written before it; known cost ≤ the provider's "
@@ -32,9 +32,18 @@ PARTS = {
     "partitions": (
         "Hosts that are cut off",
         "The deployment of docs/operations.md in network namespaces of one machine: nginx, two web hosts, three workers, PgBouncer in transaction mode, PostgreSQL with a "
-        "synchronous standby, Valkey and the demo provider, each with its own address and name. Six judges vote through the balancer and workers draw while connections are cut without a word, "
+        "synchronous standby, Valkey and the demo provider, each with its own address and name. Twenty judges vote through the balancer and workers draw while connections are cut without a word, "
         "and at the end the primary is lost and the standby promoted. Seconds are from the cut until the fault is read on that surface; a worker has no `/readyz`. `well after`: seconds from the "
-        "mending until every host is well. Calls may take 60 s here.",
+        "mending until every host is well. Calls may take 60 s here. In the full form each fault comes alone, `--rounds` times (2 unless said otherwise), the primary's disk runs full, and the old primary comes back as the standby.",
+    ),
+    "endurance": (
+        "Two web hosts for ten minutes",
+        "The same deployment, and nothing is cut: 300 judges who look at each pair for eight seconds, over two web hosts with four processes each (in the short form 60 judges in a hurry, and one process each). "
+        "Memory is what these processes hold; before the clock starts, each has answered some thousand requests.",
+    ),
+    "drawing": (
+        "Drawing on three hosts",
+        "The same deployment, and nothing is cut: three workers draw one run, 200 calls at once, from the demo provider behind TLS, which takes about two seconds for an answer. 20,000 samples in the full form, 1,000 in the short one.",
     ),
     "fire": (
         "Voting under load",
@@ -136,7 +145,7 @@ PARTS = {
     "face": ("The face", "Home, a finished board and the judge page of a demo site in Chromium. The judge page comes after a login, so its cache is warm. Then every kind of public page at 1440 × 900 and 390 × 844, light and dark, with the worst of the four; `drawing_at` is the pixel at which its first drawing begins."),
 }  # fmt: skip
 # Lists among a bench's figures that the page shows, and which of their columns.
-STORM = "database seed gentle samples drawn failed held"
+STORM = "asked_for database seed gentle samples drawn failed held"
 TABLES = {
     "chaos": {"storms": STORM},
     "partitions": {"rows": "fault log readyz metrics doctor well_after votes"},

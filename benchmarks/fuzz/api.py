@@ -111,6 +111,7 @@ def main() -> None:
     options = make_parser(__doc__, "1,000 requests of each operation instead of 100").parse_args()
     with TemporaryDirectory() as folder:
         os.environ |= {"VAR_DIR": folder, "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3", "LOG_LEVEL": "CRITICAL"}
+        os.environ["ALLOWED_HOSTS"] = "testserver"
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
         import django
 

@@ -24,6 +24,7 @@ from generation.suites.profiles import load_profiles
 from generation.suites.program_files import read_programs
 from generation.suites.suite import Suite
 from generation.suites.yaml_source import SuiteError
+from judging.files.model_grade_lines import ModelGradeLine, read_model_grades
 from judging.files.model_vote_lines import ModelVoteLine, read_model_votes
 from judging.files.vote_files import read_vote_lines
 from ranking.automatic.files import read_samples as read_answers
@@ -190,11 +191,32 @@ def graded_suite() -> Suite:
 
 
 def grades(suite: Suite) -> bytes:
+    row, dimensions = graded_drawing(suite)
+    return encoded("\n".join(json.dumps(row | {"dimension": name, "value": 5}) for name in dimensions))
+
+
+def graded_drawing(suite: Suite) -> tuple[dict[str, Any], list[str]]:
+    """What names it and its judge in a row, and the dimensions of its stage."""
     prompt = next(entry for entry in suite.prompts if entry.subject or entry.key)
     stage = next(stage for stage in suite.rubric.stages if stage.key == prompt.category)
     row = {"judge": "j", "entrant": "e", "stage": stage.key, "subject": prompt.subject or prompt.key, "attempt": 1}
-    rows = [row | {"dimension": dimension.key, "value": 5} for dimension in stage.dimensions]
-    return encoded("\n".join(json.dumps(one) for one in rows))
+    return row, [dimension.key for dimension in stage.dimensions]
+
+
+def model_grades(suite: Suite) -> list[bytes]:
+    row, dimensions = graded_drawing(suite)
+    read = row | {"model": "m", "grades": dict.fromkeys(dimensions, 5), "reasons": dict.fromkeys(dimensions, "Even.")}
+    unread = row | {"model": "m", "attempt": 2, "grades": None, "unreadable": "?", "cost_nano": 5, "version": 1}
+    return [encoded("\n".join(json.dumps(line) for line in (read, unread)))]
+
+
+def storable_model_grades(lines: list[ModelGradeLine]) -> None:
+    assert_storable(
+        getattr(line, name)
+        for line in lines
+        for name in ("judge", "model", "entrant", "stage", "subject", "unreadable")
+    )
+    assert_storable(reason for line in lines for reason in line.reasons.values())
 
 
 def storable_names(grades: pd.DataFrame) -> None:
@@ -263,13 +285,20 @@ IMPORTERS = (
         holds=storable_names,
     ),
     refuses(
+        "model_grades.jsonl",
+        FileError,
+        partial(read_model_grades, rubric=SUITE.rubric),
+        model_grades(SUITE),
+        holds=storable_model_grades,
+    ),
+    refuses(
         "answers.jsonl",
         FileError,
         lambda path: list(read_answers(path, suite=PIXELS)),
         answers(),
         holds=storable_answers,
     ),
-    refuses("database.jsonl", FileError, read_samples, samples(), holds=lambda found: "".join(found).encode()),
+    refuses("database.jsonl", FileError, read_samples, samples(), holds=lambda found: "".join(found[0]).encode()),
     refuses("trials.csv", FileError, read_trials, [TRIALS]),
     refuses("programs.yaml", SuiteError, read_programs, [PROGRAMS.encode(), *corpus("yaml")], YAML),
     refuses("providers.yaml", SuiteError, load_profiles, [PROVIDERS.encode(), *corpus("yaml")], YAML),

@@ -12,7 +12,8 @@ from benchmarks.numbers.simulation import World, simulate_votes
 from ranking.statistics.judges.behaviour import judge_behaviour, judge_flags
 from ranking.statistics.judges.fits import fit_judges
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import Votes, tally_votes
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.votes import Votes
 
 ENTRANTS, JUDGES, EACH = 10, 20, 100  # the other judges cast EACH votes
 WORLD = World(tuple(np.linspace(1.2, -1.2, ENTRANTS)), judges=JUDGES, prompts=40, judge_sd=0.3, prompt_sd=0.3)

@@ -21,7 +21,8 @@ from judging.gold.verdicts import HONEST_ERROR, log_odds
 from ranking.statistics.judges.crowd import crowd_weights
 from ranking.statistics.leaderboard import rank_overall
 from ranking.statistics.ratings.scopes import Settings
-from ranking.statistics.votes import Votes, tally_votes
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.votes import Votes
 
 HONEST, EACH, SHARE = 180, 40, 10  # honest judges, votes of each on average, and one in so many is planted
 THETA = tuple(np.linspace(0.8, -0.8, 8))

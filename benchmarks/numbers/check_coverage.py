@@ -20,7 +20,8 @@ from ranking.statistics.ratings.bradley_terry import ELO
 from ranking.statistics.ratings.joint import JointFit, fit_joint
 from ranking.statistics.ratings.misfit import find_misfits
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import Votes, make_votes, tally_votes
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.votes import Votes, make_votes
 
 Array = NDArray[Any]
 # How far entrants lie apart (sd of their strengths, drawn anew for each study), and the world they are judged in.

@@ -1,7 +1,7 @@
 """script/bench models: whether people's ratings stay true when model judges correct their votes, and what that saves.
 
 Simulated people and models, so the truth is known. `--write` puts the tables into docs/model-judges.md. The full form takes about
-12 minutes of one core.
+four minutes of one core.
 """
 
 from __future__ import annotations
@@ -11,23 +11,25 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: more threads cost more than they give
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.figures.table import Row, make_parser, markdown, refresh, show, write_json
-from benchmarks.numbers.model_worlds import Judged, SimulatedModel, simulate_judged
+from benchmarks.figures.promises import HOLDS
+from benchmarks.figures.table import Notebook, Row, add_resume, make_parser, markdown, refresh, show, write_json
+from benchmarks.numbers.model_worlds import SimulatedModel, simulate_judged
 from benchmarks.numbers.ranking_coverage import FIRST_SEED, held, truth_of
 from benchmarks.numbers.worlds import BASE, NOT_IDENTIFIABLE, WORLDS, FieldWorld
 from ranking.statistics.model_judges.agreement import agreement_with_people
 from ranking.statistics.model_judges.corrected import correct_votes
 from ranking.statistics.model_judges.pairing import pair_up
 from ranking.statistics.ratings.bradley_terry import ELO
-from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import tally_votes
+from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
+from ranking.statistics.tallies import tally_votes
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "model-judges.md"
 Models = tuple[SimulatedModel, ...]
@@ -54,28 +56,35 @@ SAVINGS: tuple[tuple[str, Models], ...] = (
 LIMITED = ("agrees 75%", "agrees 80%", "three of 75%")  # those with a limit
 STEPS = (0.4, 0.55, 0.7, 0.85, 1.0)  # of the votes, tried in search of as many as are as sure as all without models
 SEARCHED = FIRST_SEED - 1_000  # the seeds of that search
+MORE = (1.0, 1.25, 1.5, 2.0, 3.0, 5.0)  # times the votes, tried in search of as many as are as sure without models
+PART = 20  # studies that are noted together
+ROUNDED = 5  # votes: up to the next multiple
 
 
 def main() -> None:
-    parser = make_parser(
-        __doc__, "20 studies of each world and kind of judge instead of 3, and 60 of each saving instead of 8"
+    parser = add_resume(
+        make_parser(
+            __doc__, "20 studies of each world and kind of judge instead of 3, and 60 of each saving instead of 8"
+        )
     )
     parser.add_argument("--write", action="store_true", help="put the tables into docs/model-judges.md")
     options = parser.parse_args()
-    runs = 20 if options.full else 3
+    runs, savings = (20, 60) if options.full else (3, 8)
+    notes = Notebook(options.resume)
     figures: dict[str, list[Row]] = {}
-    figures["kinds"], figures["worlds"] = coverage_tables(runs=runs)
+    figures["kinds"], figures["worlds"], figures["cells"] = coverage_tables(notes, runs=runs)
     show("Coverage of nominal 95% intervals, by kind of model judge", figures["kinds"])
     show("The same by world", figures["worlds"])
-    figures["saved"] = saving_table("varied prompts", VARIED, runs=60 if options.full else 8)
-    figures["saved"] += saving_table("baseline", STUDY, runs=60 if options.full else 8)
+    show("The same for every kind in every world", figures["cells"])
+    figures["saved"] = saving_table(notes, "varied prompts", VARIED, runs=savings)
+    figures["saved"] += saving_table(notes, "baseline", STUDY, runs=savings)
     show("Human votes saved", figures["saved"])
-    figures["fewer"] = fewer_votes_table(runs=60 if options.full else 9)
+    figures["fewer"] = fewer_votes_table(notes, runs=savings)
     show(
         "Votes that are as sure with model judges as 1,500 without, of the same people on the same prompts",
         figures["fewer"],
     )
-    figures["agreement"] = [agreement_row(0.7, runs=10 * runs)]
+    figures["agreement"] = [agreement_row(0.7, runs=200 if options.full else 30)]
     show("Coverage of the agreement of a model judge with people", figures["agreement"])
     write_json(options.json, figures)
     if options.write:
@@ -83,10 +92,43 @@ def main() -> None:
             refresh(PAGE, mark, markdown(rows))
 
 
-def study(world: FieldWorld, judged: Judged) -> Row:
+def studies(
+    notes: Notebook,
+    name: str,
+    world: FieldWorld,
+    kinds: Mapping[str, Models],
+    seeds: range,
+    *,
+    more_prompts: bool = True,
+) -> dict[str, list[Row]]:
+    """Studies of each kind of judge with the same people, noted in parts."""
+    found: dict[str, list[Row]] = {kind: [] for kind in kinds}
+    for first in range(seeds.start, seeds.stop, PART):
+        here = range(first, min(first + PART, seeds.stop))
+
+        def make(here: range = here) -> Row:
+            table = [
+                [study(world, models, seed=n, more_prompts=more_prompts) for models in kinds.values()] for n in here
+            ]
+            return {kind: list(rows) for kind, rows in zip(kinds, zip(*table, strict=True), strict=True)}
+
+        part = notes.noted(f"{name}, {world.votes} votes, more prompts {more_prompts}, {list(kinds)}, {here}", make)
+        for kind, rows in part.items():
+            found[kind] += rows
+    return found
+
+
+@lru_cache(maxsize=2)  # all kinds of judges meet the same people, one after the other
+def people_fit(world: FieldWorld, seed: int, more_prompts: bool) -> ScopeFit:
+    judged = simulate_judged(world, (SimulatedModel(),), seed=seed, more_prompts=more_prompts)
+    return fit_overall(tally_votes(judged.people), Settings())
+
+
+def study(world: FieldWorld, models: Models, *, seed: int, more_prompts: bool = True) -> Row:
     """One study: what intervals hold for people alone and with corrected votes, squared errors and squared widths."""
+    judged = simulate_judged(world, models, seed=seed, more_prompts=more_prompts)
     truth = truth_of(world, judged.drawn)
-    fit = fit_overall(tally_votes(judged.people), Settings())
+    fit = people_fit(world, seed, more_prompts)
     corrected = correct_votes(pair_up(judged.people, judged.models), fit, Settings())
     (people, people_gap), (rating, gap) = held(fit, truth), held(corrected.fit, truth)
     return {
@@ -96,9 +138,13 @@ def study(world: FieldWorld, judged: Judged) -> Row:
         "people_gap": people_gap,
         "square": float(np.mean((corrected.fit.theta - truth) ** 2)),
         "people_square": float(np.mean((fit.theta - truth) ** 2)),
-        "width": float((corrected.fit.spread.reach() ** 2).mean()),
-        "people_width": float((fit.spread.reach() ** 2).mean()),
+        "width": squared_width(corrected.fit),
+        "people_width": squared_width(fit),
     }
+
+
+def squared_width(fit: ScopeFit) -> float:
+    return float((fit.spread.reach() ** 2).mean())
 
 
 def summary(rows: Sequence[Row]) -> Row:
@@ -114,85 +160,124 @@ def summary(rows: Sequence[Row]) -> Row:
     }
 
 
-def coverage_tables(*, runs: int) -> tuple[list[Row], list[Row]]:
-    """Every world of the field with every kind of judge; one table by kind over all worlds, one by world over all kinds."""
+def coverage_tables(notes: Notebook, *, runs: int) -> tuple[list[Row], list[Row], list[Row]]:
+    """Every world of the field with every kind of judge: by kind over all worlds, by world over all kinds, and the single ones."""
     by_kind: dict[str, list[Row]] = {kind: [] for kind in KINDS}
-    worlds = []
+    worlds, cells = [], []
     for name, world in WORLDS.items():
         if name in NOT_IDENTIFIABLE:
             continue
-        rows = []
-        for kind, models in KINDS.items():
-            for seed in range(FIRST_SEED, FIRST_SEED + runs):
-                rows.append(study(world, simulate_judged(world, models, seed=seed)))
-                by_kind[kind].append(rows[-1])
+        rows = studies(notes, name, world, KINDS, range(FIRST_SEED, FIRST_SEED + runs))
+        for kind, own in rows.items():
+            by_kind[kind] += own
+            cells.append(summary(own))
         # All kinds meet the same people: a world has as many independent studies as seeds.
-        seeds = [rows[number::runs] for number in range(runs)]
-        error = np.std([np.mean([row["rating"] for row in same]) for same in seeds], ddof=1) / np.sqrt(runs)
-        worlds.append({"world": name, **summary(rows), "error": float(error)})
-    return [{"model judge": kind, **summary(rows)} for kind, rows in by_kind.items()], worlds
+        error = np.std([np.mean([row["rating"] for row in same]) for same in zip(*rows.values(), strict=True)], ddof=1)
+        together = summary([row for own in rows.values() for row in own])
+        worlds.append({"world": name, **together, "error": float(error / np.sqrt(runs))})
+    kinds = [{"model judge": kind, **summary(rows)} for kind, rows in by_kind.items()]
+    return kinds, worlds, [cell_row(figure, cells) for figure in ("rating", "gap", "people", "people_gap")]
 
 
-def saving_table(name: str, world: FieldWorld, *, runs: int) -> list[Row]:
+def cell_row(figure: str, cells: Sequence[Row]) -> Row:
+    """How far single kinds in single worlds lie apart, and what of that is chance: `error` is a cell's mean standard error."""
+    values = np.array([cell[figure] for cell in cells])
+    low, high = HOLDS
+    return {
+        "coverage of": figure,
+        "cells": len(cells),
+        "studies": cells[0]["studies"],
+        "lowest": float(values.min()),
+        "highest": float(values.max()),
+        "below": int((values < low).sum()),
+        "above": int((values > high).sum()),
+        "error": float(np.mean([cell["error"] for cell in cells])),
+    }
+
+
+def saving_table(notes: Notebook, name: str, world: FieldWorld, *, runs: int) -> list[Row]:
     """With ten times the prompts, and with ten times the pairs of people's own prompts."""
+    seeds, kinds = range(FIRST_SEED, FIRST_SEED + runs), dict(SAVINGS)
+    more, same = (studies(notes, name, world, kinds, seeds, more_prompts=wide) for wide in (True, False))
     table = []
-    for kind, models in SAVINGS:
-        row: Row = {"world": name, "model judges": kind}
-        for label, more in (("", True), ("same_prompts_", False)):
-            seeds = range(FIRST_SEED, FIRST_SEED + runs)
-            studies = [study(world, simulate_judged(world, models, seed=seed, more_prompts=more)) for seed in seeds]
-            part = summary(studies)
-            row |= {f"{label}{key}": part[key] for key in ("saved", "rating", "gap")}
-            if more:
-                row |= {key: part[key] for key in ("people", "people_gap")}
-                widths = {key: np.mean([each[key] for each in studies]) for key in ("width", "people_width")}
-                row |= {key: float(2 * ELO * np.sqrt(width)) for key, width in widths.items()}
+    for kind in kinds:
+        wide, narrow = summary(more[kind]), summary(same[kind])
+        row: Row = {"world": name, "model judges": kind, "saved": wide["saved"]}
+        row |= {key: wide[key] for key in ("rating", "gap", "people", "people_gap")}
+        row |= {key: elo_width(more[kind], key) for key in ("width", "people_width")}
+        row |= {f"same_prompts_{key}": narrow[key] for key in ("saved", "rating", "gap")}
         table.append(row | {"studies": runs})
     return table
 
 
-def fewer_votes_table(*, runs: int) -> list[Row]:
-    """How few votes of the same people on the same prompts are as sure as people's 1,500 alone.
+def elo_width(studies: Sequence[Row], key: str) -> float:
+    """The root of the mean squared width."""
+    return float(2 * ELO * np.sqrt(np.mean([each[key] for each in studies])))
 
-    The number is searched with studies of their own (`STEPS` of the votes, and a + b/n between them), then measured.
+
+def fewer_votes_table(notes: Notebook, *, runs: int) -> list[Row]:
+    """Votes of the same people on the same prompts: how many alone are as sure as 1,500 with models, and how few with models as 1,500 alone.
+
+    Squared widths are taken as a + b/n between `MORE` and `STEPS` of the votes. The number of the second question is tried with twice
+    as many other studies, and set right by how far these are off.
     """
+    kinds = {kind: dict(SAVINGS)[kind] for kind in LIMITED}
+    searched, measured = range(SEARCHED, SEARCHED + runs), range(FIRST_SEED, FIRST_SEED + 2 * runs)
+
+    def found(votes: float, kinds: Mapping[str, Models], seeds: range) -> dict[str, list[Row]]:
+        return studies(notes, "fewer votes", replace(STUDY, votes=round(votes)), kinds, seeds)
+
+    steps = [found(STUDY.votes * step, kinds, searched) for step in STEPS]
+    cheapest = {LIMITED[0]: kinds[LIMITED[0]]}
+    longer = [found(STUDY.votes * more, cheapest, searched)[LIMITED[0]] for more in MORE[1:]]
+    alone = [_mean(rows, "people_width") for rows in (steps[-1][LIMITED[0]], *longer)]
+    whole = found(STUDY.votes, cheapest, measured)[LIMITED[0]]
     table = []
-    alone = [width_of(STUDY, (), seed=seed)[1] for seed in range(SEARCHED, SEARCHED + runs)]
-    for kind in LIMITED:
-        models = dict(SAVINGS)[kind]
-        widths = []
-        for step in STEPS:
-            world = replace(STUDY, votes=round(STUDY.votes * step))
-            widths.append(np.mean([width_of(world, models, seed=SEARCHED + n)[0] for n in range(runs)]))
-        inverse = np.interp(np.mean(alone), widths[::-1], [1 / step for step in STEPS][::-1])
-        world = replace(STUDY, votes=25 * math.ceil(STUDY.votes / inverse / 25))
-        seeds = range(FIRST_SEED, FIRST_SEED + runs)
-        studies = [study(world, simulate_judged(world, models, seed=seed)) for seed in seeds]
-        people = np.mean([width_of(STUDY, (), seed=seed)[1] for seed in seeds])
-        part = summary(studies)
+    for kind in kinds:
+        widths = [_mean(step[kind], "width") for step in steps]
+        alone_votes = _votes_as_sure(MORE, alone, widths[-1])
+        tried = ROUNDED * math.ceil(_votes_as_sure(STEPS, widths, alone[0]) / ROUNDED)
+        fewer = found(tried, {kind: kinds[kind]}, measured)[kind]
+        off = _mean(fewer, "width") / _width_at(STEPS, widths, tried)
+        votes = _votes_as_sure(STEPS, [off * width for width in widths], _mean(whole, "people_width"))
+        part, slope = summary(fewer), math.log(widths[0] / widths[-1]) / math.log(STEPS[0])
         table.append(
             {
                 "model judges": kind,
-                "votes": world.votes,
-                "saved": 1 - world.votes / STUDY.votes,
-                "width": float(2 * ELO * np.sqrt(np.mean([each["width"] for each in studies]))),
-                "width of 1,500": float(2 * ELO * np.sqrt(people)),
+                "alone": round(alone_votes),
+                "saved": 1 - STUDY.votes / alone_votes,
+                "fewer": round(votes),
+                "saved of 1,500": 1 - votes / STUDY.votes,
+                "error": votes
+                / STUDY.votes
+                * math.hypot(_error(fewer, "width"), _error(whole, "people_width"))
+                / -slope,
                 **{key: part[key] for key in ("rating", "gap")},
-                "studies": runs,
+                "studies": len(fewer),
             }
         )
     return table
 
 
-def width_of(world: FieldWorld, models: Models, *, seed: int) -> tuple[float, float]:
-    """The mean squared reach of corrected ratings, and of people's own."""
-    judged = simulate_judged(world, models or (SimulatedModel(),), seed=seed)
-    fit = fit_overall(tally_votes(judged.people), Settings())
-    alone = float((fit.spread.reach() ** 2).mean())
-    if not models:
-        return alone, alone
-    corrected = correct_votes(pair_up(judged.people, judged.models), fit, Settings())
-    return float((corrected.fit.spread.reach() ** 2).mean()), alone
+def _error(rows: Sequence[Row], key: str) -> float:
+    """The standard error of the mean, relative to it."""
+    values = np.array([row[key] for row in rows])
+    return float(values.std(ddof=1) / np.sqrt(len(values)) / values.mean())
+
+
+def _width_at(shares: Sequence[float], widths: Sequence[float], votes: float) -> float:
+    return float(np.interp(STUDY.votes / votes, [1 / share for share in shares][::-1], list(widths)[::-1]))
+
+
+def _mean(rows: Sequence[Row], key: str) -> float:
+    return float(np.mean([row[key] for row in rows]))
+
+
+def _votes_as_sure(shares: Sequence[float], widths: Sequence[float], wanted: float) -> float:
+    """The number of votes of that squared width; the nearest that was tried where it lies beyond."""
+    by_width = sorted((width, 1 / share) for share, width in zip(shares, widths, strict=True))
+    known, inverse = zip(*by_width, strict=True)
+    return float(STUDY.votes / np.interp(wanted, known, inverse))
 
 
 def agreement_row(agreement: float, *, runs: int) -> Row:

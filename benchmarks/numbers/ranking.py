@@ -17,6 +17,7 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,14 @@ import numpy as np
 
 from benchmarks.figures.table import Row, make_parser, show, write_json
 from benchmarks.numbers.simulation import START, World, simulate_votes
+from benchmarks.numbers.worlds import FieldWorld, simulate_field
 from benchmarks.peers.coverage_peers import peer_python
 from ranking.statistics.leaderboard import Settings, fit_counts
 from ranking.statistics.ratings.bradley_terry import ELO, fit_ratings, half_wins
 from ranking.statistics.ratings.categories import fit_categories
 from ranking.statistics.ratings.scopes import as_cells, fit_overall
-from ranking.statistics.votes import KINDS, OUTCOMES, Tallies, Votes, activity_class, count_cells, tally_votes
+from ranking.statistics.tallies import Tallies, activity_class, count_cells, tally_votes
+from ranking.statistics.votes import KINDS, OUTCOMES, Votes
 
 ROOT = Path(__file__).resolve().parents[2]
 PEER = ROOT / "benchmarks" / "peers" / "ranking_evalica.py"
@@ -151,25 +154,40 @@ def from_tallies(world: World, millions: int) -> Tallies:
     return Tallies(*names, cells["judge"], cells["prompt"], np.ones(world.judges), activity)
 
 
+def as_read(tallies: Tallies) -> Tallies:
+    """The same tallies, of which nothing has been worked out yet."""
+    return replace(tallies, by_judge=replace(tallies.by_judge), by_prompt=replace(tallies.by_prompt))
+
+
 def refit_growth(many: int) -> dict[str, Any]:
     world = big_world(entrants=20, judges=50)
     one, more = (from_tallies(world, millions) for millions in (1, many))
-    first, later = (best_of(lambda t=t: fit_counts(t), 5) for t in (one, more))
+    first, later = (best_of(lambda t=t: fit_counts(as_read(t)), 5) for t in (one, more))
     return {"votes": many * 1_000_000, "seconds_1m": first, "seconds_more": later, "ratio": later / first}
 
 
-def whole_fit(entrants: int) -> dict[str, Any]:
+def uneven_tallies(entrants: int) -> Tallies:
+    """A million votes by judges of whom each casts votes in proportion to 1 over his place."""
+    theta = big_world(entrants=entrants).theta
+    world = FieldWorld(theta, 1_000_000, judges=200, prompts=40, categories=4, judge_sd=0.3, zipf=1.0)
+    return tally_votes(simulate_field(world, seed=20).votes)
+
+
+def whole_fit(entrants: int, *, uneven: bool = False) -> dict[str, Any]:
     """A million votes by 200 judges on 40 prompts, from tallies: ratings and categories alone, and everything that a board shows."""
-    tallies, settings = from_tallies(big_world(entrants=entrants), 1), Settings()
+    tallies = uneven_tallies(entrants) if uneven else from_tallies(big_world(entrants=entrants), 1)
+    settings = Settings()
 
     def core() -> None:
-        fit_categories(tallies, fit_overall(tallies, settings), settings)
+        fresh = as_read(tallies)
+        fit_categories(fresh, fit_overall(fresh, settings), settings)
 
     return {
         "entrants": entrants,
+        "uneven": uneven,
         "cells": len(tallies.by_judge.left),
         "core_seconds": best_of(core),
-        "everything_seconds": best_of(lambda: fit_counts(tallies)),
+        "everything_seconds": best_of(lambda: fit_counts(as_read(tallies))),
     }
 
 
@@ -222,7 +240,10 @@ def main() -> None:
         "speed": ("Overall + 4 categories with two-way intervals, 100 entrants", lambda: speed(sizes)),
         "evalica": ("Against evalica, 1 M votes, 100 entrants", lambda: [against_evalica(votes)]),
         "choix": ("Against choix on raw pairs, 20,000 votes, 30 entrants", lambda: [against_choix()]),
-        "whole": ("From tallies of 1 M votes, 200 judges, 40 prompts", lambda: [whole_fit(k) for k in (100, 20)]),
+        "whole": (
+            "From tallies of 1 M votes, 200 judges, 40 prompts",
+            lambda: [whole_fit(100), whole_fit(20), whole_fit(20, uneven=True)],
+        ),
         "refit": ("Refit from tallies, 20 entrants, 50 judges, 40 prompts", lambda: [refit_growth(5)]),
         "analyse": ("analyse FILE against json.loads", lambda: [analyse_a_file(1_000_000)]),
     }

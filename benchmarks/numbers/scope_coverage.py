@@ -17,8 +17,8 @@ from ranking.statistics.ratings.categories import fit_categories
 from ranking.statistics.ratings.fail_rates import fail_rates
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.ratings.scopes import Settings, fit_overall
+from ranking.statistics.tallies import tally_votes
 from ranking.statistics.verdicts.pairs import judge_category
-from ranking.statistics.votes import tally_votes
 
 Array = NDArray[Any]
 SETTINGS = Settings()

@@ -23,10 +23,11 @@ from judging.pairs.schedule import Coverage, Place, Plan, make_plan, next_regula
 from judging.pairs.table import Drawing, Item, Table, unordered
 from ranking.statistics.ratings.bradley_terry import fit_ratings
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
+from ranking.statistics.tallies import tally_votes
 from ranking.statistics.verdicts.doubt import doubtful_pairs
 from ranking.statistics.verdicts.paired import verdict_table
 from ranking.statistics.verdicts.pairs import judge_pairs
-from ranking.statistics.votes import make_votes, tally_votes
+from ranking.statistics.votes import make_votes
 
 Array = NDArray[Any]
 Row = dict[str, Any]

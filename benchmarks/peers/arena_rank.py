@@ -53,7 +53,8 @@ def measure(*, votes: int) -> Row:
     with tempfile.TemporaryDirectory() as place:
         folder = publish(Path(place), votes=votes)
         offline = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": place}
-        done = subprocess.run([python, EXAMPLE, folder], capture_output=True, text=True, check=True, env=offline)
+        # -P: this module has the name of arena-rank's package.
+        done = subprocess.run([python, "-P", EXAMPLE, folder], capture_output=True, text=True, check=True, env=offline)
         theirs, ours = json.loads(done.stdout.splitlines()[-1]), ratings_of(folder)
     gap = max(abs(theirs[name] - ours[name]) for name in ours)
     return {

@@ -18,7 +18,8 @@ from benchmarks.numbers.ranking_coverage import FIRST_SEED, Row, held, truth_of,
 from benchmarks.numbers.worlds import WORLDS, simulate_field
 from ranking.statistics.ratings.bradley_terry import ELO
 from ranking.statistics.ratings.scopes import Settings, fit_overall
-from ranking.statistics.votes import Votes, tally_votes
+from ranking.statistics.tallies import tally_votes
+from ranking.statistics.votes import Votes
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / "var" / "bench-venv"

@@ -4,6 +4,7 @@ Each tool is installed from PyPI in an environment of its own (in var/bench-peer
 on over HTTP by the same light judges, one tool after the other: votes a second at 1, 4, 8 and 16 judges who never pause, processor time
 a vote of the server and all below it (PostgreSQL included), and how that grows with the votes stored. Ours is gunicorn on PostgreSQL with
 fsync on, and on SQLite, without the pause of 300 ms between two votes. A tool that cannot be installed or started is named.
+`--resume FILE` notes each tool there when it is done and leaves out those that are noted.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from benchmarks.figures.table import Row, make_parser, show, write_json
+from benchmarks.figures.table import Notebook, Row, add_resume, make_parser, show, write_json
 from benchmarks.peers.peer_environments import UnavailableError, install
 from benchmarks.peers.peer_sites import SITES, Annotator, Site
 from benchmarks.speed.judging import gunicorn, processor_seconds
@@ -197,6 +199,12 @@ def in_child(name: str, url: str, full: bool, pid: str = "") -> Row:
         return {"tool": name} | json.loads(report.read_text())
 
 
+def ours_on_postgresql(full: bool) -> Row:
+    with postgres(durable=True) as database:
+        pid = (Path(database.data) / "postmaster.pid").read_text().split()[0]
+        return in_child(OURS[0], database.url, full, pid) | {"note": database.settings}
+
+
 def compare(rows: list[Row]) -> dict[str, Any]:
     """Our best rate on PostgreSQL over the best of each peer; nothing for a peer that was not measured."""
     best = {row["tool"]: max(row[f"votes_per_s_{n}"] for n in JUDGES) for row in rows if "cpu_ms" in row}
@@ -211,7 +219,7 @@ def compare(rows: list[Row]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "longer, and 5,000 votes in each tool: half an hour")
+    parser = add_resume(make_parser(__doc__, "longer, and 5,000 votes in each tool: half an hour"))
     parser.add_argument("--cache", type=Path, default=ROOT / "var" / "bench-peers", help="where peers are installed")
     parser.add_argument("--only", nargs="+", choices=[site.package for site in SITES] + ["ours"])
     parser.add_argument("--ours", action="store_true", help=argparse.SUPPRESS)
@@ -220,14 +228,14 @@ def main() -> None:
         write_json(options.json, measure_ours(options.full))
         return
     rows: list[Row] = []
+    notebook, form = Notebook(options.resume), "long" if options.full else "short"
     if not options.only or "ours" in options.only:
-        with postgres(durable=True) as database:
-            pid = (Path(database.data) / "postmaster.pid").read_text().split()[0]
-            rows.append(in_child(OURS[0], database.url, options.full, pid) | {"note": database.settings})
-        rows.append(in_child(OURS[1], "", options.full) | {"note": ""})
+        rows.append(notebook.noted(f"{OURS[0]}, {form}", lambda: ours_on_postgresql(options.full)))
+        rows.append(notebook.noted(f"{OURS[1]}, {form}", lambda: in_child(OURS[1], "", options.full) | {"note": ""}))
     for site in SITES:
         if not options.only or site.package in options.only:
-            rows.append(measure_peer(site, options.cache.resolve(), full=options.full))
+            measure_it = partial(measure_peer, site, options.cache.resolve(), full=options.full)
+            rows.append(notebook.noted(f"{site.name}, {form}", measure_it))
             print(rows[-1], flush=True)
     columns = ["tool", "version", *(f"votes_per_s_{n}" for n in JUDGES)]
     columns += ["cpu_ms", "votes_stored", "cpu_ms_then", "growth", "note"]

@@ -3,7 +3,7 @@
 From a small run (10 judges, 8 entrants, 40 prompts, 1,000 votes) one thing at a time becomes large; each row is measured in a
 process of its own on a new SQLite file. Nothing may grow faster than what it is made of: a vote not at all, a board with its entrants
 at most, a fit with its cells (judges, prompts, and pairs of entrants) at most. A board is made anew, and then as it was kept. Then
-a very large run goes its whole way: see `large_run`.
+a very large run goes its whole way: see `large_run`. `--resume FILE` notes each size there when it is done and leaves out those that are noted.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures.table import Row, make_parser, show, write_json
+from benchmarks.figures.table import Notebook, Row, add_resume, make_parser, show, write_json
 
 ROOT = Path(__file__).resolve().parents[2]
 VOTES_MEASURED = 60
@@ -146,19 +147,21 @@ def in_a_process(*command: str) -> Row:
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "a million votes, all at once, and 200,000 samples: an hour")
+    parser = add_resume(make_parser(__doc__, "a million votes, all at once, and 200,000 samples: an hour"))
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         print(json.dumps(measure(Size(**json.loads(options.one)), options.folder)))
         return
-    rows = []
+    rows, notebook = [], Notebook(options.resume)
     for size in (BASE, *(FULL if options.full else LARGER)):
-        rows.append(in_a_process("benchmarks.speed.growth", "--one", json.dumps(asdict(size)), "--folder"))
+        about = json.dumps(asdict(size))
+        rows.append(notebook.noted(about, partial(in_a_process, "benchmarks.speed.growth", "--one", about, "--folder")))
         print(rows[-1], file=sys.stderr, flush=True)
     show("Processor time as a run grows", rows)
-    large = in_a_process("benchmarks.speed.large_run", str(PROMPTS[options.full]))
+    prompts = str(PROMPTS[options.full])
+    large = notebook.noted(f"{prompts} prompts", partial(in_a_process, "benchmarks.speed.large_run", prompts))
     show("The slowest pages of a very large run", sorted(large["pages"], key=lambda page: -page["first_ms"])[:12])
     print({name: value for name, value in large.items() if name != "pages"})
     over = [over_linear(row, rows[0]) for row in rows[1:]]

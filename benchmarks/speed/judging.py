@@ -6,6 +6,8 @@
 - open_pages: 2,000 judges (400 in the short form) open their page and vote every 8 s (p95); on PostgreSQL
 - facts: votes of which every tenth is sent twice at the same moment: lost, doubled, tallies against a GROUP BY
 
+`--resume FILE` notes each part there when it is done and leaves out those that are noted, so that the long form can be run in parts.
+
 Times are wall-clock times of a machine that also runs the judges: read them as ratios, and as what this machine can do.
 """
 
@@ -25,7 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
-from benchmarks.figures.table import make_parser, write_json
+from benchmarks.figures.table import Notebook, add_resume, make_parser, write_json
 from tests.services import free_port, postgres
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -181,7 +183,7 @@ def facts(run, base, roots, sessions, votes):
     }
 
 
-def on_database(full: bool, vendor: str, parts: list[str], votes: int | None) -> dict:
+def on_database(asked: argparse.Namespace) -> dict:
     """Everything for one database, in a process of its own whose settings name it."""
     import django
 
@@ -193,23 +195,24 @@ def on_database(full: bool, vendor: str, parts: list[str], votes: int | None) ->
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", verbosity=0, interactive=False)
-    seconds, pages = SECONDS[full], OPEN_PAGES[full]
+    vendor, form = asked.inside, {part: part in asked.long for part in PARTS}
+    pages, votes = OPEN_PAGES[form["open_pages"]], asked.votes or FACTS[vendor][form["facts"]]
     print(f"\n{vendor}", flush=True)
-    found = {}
+    found, notebook = {}, Notebook(asked.resume)
     with gunicorn() as (base, pid):
         roots = {pid, int(os.environ.get("BENCH_DATABASE_PID", pid))}
         run = make_run()
         crowd = (run, base, roots, make_judges(run, JUDGES))
         measures = {
-            "growth": lambda: growth(make_run(), base, roots, SIZES[full]),
-            "saturated": lambda: told(*gathered(*crowd, every=LEAST_PAUSE, votes=200 * seconds)),
-            "facts": lambda: facts(*crowd, votes or FACTS[vendor][full]),
-            "open_pages": lambda: open_pages(run, base, roots, pages, seconds),
+            "growth": lambda: growth(make_run(), base, roots, SIZES[form["growth"]]),
+            "saturated": lambda: told(*gathered(*crowd, every=LEAST_PAUSE, votes=200 * SECONDS[form["saturated"]])),
+            "facts": lambda: facts(*crowd, votes),
+            "open_pages": lambda: open_pages(run, base, roots, pages, SECONDS[form["open_pages"]]),
         }
-        for name in parts:
+        for name in asked.part:
             if name == "open_pages" and vendor == "sqlite":
                 continue
-            found[name] = measures[name]()
+            found[name] = notebook.noted(f"{vendor}, {name}, {'long' if form[name] else 'short'}", measures[name])
             figures = "  ".join(f"{key} {value}" for key, value in found[name].items() if key != "rows" and value != "")
             print(f"  {name:10}{figures}", flush=True)
     return found
@@ -228,8 +231,9 @@ def in_process(vendor: str, url: str, asked: argparse.Namespace, pid: str = "") 
         if pid:
             environment["BENCH_DATABASE_PID"] = pid
         command = [sys.executable, "-m", "benchmarks.speed.judging", "--inside", vendor, "--json", str(report)]
-        command += ["--part", *asked.part, *(["--full"] if asked.full else [])]
+        command += ["--part", *asked.part, *(["--long", *asked.long] if asked.long else [])]
         command += ["--votes", str(asked.votes)] if asked.votes else []
+        command += ["--resume", str(asked.resume)] if asked.resume else []
         subprocess.run(command, cwd=ROOT, env=environment, check=True)
         return json.loads(report.read_text())
 
@@ -241,15 +245,17 @@ def print_growth(row: dict) -> None:
 
 
 def main() -> int:
-    parser = make_parser(__doc__, "a million votes before, 100,000 votes cast")
+    parser = add_resume(make_parser(__doc__, "a million votes before, 100,000 votes cast"))
     parser.add_argument("--only", choices=["postgresql", "sqlite"])
     parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--long", nargs="+", choices=PARTS, default=(), help="parts in their long form; --full is all")
     parser.add_argument("--votes", type=int, help="of the part `facts`, instead of the form's own number")
     parser.add_argument("--unsafe", action="store_true", help="PostgreSQL does not wait for the disk: to compare only")
     parser.add_argument("--inside", choices=["postgresql", "sqlite"], help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    asked.long = PARTS if asked.full else asked.long
     if asked.inside:
-        asked.json.write_text(json.dumps(on_database(asked.full, asked.inside, asked.part, asked.votes)))
+        asked.json.write_text(json.dumps(on_database(asked)))
         return 0
     found = {}
     if asked.only != "sqlite":

@@ -1,7 +1,7 @@
 """A very large run from its start to its export, and the processor time of each of its pages.
 
-It is started from a suite of as many prompts, drawn by a crew from the demo provider, judged over the judges' own pages on top of
-earlier votes, fitted, published and exported, in one process on SQLite.
+It is started from a suite of as many prompts as a page starts it, set up by a worker's job, drawn by a crew from the demo provider,
+judged over the judges' own pages on top of earlier votes, fitted, published and exported, in one process on SQLite.
 """
 
 from __future__ import annotations
@@ -63,13 +63,17 @@ def measure(prompts: int, folder: Path) -> Row:
         django.setup()
         from django.core.management import call_command
 
+        from generation import jobs
         from generation.drawing import crew
 
         call_command("migrate", verbosity=0)
         call_command("collectstatic", verbosity=0, interactive=False)
         began = time.process_time()
         run = start(prompts)
-        row: Row = {"samples": run.samples.count(), "start_ms": milliseconds_since(began)}
+        row: Row = {"start_ms": milliseconds_since(began)}
+        began = time.process_time()
+        jobs.set_up(run.pk)
+        row |= {"samples": run.samples.count(), "set_up_ms": milliseconds_since(began)}
         began = time.process_time()
         asyncio.run(crew.draw(run_id=run.pk, concurrency=CALLS))
         row["draw_ms_a_sample"] = round(milliseconds_since(began) / row["samples"], 2)
@@ -92,7 +96,7 @@ def start(prompts: int) -> Any:
     )
     models = (ModelEntry(f"demo/{n}", f"Player {n}", provider="demo", price_in=1, price_out=5) for n in range(MODELS))
     suite = replace(suite, models=tuple(models), prompts=tuple(asked), concurrency=CALLS)
-    return start_run(suite, attempts=ATTEMPTS, budget=None)
+    return start_run(suite, attempts=ATTEMPTS, budget=None, wait=False)
 
 
 def after_drawing(run: Any, folder: Path) -> Row:

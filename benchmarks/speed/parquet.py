@@ -79,7 +79,8 @@ def measure(path: Path) -> Row:
 
     from ranking.pairwise.files.votes import read_votes
     from ranking.statistics.leaderboard import fit_counts, study_rows
-    from ranking.statistics.votes import standing_votes, tally_votes, without_unseen
+    from ranking.statistics.tallies import tally_votes
+    from ranking.statistics.votes import standing_votes, without_unseen
 
     load_s = lap()
     votes = read_votes(path).votes

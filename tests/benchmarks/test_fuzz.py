@@ -19,12 +19,14 @@ from tests.test_architecture import ROOT, imports, modules
 APPS = ("benchsite", "generation", "judging", "ranking")
 # What fuzzed readers read by, or what reads by them.
 WITHIN = {
+    "generation.files.inspect_logs.read_answers",
     "generation.files.sample_lines.read_file",
     "generation.files.sample_lines.read_rows",
     "generation.suites.loading.load_suites",
     "generation.suites.loading.read_models",
     "generation.suites.prompt_files.read_prompts",
     "generation.suites.yaml_source.load_yaml",
+    "judging.files.model_lines.read_lines",
     "judging.files.parquet.open_parquet",  # a child that the kernel bounds: tests/judging/files/test_parquet.py
     "judging.files.vote_files.open_votes",
     "ranking.dataset.reading.open_dataset",  # its bytes are compared with checksums, and its rows checked as an archive's

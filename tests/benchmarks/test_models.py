@@ -27,10 +27,7 @@ def test_a_simulated_model_agrees_with_people_as_often_as_asked(agreement):
 
 
 def test_a_good_judge_saves_votes_and_a_useless_one_widens_nothing():
-    good, useless = (
-        summary([study(WORLD, simulate_judged(WORLD, (SimulatedModel(a),), seed=s)) for s in range(4)])
-        for a in (0.85, 0.5)
-    )
+    good, useless = (summary([study(WORLD, (SimulatedModel(a),), seed=s) for s in range(4)]) for a in (0.85, 0.5))
 
     assert good["saved"] > 0.15
     assert good["wider"] == useless["wider"] == 0
