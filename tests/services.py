@@ -20,7 +20,11 @@ from psycopg import sql
 
 from benchsite.operations import valkey
 
-CHROMIUM_FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run"
+# Without partial raster, a picture of a page does not depend on what was painted there before.
+CHROMIUM_FLAGS = (
+    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run "
+    "--disable-partial-raster"
+)
 
 
 def free_port() -> int:
@@ -37,7 +41,8 @@ def apt_install(package: str, purpose: str) -> None:
     print(f"Installing {package} ...", file=sys.stderr)
     subprocess.run(["apt-get", "update", "-qq"], check=True, stdout=subprocess.DEVNULL)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", "install", "-y", "-qq", package], check=True, stdout=subprocess.DEVNULL, env=environment)
+    install = ["apt-get", "-o", "DPkg::Lock::Timeout=600", "install", "-y", "-qq", package]  # others may be installing
+    subprocess.run(install, check=True, stdout=subprocess.DEVNULL, env=environment)
 
 
 def find_postgres() -> Path | None:

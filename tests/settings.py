@@ -13,6 +13,7 @@ from benchsite.settings import DATABASES, INSTALLED_APPS, STORAGES, VAR_DIR
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+PROBE_KEPT_SECONDS = 0  # what a page was told in one test is not for the next
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":

@@ -44,8 +44,9 @@ def show_demo_run(run: Run) -> bool:
         for entry in run.judged_by:
             if entry.judge_demo:
                 load(entry.judge_demo)(run)
-        add_simulated_model_judges(run)
-        if _is_finished(run):
+        size = load_demo(settings.SUITES_DIR / "demo.yaml").size_of(run.suite)
+        add_simulated_model_judges(run, wanted=size.judged)
+        if size.finished:
             set_judging(run=run, verb="close", by=None, reason=FINISHED)
         else:
             for judge in first_judges():
@@ -54,7 +55,3 @@ def show_demo_run(run: Run) -> bool:
         fit_run(run, protocol=protocol)
     publish_runs([run], by=None, reason=REASON)
     return True
-
-
-def _is_finished(run: Run) -> bool:
-    return load_demo(settings.SUITES_DIR / "demo.yaml").size_of(run.suite).finished

@@ -20,6 +20,7 @@ from benchsite.version import VERSION
 
 register = template.Library()
 THIN_SPACE = "\u202f"  # does not break
+DATED = 172_800  # seconds: what is older has its date instead of its age
 
 
 @register.simple_tag
@@ -211,6 +212,6 @@ def ago(moment: datetime | str | None) -> SafeString | str:
     if not isinstance(moment, datetime):
         return "never"
     seconds = (now() - moment).total_seconds()
-    words = "just now" if seconds < 10 else f"{duration(seconds)} ago" if seconds < 172_800 else f"{moment:%-d %B %Y}"
+    words = "just now" if seconds < 10 else f"{duration(seconds)} ago" if seconds < DATED else f"{moment:%-d %B %Y}"
     exact = localtime(moment).strftime("%Y-%m-%d %H:%M:%S %Z")
     return format_html('<time datetime="{}" title="{}">{}</time>', moment.isoformat(), exact, words)

@@ -239,7 +239,7 @@ def _first_choice(payload: Mapping[str, Any]) -> tuple[str, str, list[str]]:
         raise ProviderError("retry", "bad_response", "The first choice has no message.")
     finish = text_of(choices[0].get("finish_reason"), 40)
     if finish == "content_filter":
-        raise ProviderError("fatal_attempt", "content_filter", "The provider's filter stopped this answer.")
+        raise ProviderError("fatal_attempt", "content_filter", "The provider’s filter stopped this answer.")
     text, flags = _content(message)
     if not text.strip():
         raise _nothing_said(finish)

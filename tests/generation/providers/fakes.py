@@ -9,10 +9,11 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
+
+from tests.listening import Listening
 
 DRAWING = "```\n/\\_/\\\n( o.o )\n```"
 
@@ -61,14 +62,9 @@ def serving(fake: T) -> Iterator[T]:
             self.end_headers()
             self.wfile.write(data)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    fake.url = f"http://127.0.0.1:{server.server_port}{fake.prefix}"
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    try:
+    with Listening(Handler) as server:
+        fake.url = f"{server.url}{fake.prefix}"
         yield fake
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 class OpenRouter(Fake):

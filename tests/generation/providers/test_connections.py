@@ -14,21 +14,26 @@ ANSWER = b"HTTP/1.1 200 OK\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: 2\r\n\r\nhi"
 
 
 class Server:
-    """Answers every request with the same bytes; counts connections and keeps what it was sent."""
+    """Answers every request with the same bytes; counts connections and keeps what it was sent.
+
+    `after` is sent once the answer `was_read`, as nothing was asked.
+    """
 
     def __init__(self, answer: bytes, *, after: bytes = b"", closes: bool = False) -> None:
         self.answer, self.after, self.closes = answer, after, closes
         self.opened, self.received, self.url = 0, b"", ""
+        self.was_read, self.visits = asyncio.Event(), list[asyncio.Task]()
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.opened += 1
+        self.visits.append(asyncio.current_task())
         with suppress(ConnectionError):
             while data := await reader.read(65536):
                 self.received += data
                 writer.write(self.answer)
                 await writer.drain()
                 if self.after:
-                    await asyncio.sleep(0.02)
+                    await self.was_read.wait()
                     writer.write(self.after)
                 if self.closes:
                     break
@@ -42,20 +47,24 @@ async def running(server: Server):
         try:
             yield
         finally:
-            await asyncio.sleep(0.05)  # what serves the closed connections ends too
+            await asyncio.gather(*server.visits)
 
 
-def ask_twice(server: Server, *, pause: float = 0.0, body: bytes = b"{}"):
+def ask_twice(server: Server, *, is_spoiled: bool = False, body: bytes = b"{}"):
+    """What was heard; a connection that will be spoiled is asked again when it is."""
+
     async def twice():
         heard = []
-        async with running(server):
+        async with asyncio.timeout(60), running(server):
             client = Connections()
             try:
                 for _ in range(2):
                     await client.exchange(
                         "POST", server.url, {"a": "b"}, body, begin=lambda *head: heard.append(head), take=heard.append
                     )
-                    await asyncio.sleep(pause)
+                    server.was_read.set()
+                    while is_spoiled and any(connection.usable() for connection in client._all):
+                        await asyncio.sleep(0)
             finally:
                 await client.aclose()
         return heard
@@ -84,17 +93,17 @@ def test_a_connection_is_used_again():
     ids=["spoke unasked", "closed", "said that it closes"],
 )
 def test_a_spoiled_connection_is_not_used_again(server):
-    heard = ask_twice(server, pause=0.1)
+    heard = ask_twice(server, is_spoiled=True)
 
     assert [body for body in heard if isinstance(body, bytes)] == [b"hi", b"hi"]
     assert server.opened == 2
 
 
 def test_a_connection_that_rested_too_long_is_not_used_again(monkeypatch):
-    monkeypatch.setattr(connections, "IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "IDLE_SECONDS", 0.0)
     server = Server(ANSWER)
 
-    ask_twice(server, pause=0.1)
+    ask_twice(server)
 
     assert server.opened == 2
 
