@@ -102,6 +102,7 @@ def axe(page):
     from axe_playwright_python.base import AXE_SCRIPT
 
     def violations(*rules, but=""):
+        page.wait_for_load_state()  # a click returns as soon as the next page has begun
         if page.evaluate("typeof axe") == "undefined":
             page.evaluate(AXE_SCRIPT)
         options = ONLY_VIOLATIONS | ({"runOnly": rules} if rules else {})
