@@ -66,7 +66,7 @@ def is_slow(item):
 def same_luck(request, monkeypatch):
     """A test draws the same seeds whenever it runs, and others than other tests, as tables are kept in memory by seed.
 
-    What holds for every seed is tested in tests/judging/pairs/test_schedule.py.
+    What holds for every seed is tested in tests/judging/pairs/schedule/test_items.py.
     """
     monkeypatch.setattr(secrets, "randbelow", Random(request.node.name).randrange)
 

@@ -88,7 +88,7 @@ for each in ROOMS:
 PURE = [
     *("generation/formats", "generation/suites", "generation/providers", "generation/demo"),
     "generation/sandbox",
-    *("judging/pairs/rounds.py", "judging/pairs/table.py", "judging/pairs/schedule.py", "judging/grades/order.py"),
+    *("judging/pairs/schedule", "judging/grades/order.py"),
     "judging/studies/steps.py",
     "judging/gold/verdicts.py",
     "judging/pairs/adaptive/draws.py",

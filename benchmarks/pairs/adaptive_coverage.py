@@ -18,9 +18,10 @@ from scipy.special import expit, ndtri
 from benchmarks.numbers.ranking_coverage import FIRST_SEED, held
 from benchmarks.numbers.worlds import FieldWorld, true_ratings
 from judging.pairs.adaptive.draws import Focus, is_turn, next_plan
-from judging.pairs.rounds import Pair
-from judging.pairs.schedule import Coverage, Place, Plan, make_plan, next_regular
-from judging.pairs.table import Drawing, Item, Table, unordered
+from judging.pairs.schedule.items import Place, next_regular
+from judging.pairs.schedule.plans import Coverage, Plan, make_plan
+from judging.pairs.schedule.rounds import Pair
+from judging.pairs.schedule.table import Drawing, Item, Table, unordered
 from ranking.statistics.ratings.bradley_terry import fit_ratings
 from ranking.statistics.ratings.scopes import ScopeFit, Settings, fit_overall
 from ranking.statistics.tallies import tally_votes

@@ -14,17 +14,9 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from benchmarks.figures.table import make_parser, write_json
-from judging.pairs.schedule import (
-    REPEAT_AFTER,
-    Coverage,
-    Place,
-    is_due,
-    make_plan,
-    next_regular,
-    next_repeat,
-    next_shared,
-)
-from judging.pairs.table import Drawing, Item, Table
+from judging.pairs.schedule.items import REPEAT_AFTER, Place, is_due, next_regular, next_repeat, next_shared
+from judging.pairs.schedule.plans import Coverage, make_plan
+from judging.pairs.schedule.table import Drawing, Item, Table
 
 INSERTED = {"studies": (0.0, 0.0), "with shared items and repeats": (0.2, 0.05)}
 SHAPES = ((4, 40), (8, 10), (6, 12), (20, 40))  # entrants and prompts

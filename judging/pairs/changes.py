@@ -25,7 +25,7 @@ from benchsite.lib.database.prepared import numbered_places, prepared_cursor
 from generation.models import Prompt, Sample
 from judging.models import GoldAnswer, Kind, Matchup, Seat, Vote
 from judging.pairs.matchups import shown_as_damaged
-from judging.pairs.schedule import Plan
+from judging.pairs.schedule.plans import Plan
 from judging.seats import StaleSeatError
 
 M = TypeVar("M", bound=Model)

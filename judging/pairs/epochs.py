@@ -13,9 +13,9 @@ from django.utils.timezone import now
 
 from generation.models import Run, Sample
 from judging.models import Epoch, JudgeTally, Kind, Matchup, PromptTally, Seat
-from judging.pairs.rounds import Pair
-from judging.pairs.schedule import Coverage, Plan, make_plan
-from judging.pairs.table import Drawing, Table, digest_of, unordered
+from judging.pairs.schedule.plans import Coverage, Plan, make_plan
+from judging.pairs.schedule.rounds import Pair
+from judging.pairs.schedule.table import Drawing, Table, digest_of, unordered
 
 CHECK_EVERY = timedelta(seconds=60)
 

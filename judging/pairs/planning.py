@@ -15,16 +15,17 @@ from benchsite.lib.database.prepared import CompiledQuery
 from generation.models import Sample
 from judging.gold.placing import is_due, make_check
 from judging.models import Epoch, Kind, Matchup, Participation, Seat, new_seed
-from judging.pairs import schedule
 from judging.pairs.adaptive.draws import balanced_plan
 from judging.pairs.adaptive.focus import focused_plan
 from judging.pairs.changes import Changes
 from judging.pairs.epochs import coverage, current_epoch, has_enough, load_table, refresh_epoch
 from judging.pairs.matchups import showable, with_parts
 from judging.pairs.picked.placing import next_picked
-from judging.pairs.rounds import Pair
-from judging.pairs.schedule import Place, Plan
-from judging.pairs.table import Item, Table, digest_of, item_key, unordered
+from judging.pairs.schedule import items
+from judging.pairs.schedule.items import Place, Unseen
+from judging.pairs.schedule.plans import Plan, make_plan
+from judging.pairs.schedule.rounds import Pair
+from judging.pairs.schedule.table import Item, Table, digest_of, item_key, unordered
 from judging.rules import Rules, rules_of
 from judging.seats import RETRIES, StaleSeatError
 
@@ -111,7 +112,7 @@ def _make_in_epoch(changes: Changes, rules: Rules, table: Table, plan: Plan, sha
     # finds out. Then drawings are looked at first; and after a few that have met, the judge's earlier items.
     seat = changes.seat
     met = set(changes.keys)
-    choices: list[schedule.Unseen] = [*[partial(_first_but, met)] * GUESSES, _unseen_by(seat, changes.keys)]
+    choices: list[Unseen] = [*[partial(_first_but, met)] * GUESSES, _unseen_by(seat, changes.keys)]
     for unseen in choices:
         planned = _plan_next(seat, rules, table, plan, shared, unseen, met)
         if planned is None:
@@ -145,9 +146,7 @@ def _enter_epoch(changes: Changes, epoch: Epoch) -> None:
         return
     table, _ = load_table(epoch.pk, epoch.seed)
     left = None if seat.quota is None else max(seat.quota - seat.made + seat.void, 1)
-    plan = schedule.make_plan(
-        table, seed=new_seed(), coverage=coverage(seat.run, table, panel=seat.panel), horizon=left
-    )
+    plan = make_plan(table, seed=new_seed(), coverage=coverage(seat.run, table, panel=seat.panel), horizon=left)
     if Participation.objects.filter(seat=seat).exists():
         plan = replace(plan, is_bare=True)
     seat.epoch, seat.plan, seat.seed, seat.owed = epoch, plan.to_json(), plan.seed, []
@@ -181,7 +180,7 @@ def _first_but(met: set[str], items: Iterator[Item]) -> Item | None:
     return next((item for item in items if item.key not in met), None)
 
 
-def _unseen_by(seat: Seat, made: set[str]) -> schedule.Unseen:
+def _unseen_by(seat: Seat, made: set[str]) -> Unseen:
     def unseen(items: Iterator[Item]) -> Item | None:
         while chunk := list(islice(items, CHUNK)):
             mine = Matchup.objects.filter(seat=seat, key__in=[item.key for item in chunk])
@@ -194,23 +193,23 @@ def _unseen_by(seat: Seat, made: set[str]) -> schedule.Unseen:
 
 
 def _plan_next(
-    seat: Seat, rules: Rules, table: Table, plan: Plan, shared: Plan, unseen: schedule.Unseen, met: set[str]
+    seat: Seat, rules: Rules, table: Table, plan: Plan, shared: Plan, unseen: Unseen, met: set[str]
 ) -> tuple[Matchup, Place] | None:
     last = unordered(*seat.last_pair) if seat.last_pair else None
     place = Place(seat.served, seat.regular, seat.shared, seat.repeats, last, dict(seat.owed))
-    if schedule.is_picked_turn(plan, place.served, share=seat.run.picked_share):
-        picked = next_picked(seat, table, apart_from=schedule.neighbours(plan, place), met=met)
+    if items.is_picked_turn(plan, place.served, share=seat.run.picked_share):
+        picked = next_picked(seat, table, apart_from=items.neighbours(plan, place), met=met)
         if picked is not None:
             return picked[0], replace(place, served=place.served + 1, last=picked[1])
     overlap, repeats = (0.0, 0.0) if plan.is_bare else (rules.judging.overlap, rules.repeats)
-    item, place = schedule.next_shared(plan, shared, table, place, unseen, overlap=overlap)
+    item, place = items.next_shared(plan, shared, table, place, unseen, overlap=overlap)
     if item is not None:
         return _matchup(seat, table, item, Kind.SHARED), place
-    if schedule.is_due(place.repeats, share=repeats, served=place.served, seed=plan.seed, kind="repeat"):
-        source, after = schedule.next_repeat(plan, place, _earlier(seat, table))
+    if items.is_due(place.repeats, share=repeats, served=place.served, seed=plan.seed, kind="repeat"):
+        source, after = items.next_repeat(plan, place, _earlier(seat, table))
         if source is not None:
             return _repeat(seat, _WITH_PARTS.rows(source)[0]), after
-    item, place = schedule.next_regular(plan, table, place, unseen)
+    item, place = items.next_regular(plan, table, place, unseen)
     return None if item is None else (_matchup(seat, table, item, Kind.REGULAR), place)
 
 
@@ -242,7 +241,7 @@ _WITH_PARTS = CompiledQuery(lambda pk: with_parts().filter(pk=pk), int)
 
 def _earlier(seat: Seat, table: Table) -> list[tuple[Pair, int]]:
     """The judge's own items of this epoch that may come again, by number."""
-    window = range(max(seat.made - schedule.REPEAT_WITHIN, 0), seat.made - schedule.REPEAT_AFTER + 1)
+    window = range(max(seat.made - items.REPEAT_WITHIN, 0), seat.made - items.REPEAT_AFTER + 1)
     if not window:
         return []
     earlier = _REPEATABLE.rows(seat.pk, seat.epoch_id or 0, window.start, window.stop - 1)

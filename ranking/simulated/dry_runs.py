@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from generation.suites.studies.study import Study
-from judging.pairs.schedule import Coverage, Place, make_plan, next_regular
-from judging.pairs.table import Item, Table
+from judging.pairs.schedule.items import Place, next_regular
+from judging.pairs.schedule.plans import Coverage, make_plan
+from judging.pairs.schedule.table import Item, Table
 from ranking.statistics.ratings.bradley_terry import ELO
 from ranking.statistics.ratings.scopes import Settings, fit_overall
 from ranking.statistics.tallies import tally_votes

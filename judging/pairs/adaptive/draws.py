@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from math import log
 from random import Random
 
-from judging.pairs.rounds import Pair
-from judging.pairs.schedule import Plan, all_pairs, follow_plan
-from judging.pairs.table import Table
+from judging.pairs.schedule.plans import Plan, all_pairs, follow_plan
+from judging.pairs.schedule.rounds import Pair
+from judging.pairs.schedule.table import Table
 
 SIZE = 10  # pairs drawn at once
 UNDECIDED = 7  # of them, at most

@@ -11,8 +11,8 @@ from judging.models import Kind, PairFocus
 from judging.pairs.adaptive.draws import POOL, SIZE, UNDECIDED, Focus, can_focus, votes_to_begin
 from judging.pairs.adaptive.focus import read_focus
 from judging.pairs.epochs import load_table, newest_epoch
-from judging.pairs.rounds import Pair
-from judging.pairs.table import Table, unordered
+from judging.pairs.schedule.rounds import Pair
+from judging.pairs.schedule.table import Table, unordered
 
 NEWEST = 1000  # votes looked back on
 LISTED = 12  # pairs

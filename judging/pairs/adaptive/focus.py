@@ -15,9 +15,9 @@ from generation.runs.staleness import mark_stale
 from judging.disclosure import standings_were_shown
 from judging.models import PairFocus, new_seed
 from judging.pairs.adaptive.draws import Focus, is_turn, next_plan
-from judging.pairs.rounds import Pair
-from judging.pairs.schedule import Plan
-from judging.pairs.table import Table, unordered
+from judging.pairs.schedule.plans import Plan
+from judging.pairs.schedule.rounds import Pair
+from judging.pairs.schedule.table import Table, unordered
 from judging.rules import rules_of
 
 FocusRow = tuple[int, int, int, float | None]  # two entrants, their votes, how likely their order is wrong if undecided

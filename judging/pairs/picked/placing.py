@@ -11,8 +11,8 @@ from django.db.models.functions import Coalesce
 
 from judging.models import Kind, Matchup, PickedPair, Seat
 from judging.pairs.matchups import showable
-from judging.pairs.rounds import Pair
-from judging.pairs.table import Table, unordered
+from judging.pairs.schedule.rounds import Pair
+from judging.pairs.schedule.table import Table, unordered
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations

@@ -13,7 +13,7 @@ from django.utils.timezone import now
 from generation.models import Event, Run, Sample
 from generation.runs.errors import RunError, refuse_frozen
 from judging.models import Kind, PickedPair, Vote
-from judging.pairs.table import digest_of, item_key
+from judging.pairs.schedule.table import digest_of, item_key
 from judging.rules import rules_of
 
 LEAST_SHARE, MOST_SHARE = 0.02, 0.25

@@ -23,18 +23,17 @@ from judging.pairs.adaptive.draws import (
     next_plan,
     votes_to_begin,
 )
-from judging.pairs.schedule import (
+from judging.pairs.schedule.items import (
     REPEAT_AFTER,
     REPEAT_WITHIN,
     Place,
-    Plan,
     is_due,
-    make_plan,
     next_regular,
     next_repeat,
     next_shared,
 )
-from tests.judging.pairs.test_schedule import SEEDS, make_table, spread
+from judging.pairs.schedule.plans import Plan, make_plan
+from tests.judging.pairs.schedule.test_items import SEEDS, make_table, spread
 
 
 def make_focus(table, seed, *, share=0.3, votes=5):

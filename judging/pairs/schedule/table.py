@@ -9,7 +9,7 @@ from hashlib import blake2b
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from judging.pairs.rounds import Pair
+from judging.pairs.schedule.rounds import Pair
 
 
 class Drawing(NamedTuple):

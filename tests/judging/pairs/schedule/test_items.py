@@ -12,22 +12,19 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from judging.pairs.schedule import (
+from judging.pairs.schedule.items import (
     REPEAT_AFTER,
     REPEAT_WITHIN,
-    Coverage,
     Place,
-    Plan,
-    category_at,
     is_due,
-    make_plan,
     next_regular,
     next_repeat,
     next_shared,
     regular_items,
-    row_at,
 )
-from judging.pairs.table import Drawing, Table, unordered
+from judging.pairs.schedule.plans import Coverage, Plan, make_plan
+from judging.pairs.schedule.questions import category_at, row_at
+from judging.pairs.schedule.table import Drawing, Table, unordered
 
 SEEDS = st.integers(0, 2**31)
 

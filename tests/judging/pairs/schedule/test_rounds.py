@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judging.pairs.rounds import assign_sides, category_word, circle_rounds, word_starts
+from judging.pairs.schedule.rounds import assign_sides, category_word, circle_rounds, word_starts
 
 
 @pytest.mark.parametrize("count", range(2, 41))
