@@ -31,7 +31,7 @@ from benchmarks.numbers.worlds import FieldWorld, simulate_field
 from benchmarks.peers.coverage_peers import peer_python
 from ranking.statistics.leaderboard import Settings, fit_counts
 from ranking.statistics.ratings.bradley_terry import ELO, fit_ratings, half_wins
-from ranking.statistics.ratings.categories import fit_categories
+from ranking.statistics.ratings.categories.fits import fit_categories
 from ranking.statistics.ratings.scopes import as_cells, fit_overall
 from ranking.statistics.tallies import Tallies, activity_class, count_cells, tally_votes
 from ranking.statistics.votes import KINDS, OUTCOMES, Votes

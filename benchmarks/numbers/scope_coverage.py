@@ -13,7 +13,7 @@ from benchmarks.numbers.ranking_coverage import FIRST_SEED, Row
 from benchmarks.numbers.worlds import BASE, FieldWorld, simulate_field, true_ratings
 from ranking.statistics.judges.fits import fit_judges
 from ranking.statistics.ratings.bradley_terry import ELO
-from ranking.statistics.ratings.categories import fit_categories
+from ranking.statistics.ratings.categories.fits import fit_categories
 from ranking.statistics.ratings.fail_rates import fail_rates
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.ratings.scopes import Settings, fit_overall

@@ -20,7 +20,7 @@ from ranking.statistics.judges.side_bias import SideBias, side_bias
 from ranking.statistics.model_judges.report import Ballots, ModelStudy, study_models
 from ranking.statistics.ratings.answers import AnswerRatings, rate_answers
 from ranking.statistics.ratings.bradley_terry import Davidson, fit_davidson
-from ranking.statistics.ratings.categories import fit_categories
+from ranking.statistics.ratings.categories.fits import fit_categories
 from ranking.statistics.ratings.fail_rates import fail_rates, scoped_fail_rates
 from ranking.statistics.ratings.joint import JointFit, fit_joint
 from ranking.statistics.ratings.misfit import MisfitPair, find_misfits

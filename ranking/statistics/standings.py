@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ranking.statistics.ratings.best import chance_of_best, draw_best
 from ranking.statistics.ratings.bradley_terry import ELO, to_elo
-from ranking.statistics.ratings.categories import CategoryFit
+from ranking.statistics.ratings.categories.fits import CategoryFit
 from ranking.statistics.ratings.fail_rates import FailRates
 from ranking.statistics.ratings.intervals import Z95, arena_rank
 from ranking.statistics.ratings.precision import t_quantile

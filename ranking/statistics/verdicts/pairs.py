@@ -19,7 +19,7 @@ from scipy.special import ndtr
 
 from ranking.statistics.ratings.best import normal_draws
 from ranking.statistics.ratings.bradley_terry import ELO, Connectivity, took_points
-from ranking.statistics.ratings.categories import CategoryFit
+from ranking.statistics.ratings.categories.fits import CategoryFit
 from ranking.statistics.ratings.precision import t_quantile
 from ranking.statistics.ratings.scopes import ScopeFit, Settings
 from ranking.statistics.verdicts.sequence import sequence_quantiles

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.numbers.worlds import BASE, simulate_field
-from ranking.statistics.ratings.categories import fit_categories
+from ranking.statistics.ratings.categories.fits import fit_categories
 from ranking.statistics.ratings.scopes import Settings, fit_overall
 from ranking.statistics.tallies import tally_votes
 
