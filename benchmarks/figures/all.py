@@ -18,7 +18,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from benchmarks.figures.promises import PROMISES, judge
+from benchmarks.figures.promises import PROMISES
+from benchmarks.figures.promises.promise import judge
 from benchmarks.figures.proof_page import write_page
 from benchmarks.figures.table import Row, machine_facts, make_parser, show, write_json, yardstick
 from benchmarks.numbers.coverage import write_tables

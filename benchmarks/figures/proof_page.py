@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.figures.promises import PROMISES, dig, judge
+from benchmarks.figures.promises import PROMISES
+from benchmarks.figures.promises.promise import dig, judge
 from benchmarks.figures.table import Row, markdown, write_json
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "proof.md"

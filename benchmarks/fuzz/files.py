@@ -1,21 +1,29 @@
-"""The importers that the fuzz bench reads: samples, votes, grades, trials, programs, from files of anybody's making."""
+"""The importers that the fuzz bench reads: samples, grades, trials, programs, from files of anybody's making."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from benchmarks.fuzz.readers import ANY, FOLDER, YAML, Reader, corpus, damaged, encoded, pieces
+from benchmarks.fuzz.readers import (
+    ANY,
+    FOLDER,
+    YAML,
+    Reader,
+    assert_storable,
+    corpus,
+    damaged,
+    encoded,
+    pieces,
+    refuses,
+)
 from benchsite.lib.file_errors import FileError
-from benchsite.lib.text import clean_text
 from generation.files.inspect_logs import read_log
 from generation.files.sample_lines import read_lines as read_sample_lines
 from generation.suites.demo_sizes import load_demo
@@ -25,12 +33,9 @@ from generation.suites.program_files import read_programs
 from generation.suites.suite import Suite
 from generation.suites.yaml_source import SuiteError
 from judging.files.model_grade_lines import ModelGradeLine, read_model_grades
-from judging.files.model_vote_lines import ModelVoteLine, read_model_votes
-from judging.files.vote_files import read_vote_lines
 from ranking.automatic.files import read_samples as read_answers
 from ranking.competition.files import read_trials
 from ranking.pairwise.files.samples import read_samples
-from ranking.pairwise.files.votes import read_votes
 from ranking.rubric.files import NAMES, read_grades
 from tests.generation.suites.suite_files import PROGRAMS, PROVIDERS, write_suite
 
@@ -41,11 +46,6 @@ TRIALS = b"""program,model,target,trial,stability,similarity,diversity,baseline
 one,m,A,1,0.5,0.25,0.1,no
 one,m,A,2,1,0,0.2,no
 """
-
-
-def assert_storable(texts: Iterable[str]) -> None:
-    odd = [text for text in texts if clean_text(text)[0] != text]
-    assert not odd, f"no database can hold {odd[0]!r}"
 
 
 def sample_lines() -> Reader:
@@ -79,14 +79,6 @@ def sample_lines() -> Reader:
     return Reader("sample lines", inputs, read, check, ['{"a":', "[", "{}\n", '"', "\\u0000", "9"])
 
 
-def votes() -> list[bytes]:
-    good = {"left_model": "a", "right_model": "b", "outcome": "left"}
-    full = {**good, "judge": "j", "prompt_text": "p", "category": "c", "left_attempt": 1, "right_attempt": 2}
-    full |= {"voted_at": "2026-05-01T12:00:00+00:00", "response_ms": 900, "kind": "shared", "withdrawn": False}
-    early = {**full, "voted_at": "0001-01-01T00:00:00+14:00"}
-    return [encoded("\n".join(json.dumps(line) for line in lines)) for lines in ((good, full), (full, full), (early,))]
-
-
 def set_up_django() -> None:
     """What readers beside the database need of it: its classes, not a connection."""
     import django
@@ -99,91 +91,6 @@ def set_up_django() -> None:
             INSTALLED_APPS=["django.contrib.contenttypes", "django.contrib.auth", "generation", "judging"],
         )
         django.setup()
-
-
-def vote_importer() -> Reader:
-    """The database's importer up to the rows it would store."""
-    path = FOLDER / "imported-votes.jsonl"
-
-    def read(raw: bytes) -> Any:
-        path.write_bytes(raw)
-        try:
-            return read_vote_lines(path)[0]
-        except FileError as refused:
-            assert str(refused)
-            return None
-
-    def check(raw: bytes) -> bool:
-        lines = read(raw)
-        if lines is None:
-            return False
-        for line in lines:
-            if line.voted_at is not None:
-                line.voted_at.astimezone(UTC)  # as databases do
-        rows = [json.dumps(asdict(line), default=datetime.isoformat) for line in lines]
-        assert read("\n".join(rows).encode()) == lines, "a vote does not read as itself"
-        return True
-
-    return Reader("vote importer", damaged(votes()) | ANY.map(encoded), read, check, ['{"a":', "[", "{}\n", '"'])
-
-
-def vote_files() -> Reader:
-    """`analyse`'s reader, as JSON Lines and as CSV."""
-    table = b"left_model,right_model,outcome,judge\na,b,left,j\nb,c,tie,k\n"
-    numbers = (
-        b"left_model,right_model,outcome,left_attempt,right_attempt,response_ms\na,b,left,1,2,900\nb,c,tie,,3,0.5\n"
-    )
-
-    def read(raw: bytes) -> Any:
-        found = []
-        for name in ("votes.jsonl", "votes.csv"):
-            path = FOLDER / name
-            path.write_bytes(raw)
-            try:
-                found.append(read_votes(path, skip_bad=True).votes)
-            except FileError as error:
-                assert str(error)
-        return found
-
-    def check(raw: bytes) -> bool:
-        found, again = read(raw), read(raw)
-        assert [repr(one) for one in found] == [repr(one) for one in again], "votes read otherwise the second time"
-        return any(len(one) for one in found)
-
-    inputs = damaged([*votes(), table, numbers]) | ANY.map(encoded)
-    return Reader("vote files", inputs, read, check, ['{"a":', "[", "{}\n", '"', ",", "\n", "a,b,left\n"])
-
-
-def refuses(
-    name: str,
-    error: type[Exception],
-    load: Callable[[Path], Any],
-    texts: Sequence[bytes],
-    patterns: Sequence[str] = ('{"a":', "[", "{}\n", '"', ",", "\n"),
-    holds: Callable[[Any], None] = lambda found: None,
-) -> Reader:
-    """A reader of one file that either reads it, twice alike, or raises its own error, with a sentence.
-
-    `holds` asserts what must be true of everything that was read.
-    """
-    path = FOLDER / name
-
-    def read(raw: bytes) -> Any:
-        path.write_bytes(raw)
-        try:
-            return load(path)
-        except error as refused:
-            assert str(refused), "refused without a word"
-            return None
-
-    def check(raw: bytes) -> bool:
-        found = read(raw)
-        assert repr(found) == repr(read(raw)), "the same file reads otherwise the second time"
-        if found is not None:
-            holds(found)
-        return found is not None
-
-    return Reader(name, damaged(texts) | ANY.map(encoded), read, check, patterns)
 
 
 def graded_suite() -> Suite:
@@ -246,37 +153,9 @@ def inspect_logs() -> list[bytes]:
     return [encoded(json.dumps({"eval": {"model": "a/b"}, "samples": [sample, asked]}))]
 
 
-def model_votes() -> list[bytes]:
-    row = {
-        "judge": "j",
-        "model": "m",
-        "left_model": "a",
-        "right_model": "b",
-        "prompt_text": "Draw a cat",
-        "answer": "left",
-    }
-    more = {
-        **row,
-        "left_model": "b",
-        "right_model": "a",
-        "answer": None,
-        "unreadable": "?",
-        "cost_nano": 5,
-        "version": 1,
-    }
-    return [encoded("\n".join(json.dumps(line) for line in (row, more)))]
-
-
-def storable_model_votes(lines: list[ModelVoteLine]) -> None:
-    assert_storable(text for line in lines for text in (line.judge, line.model, line.prompt_text, line.reason))
-
-
 IMPORTERS = (
     refuses("log.json", FileError, read_log, inspect_logs()),
-    refuses("model_votes.jsonl", FileError, read_model_votes, model_votes(), holds=storable_model_votes),
     sample_lines(),
-    vote_importer(),
-    vote_files(),
     refuses(
         "grades.jsonl",
         FileError,

@@ -20,9 +20,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from benchmarks.figures.table import Notebook, Row, add_resume, make_parser, show, write_json
 from benchmarks.fuzz.files import IMPORTERS
 from benchmarks.fuzz.readers import DELIMITERS, EXTRACTORS, NESTED, Reader
+from benchmarks.fuzz.vote_files import VOTES
 from benchmarks.fuzz.zips import ZIPS
 
-READERS = (*EXTRACTORS, *IMPORTERS, *ZIPS)
+READERS = (*EXTRACTORS, *IMPORTERS, *VOTES, *ZIPS)
 SMALL, LARGE = 10_000, 80_000  # characters
 MOST_GROWTH = 20.0  # eight times the input: 8 is linear, 64 quadratic
 LEAST_SECONDS = 0.004  # below this a clock says nothing about growth

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -207,3 +207,40 @@ HINTS = {
     ),
 }
 EXTRACTORS = (*(extractor(name, HINTS.get(name, Hints())) for name in format_names()), suite_loader())
+
+
+def assert_storable(texts: Iterable[str]) -> None:
+    odd = [text for text in texts if clean_text(text)[0] != text]
+    assert not odd, f"no database can hold {odd[0]!r}"
+
+
+def refuses(
+    name: str,
+    error: type[Exception],
+    load: Callable[[Path], Any],
+    texts: Sequence[bytes],
+    patterns: Sequence[str] = ('{"a":', "[", "{}\n", '"', ",", "\n"),
+    holds: Callable[[Any], None] = lambda found: None,
+) -> Reader:
+    """A reader of one file that either reads it, twice alike, or raises its own error, with a sentence.
+
+    `holds` asserts what must be true of everything that was read.
+    """
+    path = FOLDER / name
+
+    def read(raw: bytes) -> Any:
+        path.write_bytes(raw)
+        try:
+            return load(path)
+        except error as refused:
+            assert str(refused), "refused without a word"
+            return None
+
+    def check(raw: bytes) -> bool:
+        found = read(raw)
+        assert repr(found) == repr(read(raw)), "the same file reads otherwise the second time"
+        if found is not None:
+            holds(found)
+        return found is not None
+
+    return Reader(name, damaged(texts) | ANY.map(encoded), read, check, patterns)

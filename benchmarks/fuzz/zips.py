@@ -11,8 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from benchmarks.fuzz.files import CONFIG, assert_storable, refuses, set_up_django
-from benchmarks.fuzz.readers import ANY, FOLDER, YAML, Reader, damaged, encoded
+from benchmarks.fuzz.files import CONFIG, set_up_django
+from benchmarks.fuzz.readers import ANY, FOLDER, YAML, Reader, assert_storable, damaged, encoded, refuses
 from benchsite.lib.file_errors import FileError
 from generation.protocols import PROTOCOLS
 from generation.suites.yaml_source import SuiteError

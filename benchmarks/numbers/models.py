@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.figures.promises import HOLDS
+from benchmarks.figures.promises.promise import HOLDS
 from benchmarks.figures.table import Notebook, Row, add_resume, make_parser, markdown, refresh, show, write_json
 from benchmarks.numbers.model_worlds import SimulatedModel, simulate_judged
 from benchmarks.numbers.ranking_coverage import FIRST_SEED, held, truth_of

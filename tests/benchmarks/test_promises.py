@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from benchmarks.figures.promises import PROMISES, Promise, dig, judge
+from benchmarks.figures.promises import PROMISES
+from benchmarks.figures.promises.promise import Promise, dig, judge
 from benchmarks.figures.proof_page import section, shortfalls
 from benchmarks.figures.table import figure, markdown, refresh
 

@@ -1,27 +1,14 @@
-"""The targets, and where a bench's JSON shows whether each is met: one line per target."""
+"""The targets of statistics, readers and formats; one line per target."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from benchmarks.figures.promises.promise import HOLDS, LOADED, Promise
 
-from benchmarks.figures.table import Row, figure
-
-SIGNS: dict[str, Callable[[Any, Any], bool]] = {
-    "≤": operator.le,
-    "≥": operator.ge,
-    "=": operator.eq,
-    "within": lambda value, limits: limits[0] <= value <= limits[1],
-}
-HOLDS = (0.93, 0.98)  # how often an interval of 95% should hold the truth, in every world where votes can show it
 FALSE = 0.05  # the most statements that may be false
 CAUTIOUS = (
     "What judges add to the variance is estimated from how they differ, and never taken for less than nothing: too long where "
     "they are alike, too short where few judges differ and it does not show. Each row of the table has its standard error."
 )
-LOADED = "Other work on the machine makes each millisecond of processor time longer: see the load above."
 WIDER = (
     "Nearly all of it is what each judge and prompt adds to the variances, corrected for its pull on the fit: some ten products of "
     "matrices as large as the entrants for each, whatever the number of votes. The fit alone is a small part. See the load above, too."
@@ -29,136 +16,8 @@ WIDER = (
 SIZE = "The test is made for 0.05, and the share of 100 studies has a standard error of 0.02."
 SIXTY = "Sixty studies a row: people alone, on the same votes, stand beside it in the table."
 TEN = "Too few studies of each size to tell a miss from chance: its standard error stands beside it in the table, and so do balanced pairs."
-WRITTEN = "About 2 ms are PostgreSQL's own, nearly all for the one statement that writes; what is left of Python is spread thinly."
-
-
-@dataclass(frozen=True)
-class Promise:
-    """`path` leads to the figure: keys and list places joined by dots; `*` takes the worst of a list."""
-
-    bench: str
-    says: str
-    path: str
-    sign: str = ""
-    limit: Any = None
-    unit: str = ""
-    cause: str = ""  # of a shortfall that is known
-
 
 PROMISES = (
-    Promise("generation", "Share of the ideal drawing rate, concurrency ÷ latency", "crew.of_ideal_rate", "≥", 0.95,
-            cause="Start-up and the last calls count, and provider and crew share the cores: see the load above."),
-    Promise("generation", "The same with 1,000 calls at once, 10 s each", "many.of_ideal_rate", "≥", 0.9,
-            cause="A thousand calls begin one after the other, and provider and crew share the cores: see the load above."),
-    Promise("generation", "The same: samples asked twice", "many.asked_twice", "=", 0),
-    Promise("generation", "Processor time per sample, reader included", "crew.cpu_ms", "≤", 3, "ms", cause=LOADED),
-    Promise("generation", "Database statements per sample", "crew.queries", "≤", 6),
-    Promise("generation", "8 to 40 times the samples: processor time per sample grows by", "growth.cpu", "≤", 1.1, "×"),
-    Promise("generation", "Memory at the end of the large run, relative to a quarter of the way", "large.memory_growth", "≤", 1.15, "×"),
-    Promise("generation", "Four workers on one run: samples asked twice", "four_workers.asked_twice", "=", 0),
-    Promise("chaos", "Every guarantee held in every storm", "storms.*.held", "=", True),
-    Promise("chaos", "Samples, answers of model judges among them, that are neither drawn nor failed with a reason", "storms.*.lost", "=", 0),
-    Promise("partitions", "Votes acknowledged", "after.votes"),
-    Promise("partitions", "Acknowledged votes that are lost or changed", "after.votes_lost", "=", 0),
-    Promise("partitions", "Votes stored twice, or that nobody sent", "after.votes_wrong", "=", 0),
-    Promise("partitions", "Tally rows that differ from the votes", "after.tally_rows_wrong", "=", 0),
-    Promise("partitions", "Samples", "after.samples"),
-    Promise("partitions", "Samples that were not drawn once", "after.samples_lost", "=", 0),
-    Promise("partitions", "Money, calls and samples agree with the provider's bill", "after.money", "=", True),
-    Promise("partitions", "Slowest notice of a fault in a log, on `/readyz` or in `/metrics`", "slowest_notice_s", "≤", 15, "s", cause=LOADED),
-    Promise("partitions", "The same by `doctor`, with its start", "slowest_doctor_s", "≤", 15, "s", cause=LOADED),
-    Promise("partitions", "Slowest answer of `/readyz` and `/metrics` meanwhile", "slowest_health_s", "≤", 3, "s", cause=LOADED),
-    Promise("endurance", "Judges", "judges"),
-    Promise("endurance", "Votes acknowledged", "votes"),
-    Promise("endurance", "Requests that were not answered with 200 at once", "errors", "=", 0,
-            cause="A process whose other threads have all been busy with one request for two seconds answers 503, and the vote is sent again. "
-            "Where many others want the cores, see the load above, that happens without a fault."),
-    Promise("endurance", "Acknowledged votes that are lost or changed", "votes_lost", "=", 0),
-    Promise("endurance", "Votes stored twice, or that nobody sent", "votes_wrong", "=", 0),
-    Promise("endurance", "Memory of a web process a fifth of the way, mean", "before_mb", unit="MB"),
-    Promise("endurance", "From there to the end all of them together grow, for each vote, by", "kb_a_vote", "≤", 0.5, "kB"),
-    Promise("drawing", "Samples", "samples"),
-    Promise("drawing", "Most calls in flight at a look", "most_at_once"),
-    Promise("drawing", "From the start of the run to its last drawing", "seconds", unit="s"),
-    Promise("drawing", "Samples that were not drawn once", "samples_lost", "=", 0),
-    Promise("drawing", "Requests beyond one a sample", "samples_asked_again", "=", 0),
-    Promise("drawing", "Money, calls and samples agree with the provider's bill", "money", "=", True),
-    Promise("judging", "PostgreSQL waits for the disk at every commit (fsync)", "postgresql.settings.fsync", "=", "on"),
-    Promise("judging", "Most votes stored beforehand", "postgresql.growth.most_votes"),
-    Promise("judging", "A vote with its next pair among that many: processor time grows by", "postgresql.growth.ratio", "≤", 1.25, "×",
-            cause="A ratio of a few milliseconds of processor time: other work on the machine blurs it."),
-    Promise("judging", "The same on SQLite", "sqlite.growth.ratio", "≤", 1.25, "×",
-            cause="A ratio of a few milliseconds of processor time: other work on the machine blurs it."),
-    Promise("judging", "Database statements of a vote with its next pair", "postgresql.growth.rows.*.queries.usual", "≤", 4),
-    Promise("judging", "Processor time of a vote with its next pair, web server and database, 200 judges at full speed", "postgresql.saturated.cpu_ms", "≤", 6, "ms", cause=WRITTEN),
-    Promise("judging", "The same on SQLite", "sqlite.saturated.cpu_ms", "≤", 5, "ms", cause=LOADED),
-    Promise("judging", "The same: votes per second on PostgreSQL, judges on the same cores", "postgresql.saturated.votes_per_s", "≥", 300, cause=WRITTEN),
-    Promise("judging", "The same: votes per second on SQLite", "sqlite.saturated.votes_per_s"),
-    Promise("judging", "The same: errors on PostgreSQL", "postgresql.saturated.errors", "=", 0),
-    Promise("judging", "The same: errors on SQLite", "sqlite.saturated.errors", "=", 0),
-    Promise("judging", "Judges with open pages, one vote per 8 s each", "postgresql.open_pages.judges"),
-    Promise("judging", "The same: 95th percentile", "postgresql.open_pages.p95_ms", "≤", 250, "ms",
-            cause="Web server, database and the judges share the cores: see the load above."),
-    Promise("judging", "The same: errors", "postgresql.open_pages.errors", "=", 0),
-    Promise("judging", "Votes cast, every tenth sent twice", "postgresql.facts.votes"),
-    Promise("judging", "Votes lost", "postgresql.facts.lost", "=", 0),
-    Promise("judging", "Votes doubled", "postgresql.facts.doubled", "=", 0),
-    Promise("judging", "Tally rows that differ from the votes", "postgresql.facts.tally_rows_wrong", "=", 0),
-    Promise("growth", "A vote in the largest run of each kind: processor time grows by", "vote_growth", "≤", 1.5, "×", cause=LOADED),
-    Promise("growth", "A fit: the same, relative to its cells (judges, prompts, pairs of entrants) and votes", "fit_growth", "≤", 1.1, "×", cause=LOADED),
-    Promise("growth", "A board made anew: the same, relative to pairs of entrants", "board_growth", "≤", 1.25, "×", cause=LOADED),
-    Promise("growth", "A page of a gallery made anew: the same, relative to entrants", "gallery_growth", "≤", 1.25, "×", cause=LOADED),
-    Promise("growth", "A board or gallery that was made before: the slowest", "kept_page_ms", "≤", 8, "ms", cause=LOADED),
-    Promise("growth", "A very large run, started, drawn, judged and exported: its samples", "large.samples"),
-    Promise("growth", "The same: pages that take more than a second of processor time, files up to their first piece", "large.over_a_second", "=", 0, cause=LOADED),
-    Promise("growth", "The same: the slowest of these pages", "large.slowest_page_ms", unit="ms"),
-    Promise("growth", "The same: processor time of its start", "large.start_ms", "≤", 1_000, "ms", cause=LOADED),
-    Promise("growth", "The same: of the job that writes the rest of its samples", "large.set_up_ms", unit="ms"),
-    Promise("peers", "Votes per second on PostgreSQL (fsync on) over the best of Label Studio", "rate_over_label_studio", "≥", 30, "×", cause=LOADED),
-    Promise("peers", "The same over the best of Pearmut", "rate_over_pearmut", "≥", 1.5, "×", cause=LOADED),
-    Promise("peers", "The same over the best of Potato", "rate_over_potato"),
-    Promise("peers", "Processor time of a vote in Label Studio over ours", "label_studio_cpu_over_ours", unit="×"),
-    Promise("peers", "The same in Pearmut", "pearmut_cpu_over_ours", unit="×"),
-    Promise("peers", "The same in Potato", "potato_cpu_over_ours", unit="×"),
-    Promise("face", "Home, a board and the judge page: largest contentful paint", "pages.*.lcp_ms", "≤", 2500, "ms",
-            cause="Browser, web server and workers share the cores: see the load above."),
-    Promise("face", "The same: interaction to next paint", "pages.*.inp_ms", "≤", 200, "ms",
-            cause="Browser, web server and workers share the cores: see the load above."),
-    Promise("face", "The same: script, before compression", "pages.*.script_bytes", "≤", 30_000, "bytes"),
-    Promise("face", "The same: everything but pictures, before compression", "pages.*.page_bytes", "≤", 200_000, "bytes"),
-    Promise("face", "Every kind of public page, 1440 and 390 px, light and dark: accessibility rules broken (axe)", "looks.*.axe", "=", 0),
-    Promise("face", "The same: pixels wider than the screen", "looks.*.too_wide_px", "=", 0, "px"),
-    Promise("face", "The same, where a page has drawings: the first begins at this share of the first screen", "drawing_begins", "≤", 0.9),
-    Promise("face", "Words above the fold of a board, the wordiest of five", "board_words", "≤", 150),
-    Promise("pushes", "Ways to push the same rows that lost, doubled or half stored any", "pushes.*.faults", "=", 0),
-    Promise("study_storm", "People who came", "participants"),
-    Promise("study_storm", "Votes taken in", "votes"),
-    Promise("study_storm", "Votes lost", "lost_votes", "=", 0),
-    Promise("study_storm", "Second seats of one id", "second_seats", "=", 0),
-    Promise("study_storm", "Codes without the quota", "codes_without_quota", "=", 0),
-    Promise("study_storm", "Codes given twice, or to nobody", "codes_twice", "=", 0),
-    Promise("study_storm", "Places given too often", "places_too_many", "=", 0),
-    Promise("study_storm", "Tally rows that differ from the votes", "tally_rows_wrong", "=", 0),
-    Promise("study_storm", "Responses that no participant should have received", "wrong_answers", "=", 0),
-    Promise("study_storm", "Clean restarts after the server was killed with -9", "clean_restarts", "≥", 12),
-    Promise("study_storm", "Browsers that were not known again", "cookies_lost", "=", 0),
-    Promise("study_votes", "Votes in the study", "votes"),
-    Promise("study_votes", "Processor time of a vote in a study over that of an invited judge", "ratio", "≤", 1.05, cause=LOADED),
-    Promise("study_votes", "The last quarter of the votes over the first", "growth", "≤", 1.1, cause=LOADED),
-    Promise("first_vote", "Seconds from a link to the first vote, the slowest of all visits", "ways.*.slowest", "≤", 10, "s", cause=LOADED),
-    Promise("first_vote", "Clicks, the vote included", "ways.*.clicks", "≤", 3),
-    Promise("checks", "Random clickers found at 30 pairs", "clickers.*", "≥", 0.95),
-    Promise("checks", "Honest judges taken for one", "honest.*", "≤", 0.01),
-    Promise("arena", "Ranks outside their range with a tenth planted", "arena.*.outside", "=", 0),
-    Promise("fire", "Concurrent judges", "judges"),
-    Promise("fire", "Votes cast", "votes cast"),
-    Promise("fire", "Share of the requested votes", "share of the votes asked for", "≥", 1,
-            cause="It was stopped by its --minutes: other work shared the cores, see the load above."),
-    Promise("fire", "Votes lost", "lost", "=", 0),
-    Promise("fire", "Votes stored twice or never acknowledged", "double", "=", 0),
-    Promise("fire", "Tally rows that differ from the votes", "wrong tallies", "=", 0),
-    Promise("fire", "Responses that a judge should not have received", "unexpected answers", "=", 0),
-    Promise("fire", "The workers' leaderboard equals `analyse` on the exported file", "leaderboard equals analyse", "=", True),
     Promise("ranking", "1,000,000 votes, 100 entrants: overall and 4 categories with intervals", "speed.2.seconds", "≤", 1, "s"),
     Promise("ranking", "The same from tallies, 200 judges and 40 prompts", "whole.0.core_seconds", "≤", 0.25, "s", cause=WIDER),
     Promise("ranking", "Everything on the board from these tallies: the same, and each judge's own ranking and leave-one-out, flags, robustness, ratings that both terrible informs, checks, forecasts", "whole.0.everything_seconds", "≤", 0.25, "s",
@@ -290,41 +149,3 @@ PROMISES = (
     Promise("api", "Requests to the API that fit its document, or nearly", "requests"),
     Promise("api", "Answers with a status of 500 or above", "5xx", "=", 0),
 )  # fmt: skip
-
-
-def dig(figures: Any, path: str) -> list[Any]:
-    """Every figure that a path leads to; none where the bench did not get that far."""
-    values = [figures]
-    for key in path.split("."):
-        step = []
-        for value in values:
-            if key == "*":
-                step += value if isinstance(value, list) else []
-            elif isinstance(value, list):
-                step += value[int(key) : int(key) + 1] if key.isdigit() else []
-            elif isinstance(value, dict) and key in value:
-                step.append(value[key])
-        values = step
-    return values
-
-
-def judge(promise: Promise, figures: Any) -> Row:
-    """One row: the promise, its limit, the worst figure (or the range of them), and whether every figure holds."""
-    values = dig(figures, promise.path)
-    ranged = promise.sign == "within"
-    limit = f"{promise.sign} {_span(promise.limit) if ranged else figure(promise.limit)}" if promise.sign else ""
-    if not values:
-        return {"promise": promise.says, "limit": limit, "result": "not measured", "holds": "no"}
-    worst = max(values) if promise.sign == "≤" or promise.limit == 0 else min(values)
-    shown = _span(values) if ranged else figure(worst)
-    met = all(SIGNS[promise.sign](value, promise.limit) for value in values) if promise.sign else None
-    return {
-        "promise": promise.says,
-        "limit": limit,
-        "result": f"{shown} {promise.unit}".strip(),
-        "holds": {None: "", True: "yes", False: "**no**"}[met],
-    }
-
-
-def _span(values: Any) -> str:
-    return f"{figure(min(values))} to {figure(max(values))}"
