@@ -12,20 +12,17 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 
 import structlog
 from django.conf import settings
-from django.db import Error as DatabaseFailure
-from django.db import connection
 
-from benchsite.lib.database.errors import is_away, server_words
+from benchsite.lib.database.errors import is_away
 from benchsite.tracing import span
 from generation.drawing import pricing
 from generation.drawing import turns as drawing
 from generation.drawing.active import ActiveRun
+from generation.drawing.database import DatabaseThread
 from generation.drawing.due import runs_to_draw, seconds_to_due
 from generation.drawing.limits import Limits
 from generation.drawing.lookups import Lookups
@@ -36,11 +33,9 @@ from generation.drawing.workers import note_alive, worker_name
 from generation.models import Run
 from generation.providers.client import Client
 from generation.providers.errors import ProviderError
-from generation.queue import note_trouble
 from generation.runs.loaded import load_run
 
 log = structlog.get_logger(__name__)
-T = TypeVar("T")
 
 TURN_SIZE = 8  # a turn is short, so that calls are sent again while the next answers are read
 GATHER_SECONDS = 0.01  # answers that arrive this close together share a turn at the database
@@ -101,8 +96,8 @@ class Crew:
         self.reload_at = 0.0
         self.unpriced: list[Run] = []  # runs whose models wait for a price; that one became known wakes the crew
         self.more = False  # whether there is more to settle or to claim right now
-        self.lookups = Lookups(client, self._database, self._reload_soon)
-        self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
+        self.database = DatabaseThread(self.stopping, patience=GRACE_SECONDS / 4)
+        self.lookups = Lookups(client, self.database, self._reload_soon)
 
     @contextlib.contextmanager
     def signals(self) -> Iterator[None]:
@@ -135,48 +130,29 @@ class Crew:
                 await self._pause_for_change()
             await self._finish()
         finally:
-            await self._database(_close_connection)
-            self.thread.shutdown()
+            await self.database.close()
         return self.tally
 
     def _busy(self) -> bool:
         return any(active.flying or active.ended for active in self.runs.values())
 
-    async def _database(self, work: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """Run it in the database thread; with the database away, wait for it and try again: answers are not dropped."""
-        wait = 0.2
-        while True:
-            try:
-                loop = asyncio.get_running_loop()
-                return await loop.run_in_executor(self.thread, lambda: work(*arguments, **named))
-            except DatabaseFailure as error:
-                if not is_away(error):
-                    raise
-                log.warning("database_unreachable", error=server_words(error))
-                await asyncio.to_thread(note_trouble, "database", server_words(error))
-                await asyncio.get_running_loop().run_in_executor(self.thread, _close_connection)
-                if self.stopping.is_set() and wait > GRACE_SECONDS / 4:
-                    raise
-            await asyncio.sleep(wait)
-            wait = min(wait * 2, 5.0)
-
     async def _reload(self) -> None:
         if time.monotonic() < self.reload_at:
             return
         self.reload_at = time.monotonic() + settings.DRAW_RELOAD_SECONDS
-        due = await self._database(runs_to_draw, self.run_id)
-        for run_id in await self._database(pricing.runs_to_price, self.run_id):
+        due = await self.database(runs_to_draw, self.run_id)
+        for run_id in await self.database(pricing.runs_to_price, self.run_id):
             if run_id not in due:
-                self.lookups.costs(await self._database(load_run, run_id))
+                self.lookups.costs(await self.database(load_run, run_id))
         for run_id in due:
-            loaded = await self._database(load_run, run_id)
+            loaded = await self.database(load_run, run_id)
             active = self.runs.setdefault(run_id, ActiveRun(loaded, self.worker))
             active.reload(loaded)
             self.lookups.prices(active)
             self.lookups.costs(loaded)
         self.unpriced = [self.runs[run_id].loaded.run for run_id in due if self.runs[run_id].unpriced]
         self.tally.awaited = [
-            sentence for run in self.unpriced for sentence in await self._database(pricing.awaited, run)
+            sentence for run in self.unpriced for sentence in await self.database(pricing.awaited, run)
         ]
 
     def _reload_soon(self) -> None:
@@ -194,7 +170,7 @@ class Crew:
         self.tally.in_flight = sum(len(active.flying) for active in self.runs.values())
         if self.tally.in_flight and time.monotonic() >= self.alive_at:
             self.alive_at = time.monotonic() + settings.ALIVE_SECONDS
-            await self._database(note_alive, self.worker)
+            await self.database(note_alive, self.worker)
             self.silence.look_around(question.profile for run in self.runs.values() for question in run.flying.values())
         if self.report is not None:
             self.report(self.tally)
@@ -207,7 +183,7 @@ class Crew:
         elif wanted:
             self.more |= not full
             if full and self.on_backlog is not None:
-                await self._database(self.on_backlog)
+                await self.database(self.on_backlog)
                 self.on_backlog = None
         for question in turn.questions:
             self._send(active, question)
@@ -218,7 +194,7 @@ class Crew:
         flying = [question.profile for other in self.runs.values() for question in other.flying.values()]
         room = self.limits.room(active.loaded.profiles.values(), flying) if wanted else None
         try:
-            return await self._database(drawing.take_turn, active, ended=ended, wanted=wanted, room=room)
+            return await self.database(drawing.take_turn, active, ended=ended, wanted=wanted, room=room)
         except Exception as error:
             if is_away(error):
                 raise
@@ -230,13 +206,13 @@ class Crew:
         drawn = failed = 0
         for item in ended:
             try:
-                turn = await self._database(drawing.settle, active, [item])
+                turn = await self.database(drawing.settle, active, [item])
             except Exception as error:
                 if is_away(error):
                     raise
                 detail = f"Storing the answer failed: {type(error).__name__}."
                 broken = ProviderError("fatal_attempt", "not_storable", detail, cost_nano=item.cost_nano)
-                turn = await self._database(drawing.settle, active, [Ended(item.question, error=broken)])
+                turn = await self.database(drawing.settle, active, [Ended(item.question, error=broken)])
             drawn, failed = drawn + turn.drawn, failed + turn.failed
         return drawing.Turn([], drawn, failed)
 
@@ -272,7 +248,7 @@ class Crew:
 
     async def _wait_for_due(self, patience: float) -> bool:
         """Whether something is due soon enough to stay for it."""
-        wait = await self._database(seconds_to_due, self.run_id)
+        wait = await self.database(seconds_to_due, self.run_id)
         if wait is None or wait > patience:
             return False
         await self._wait_for_change(
@@ -309,10 +285,4 @@ class Crew:
             await self._pause_for_change()
         await self.lookups.finish()
         self.silence.stop()
-        await self._database(finish_runs)
-
-
-def _close_connection() -> None:
-    # Each thread has its own; a broken one may complain even about being closed.
-    with contextlib.suppress(Exception):
-        connection.close()
+        await self.database(finish_runs)

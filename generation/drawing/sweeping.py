@@ -1,9 +1,11 @@
-"""What is left to do when nobody is drawing: calls whose worker was lost, and runs that have nothing left to draw."""
+"""What is left to do when nobody is drawing: lost workers' calls, ended runs, and times that a clock left in the future."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
+import structlog
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -12,6 +14,10 @@ from django.utils.timezone import now
 from generation.drawing import settling
 from generation.models import Entrant, Event, LanguageModel, ProviderCall, Run, Sample
 from generation.runs.staleness import mark_stale
+
+log = structlog.get_logger(__name__)
+# A provider may ask for as long as a break takes; jitter makes either a fifth longer.
+LONGEST_WAIT = timedelta(seconds=1.2 * settling.LONGEST_BREAK + 1)
 
 
 @dataclass(frozen=True)
@@ -74,3 +80,21 @@ def _finish(run_id: int) -> int:
         if judged := Run.objects.values_list("judged_run_id", flat=True).get(pk=run_id):
             mark_stale(judged)  # its board says how far this judge agrees with people
     return 1
+
+
+def forget_future() -> int:
+    """Repairs times that a clock left in the future when it was moved back.
+
+    Makes due what waits for longer than anything may wait, and ends leases when they would end if taken now.
+    """
+    moment = now()
+    lease = moment + timedelta(seconds=settings.DRAW_DEADLINE + settings.LEASE_MARGIN)
+    last = max(moment + LONGEST_WAIT, lease)  # a model under trial waits for its lease
+    repaired = Sample.objects.filter(state=Sample.State.PENDING, next_at__gt=last).update(next_at=moment)
+    repaired += LanguageModel.objects.filter(open_until__gt=last).update(open_until=moment)
+    calls = ProviderCall.objects.filter(outcome=ProviderCall.Outcome.OPEN, lease_until__gt=lease)
+    repaired += calls.update(lease_until=lease)
+    repaired += Sample.objects.filter(state=Sample.State.ASKING, lease_until__gt=lease).update(lease_until=lease)
+    if repaired:
+        log.warning("clock_moved_back", rows=repaired)
+    return repaired

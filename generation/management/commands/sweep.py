@@ -12,9 +12,8 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import Error, close_old_connections, connection
 
 from benchsite.lib.database.errors import server_words
-from generation.drawing.clock import forget_future
 from generation.drawing.pricing import runs_to_price
-from generation.drawing.sweeping import Swept, sweep
+from generation.drawing.sweeping import Swept, forget_future, sweep
 from generation.queue import beat, enqueue_drawing, note_trouble
 from generation.reading.backends import enqueue_asked_backends
 from generation.reading.measuring import enqueue_measuring

@@ -16,6 +16,7 @@ from generation.demo.server import Scripted
 from generation.drawing import crew, pricing
 from generation.drawing import turns as drawing
 from generation.drawing.active import ActiveRun
+from generation.drawing.database import DatabaseThread
 from generation.drawing.pricing import runs_to_price
 from generation.models import Run
 from generation.providers.client import Client
@@ -48,9 +49,9 @@ def ask_for_prices(loaded: LoadedRun) -> None:
 
     async def ask():
         async with Client() as client:
-            one = crew.Crew(client, run_id=None, concurrency=None, report=None, on_backlog=None)
-            await pricing.price_models(client, loaded, one._database)
-            await one._database(crew._close_connection)
+            database = DatabaseThread(asyncio.Event(), patience=0)
+            await pricing.price_models(client, loaded, database)
+            await database.close()
 
     asyncio.run(ask())
 

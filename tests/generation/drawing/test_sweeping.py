@@ -8,8 +8,7 @@ from uuid import uuid4
 import pytest
 from django.utils.timezone import now
 
-from generation.drawing.clock import forget_future
-from generation.drawing.sweeping import sweep
+from generation.drawing.sweeping import forget_future, sweep
 from generation.models import ProviderCall
 from generation.runs.lifecycle import start_run
 from tests.generation.drawing_room import make_suite
