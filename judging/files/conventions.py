@@ -1,4 +1,4 @@
-"""Whose columns a file of votes has: ours, an arena's, comparIA's, or names that the caller maps. Each becomes our own fields."""
+"""Whose columns a file of votes has: ours, an arena's, comparIA's, Label Studio's, or names that the caller maps."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from benchsite.lib.file_errors import BadField
 from benchsite.lib.json_lines import JsonError, read_json
+from judging.files.label_studio import chosen_side, milliseconds
 from judging.files.vote_lines import OPTIONAL, OUTCOMES, REQUIRED
 
 FIELDS = (*REQUIRED, *OPTIONAL)
@@ -43,6 +44,8 @@ class Convention:
         if self.is_ours or not isinstance(row, dict):
             return row
         fields = {ours: _value(ours, row.get(theirs)) for ours, theirs in self.columns.items() if theirs in row}
+        if "lead_time" in self.columns.values():
+            fields["response_ms"] = milliseconds(row.get("lead_time"))
         if self.outcome_of:
             return fields | {"outcome": self.outcome_of(row)}
         outcome = fields.get("outcome")
@@ -70,13 +73,13 @@ ARENA = {
     "left_model": ("model_a",),
     "right_model": ("model_b",),
     "outcome": ("winner",),
-    "judge": ("judge", "judge_hash", "evaluation_session_id", "user_id"),
+    "judge": ("judge", "judge_hash", "evaluation_session_id", "user_id", "annotator"),
     "prompt_text": ("prompt", "conversation_a"),
     "category": ("category",),
     "left_attempt": ("attempt_a",),
     "right_attempt": ("attempt_b",),
-    "voted_at": ("timestamp", "tstamp"),
-    "response_ms": ("response_ms",),
+    "voted_at": ("timestamp", "tstamp", "created_at"),
+    "response_ms": ("response_ms", "lead_time"),
     "kind": ("kind",),
     "withdrawn": ("uncounted_reason",),
 }
@@ -98,11 +101,33 @@ COMPARIA = {
     "category": ("selected_category",),
     "voted_at": ("timestamp",),
 }
-LABEL_STUDIO_OUTCOMES = {name: name for name in OUTCOMES}
+# comparIA's file of turns (comparia-fr-arena) has no word for who asked, so a conversation stands for its judge.
+COMPARIA_TURNS = {
+    "left_model": ("model_a",),
+    "right_model": ("model_b",),
+    "outcome": ("choice",),
+    "judge": ("comparison_id",),
+    "prompt_text": ("response_a", "full_conversation_a"),
+    "voted_at": ("timestamp",),
+}
+COMPARIA_CHOICES = {"a_better": "left", "b_better": "right", "both_good": "tie", "both_bad": "fail"}
+LABEL_STUDIO = {"annotator", "annotation_id", "lead_time"}  # that every export of it has, beside a project's own
+UNDECIDED = (None, "", "idk")
+OUR_WORDS = {name: name for name in OUTCOMES}
 
 
 def convention_of(names: Collection[str], columns: Mapping[str, str], outcomes: Mapping[str, str]) -> Convention:
     """By the columns that a file has, and those that the caller names; raises BadField with the way out."""
+    if set(names) >= LABEL_STUDIO and "outcome" not in columns:
+        known = _known(names, columns, needed=("left_model", "right_model"))
+        return Convention(
+            "Label Studio",
+            known,
+            outcome_of=chosen_side,
+            unanswered=lambda row: chosen_side(row) in (None, "none"),
+            needed=("selected", *names),
+            expected="must be left or right",
+        )
     if columns or outcomes:
         return _mapped(names, columns, outcomes)
     if {"model_a", "model_b", "winner"} <= set(names):
@@ -122,6 +147,15 @@ def convention_of(names: Collection[str], columns: Mapping[str, str], outcomes: 
             needed=needed,
             expected=expected,
         )
+    if {"comparison_id", "choice", "model_a", "model_b"} <= set(names):
+        present = _present(COMPARIA_TURNS, names)
+        return Convention("comparIA", present, COMPARIA_CHOICES, unanswered=lambda row: row.get("choice") in UNDECIDED)
+    if {"refers_to_model", "liked"} <= set(names):
+        raise BadField(
+            "refers_to_model",
+            "is of comparIA's reactions, which speak of one answer each and compare none; "
+            "import its votes (comparia-votes or comparia-fr-arena)",
+        )
     if names and not {*REQUIRED} & set(names):
         listed = ", ".join(name[:40] for name in sorted(names)[:12])
         raise BadField(
@@ -138,16 +172,21 @@ def _present(fields: Mapping[str, tuple[str, ...]], names: Collection[str]) -> d
 
 
 def _mapped(names: Collection[str], columns: Mapping[str, str], outcomes: Mapping[str, str]) -> Convention:
+    known = _known(names, columns, needed=REQUIRED)
+    if wrong := sorted(set(outcomes.values()) - set(OUTCOMES)):
+        raise BadField("outcome", f"{wrong[0]!r} is not one of {', '.join(OUTCOMES)}")
+    return Convention("mapped", known, {**ARENA_OUTCOMES, **OUR_WORDS, **outcomes})
+
+
+def _known(names: Collection[str], columns: Mapping[str, str], *, needed: Collection[str]) -> dict[str, str]:
+    """The file's name of each field of ours: as the caller says, or as ours and arenas' are called."""
     known = {name: name for name in FIELDS if name in names} | _present(ARENA, names) | dict(columns)
     if wrong := sorted(set(columns) - set(FIELDS)):
         raise BadField(wrong[0], f"is not a field of votes; the fields are {', '.join(FIELDS)}")
-    for ours in REQUIRED:
+    for ours in needed:
         if known.get(ours) not in names:
             raise BadField(known.get(ours, ours), f"is not a column; name it as {ours}=NAME under Columns (--column)")
-    if wrong := sorted(set(outcomes.values()) - set(OUTCOMES)):
-        raise BadField("outcome", f"{wrong[0]!r} is not one of {', '.join(OUTCOMES)}")
-    present = {ours: theirs for ours, theirs in known.items() if theirs in names}
-    return Convention("mapped", present, {**ARENA_OUTCOMES, **LABEL_STUDIO_OUTCOMES, **outcomes})
+    return {ours: theirs for ours, theirs in known.items() if theirs in names}
 
 
 def _marked_outcome(row: Mapping[str, Any]) -> str | None:
@@ -205,6 +244,8 @@ def prompt_of(value: Any) -> Any:
         value = first.get("content") if isinstance(first, dict) else first
         if isinstance(value, list):
             value = "\n".join(str(part.get("text") or "") for part in value if isinstance(part, dict))
+        if isinstance(value, str):  # in JSON half a surrogate pair may stand for a cut emoji
+            value = value.encode("utf-8", "replace").decode()
     if isinstance(value, str) and len(value) > LONGEST_PROMPT:
         return f"{value[:LONGEST_PROMPT]} … {hashlib.sha256(value.encode('utf-8', 'replace')).hexdigest()[:16]}"
     return value or None

@@ -1,37 +1,58 @@
-"""Votes as Label Studio exports them: tasks, whose annotations are choices between two."""
+"""Votes as Label Studio exports them: tasks with annotations, or JSON-MIN and CSV, in which an annotation is a row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchsite.lib.file_errors import FileError
+from benchsite.lib.json_lines import JsonError, read_json
+
+CHOICE = "selected"  # the key by which the choice of a Pairwise tag is told, whatever a project calls the tag
 
 
 def annotated_rows(task: dict[str, Any], path: Path, number: int) -> Iterator[dict[str, Any] | FileError]:
-    """One row an annotation of Label Studio; cancelled ones are none."""
+    """One row an annotation, as JSON-MIN has it; cancelled ones are none."""
     data = task.get("data")
     for annotation in task["annotations"] if isinstance(task["annotations"], list) else ():
         if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
             continue
-        results = annotation.get("result")
-        chosen = [part for part in results or () if isinstance(part, dict) and part.get("type") == "pairwise"]
-        if not isinstance(data, dict) or not chosen:
+        results = [part for part in annotation.get("result") or () if isinstance(part, dict)]
+        chosen = [part.get("value") for part in results if part.get("type") == "pairwise"]
+        if not isinstance(data, dict) or (results and not chosen):
             yield FileError(
                 str(path), number, "result", "has no pairwise choice; export a project with the Pairwise tag"
             )
             continue
-        who, seconds = annotation.get("completed_by"), annotation.get("lead_time")
+        who = annotation.get("completed_by")
         yield {
             **data,
-            "winner": {"left": "model_a", "right": "model_b"}.get(selected := _selected(chosen[0]), selected),
-            "judge": str(who.get("id") if isinstance(who, dict) else who) if who is not None else None,
-            "timestamp": annotation.get("created_at"),
-            "response_ms": round(seconds * 1000) if isinstance(seconds, int | float) else None,
+            "pairwise": chosen,
+            "annotator": str(who.get("id") if isinstance(who, dict) else who) if who is not None else None,
+            "annotation_id": annotation.get("id"),
+            "created_at": annotation.get("created_at"),
+            "lead_time": annotation.get("lead_time"),
         }
 
 
-def _selected(result: dict[str, Any]) -> Any:
-    value = result.get("value")
-    return value.get("selected") if isinstance(value, dict) else None
+def chosen_side(row: Mapping[str, Any]) -> Any:
+    """What the Pairwise tag's column says: left, right, none, or nothing where nobody chose."""
+    for value in row.values():
+        if isinstance(value, str) and value.startswith("[{") and CHOICE in value:
+            try:
+                value = read_json(value)
+            except JsonError:
+                continue
+        first = value[0] if isinstance(value, list) and value else None
+        if isinstance(first, dict) and CHOICE in first:
+            return first[CHOICE]
+    return None
+
+
+def milliseconds(seconds: Any) -> Any:
+    """Of a lead time; what is no number stays as it is."""
+    try:
+        return round(float(seconds) * 1000) if seconds not in (None, "") else None
+    except (TypeError, ValueError, OverflowError):
+        return seconds

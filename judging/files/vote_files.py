@@ -1,4 +1,4 @@
-"""Files of votes of any maker: JSON Lines, CSV, Parquet, or Label Studio's JSON; rows in chunks, with their numbers."""
+"""Files of votes of any maker: JSON Lines, CSV or TSV, Parquet, or a list in JSON; rows in chunks, with their numbers."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ Chunk = tuple[
 ]  # numbers, rows (or their faults), and of Parquet the batch, whose rows are not made yet
 EXAMPLES = {"column": "left_model=first", "outcome": "left=1"}
 BATCH = 65_536
+TABLES = (".csv", ".tsv")
+DIVIDERS = ",;\t"  # of columns: a comma, or what spreadsheets write where the comma is in numbers
 LARGEST_JSON = 1 << 30
 LARGEST_STRANGE_JSON = 1 << 25  # of a stranger: as objects it takes up to 24 times as many bytes
 LARGEST_UNPACKED = 1 << 28  # bytes of a stranger's Parquet file, as JSON: some two million votes
@@ -99,11 +101,11 @@ def open_votes(
         else:
             size = path.stat().st_size
             with text_file(path) as stream:
-                lines = _bounded(stream) if bounded else stream
-                names, rows = _csv(stream, path) if kind == ".csv" else _lines(lines, path)
+                lines, is_table = _bounded(stream) if bounded else stream, kind in TABLES
+                names, rows = _csv(stream, path) if is_table else _lines(lines, path)
                 opened = _opened(path, names, _watched(rows, stream, size, progress), mapped)
                 missing = [name for name in REQUIRED if name not in names]
-                if kind == ".csv" and names and missing and opened.convention.is_ours:
+                if is_table and names and missing and opened.convention.is_ours:
                     raise FileError(str(path), 1, missing[0], "is missing from the header")
                 yield opened
     except OSError as error:
@@ -138,7 +140,9 @@ def _lines(stream: Iterable[str], path: Path) -> tuple[list[str], Iterator[Chunk
 
 def _csv(stream: Any, path: Path) -> tuple[list[str], Iterator[Chunk]]:
     csv.field_size_limit(1 << 24)
-    reader = csv.DictReader(stream, strict=True)
+    header = stream.readline(LONGEST_LINE)
+    divider = max(DIVIDERS, key=header.count)
+    reader = csv.DictReader(chain([header], stream), delimiter=divider, strict=True)
     try:
         names = list(reader.fieldnames or [])
         if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):

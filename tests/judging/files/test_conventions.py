@@ -14,20 +14,47 @@ from judging.files.import_votes import import_votes
 from judging.files.vote_files import Mapped, read_vote_lines
 from ranking.pairwise.files.votes import read_votes
 
-TALK = [{"role": "user", "content": [{"type": "text", "text": "Draw a cat"}]}, {"role": "assistant", "content": []}]
-ARENA = [
-    {"id": "1", "model_a": "a", "model_b": "b", "winner": "model_a", "evaluation_session_id": "s1", "evaluation_order": 1,
-     "conversation_a": TALK, "conversation_b": TALK, "category_tag": {"math": True}, "language": "en",
-     "timestamp": datetime(2025, 6, 1, 12, tzinfo=UTC)},
-    {"id": "2", "model_a": "b", "model_b": "c", "winner": "both_bad", "evaluation_session_id": "s2", "evaluation_order": 1,
-     "conversation_a": TALK, "conversation_b": TALK, "category_tag": {"math": False}, "language": "en",
-     "timestamp": datetime(2025, 6, 1, 13, tzinfo=UTC)},
+def said(role, text):
+    return {"role": role, "content": [{"type": "text", "text": text, "image": None, "mimeType": None}]}
+
+
+TALK = [said("user", "Draw a cat"), said("assistant", "=^.^=")]
+STYLE = {
+    f"{name}_{side}": value
+    for side in "ab"
+    for name, value in {
+        "sum_assistant": 9, "context": 5, "header_count": {f"h{n}": 0 for n in range(1, 7)},
+        "list_count": {"ordered": 0, "unordered": 1}, "bold_count": {"**": 0, "__": 0},
+    }.items()
+}  # fmt: skip
+TODAY = {
+    "evaluation_order": 1, "conversation_a": TALK, "conversation_b": TALK, "language": "en", "is_code": False,
+    "full_conversation": [{"user": TALK[0], "model_side_a": TALK[1], "model_side_b": TALK[1]}], "conv_metadata": STYLE,
+    "category_tag": {"creative_writing_v0.1": {"creative_writing": True, "score": "yes"}, "math_v0.1": {"math": False}},
+}  # fmt: skip
+ARENA = [  # lmarena-ai/arena-human-preference-140k
+    {"id": "1", "model_a": "a", "model_b": "b", "winner": "model_a", "evaluation_session_id": "s1",
+     "timestamp": datetime(2025, 6, 1, 12, tzinfo=UTC), **TODAY},
+    {"id": "2", "model_a": "b", "model_b": "c", "winner": "both_bad", "evaluation_session_id": "s2",
+     "timestamp": datetime(2025, 6, 1, 13, tzinfo=UTC), **TODAY},
 ]  # fmt: skip
-OLDER = [
-    {"question_id": "q1", "model_a": "a", "model_b": "b", "winner": "model_b", "judge": "arena_user_1", "turn": 1,
-     "anony": True, "language": "English", "tstamp": 1682351654.5},
-    {"question_id": "q2", "model_a": "c", "model_b": "a", "winner": "tie (bothbad)", "judge": "arena_user_2", "turn": 1,
-     "anony": True, "language": "English", "tstamp": 1682351700.0},
+SPOKEN = [{"content": "Draw a cat", "role": "user"}, {"content": "=^.^=", "role": "assistant"}]
+BEFORE = {
+    "turn": 1, "anony": True, "language": "English", "conversation_a": SPOKEN, "conversation_b": SPOKEN,
+    "openai_moderation": {"flagged": False, "categories": {"hate": False}, "category_scores": {"hate": 1e-6}},
+    "toxic_chat_tag": {"roberta-large": {"flagged": False, "probability": 0.01}},
+}  # fmt: skip
+OLDER = [  # lmsys/chatbot_arena_conversations
+    {"question_id": "q1", "model_a": "a", "model_b": "b", "winner": "model_b", "judge": "arena_user_1",
+     "tstamp": 1682351654.5, **BEFORE},
+    {"question_id": "q2", "model_a": "c", "model_b": "a", "winner": "tie (bothbad)", "judge": "arena_user_2",
+     "tstamp": 1682351700.0, **BEFORE},
+]  # fmt: skip
+EXPLORER = [  # lmarena-ai/arena-human-preference-100k, whose conversations are JSON
+    {"question_id": "q1", "model_a": "a", "model_b": "b", "winner": "tie", "conversation_a": json.dumps(SPOKEN),
+     "conversation_b": json.dumps(SPOKEN), "turn": 1, "anony": True, "language": "English", "tstamp": 1719900000.5,
+     "conv_metadata": "{}", "is_code": False, "is_refusal": False, "dedup_tag": "{}", "category_tag": "{}",
+     "judge_hash": "5d41"},
 ]  # fmt: skip
 KAGGLE = [
     {"id": 1, "model_a": "a", "model_b": "b", "prompt": '["Draw a cat", "And now a dog"]', "response_a": "[]",
@@ -35,12 +62,32 @@ KAGGLE = [
     {"id": 2, "model_a": "b", "model_b": "c", "prompt": '["Draw a cat"]', "response_a": "[]", "response_b": "[]",
      "winner_model_a": 0, "winner_model_b": 0, "winner_tie": 1},
 ]  # fmt: skip
-COMPARIA = [
-    {"model_a_name": "a", "model_b_name": "b", "chosen_model_name": "b", "both_equal": False, "visitor_id": "v1",
-     "opening_msg": "Dessine un chat", "timestamp": "2025-01-02T03:04:05", "selected_category": "ideas"},
-    {"model_a_name": "a", "model_b_name": "b", "chosen_model_name": None, "both_equal": True, "visitor_id": "v2",
-     "opening_msg": "Dessine un chat", "timestamp": "2025-01-02T03:05:05", "selected_category": "ideas"},
+ABOUT_BOTH = {
+    f"conv_{name}_{side}": None
+    for name in ("comments", "useful", "complete", "creative", "clear_formatting", "incorrect", "superficial",
+                 "instructions_not_followed")
+    for side in "ab"
+}  # fmt: skip
+ASKED = {
+    "model_a_name": "a", "model_b_name": "b", "model_pair_name": ["a", "b"], "opening_msg": "Dessine un chat",
+    "conversation_a": SPOKEN, "conversation_b": SPOKEN, "conv_turns": 1, "selected_category": "ideas",
+    "is_unedited_prompt": False, "session_hash": "h1", "system_prompt_a": None, "system_prompt_b": None, **ABOUT_BOTH,
+}  # fmt: skip
+COMPARIA = [  # ministere-culture/comparia-votes
+    {"id": 1, "chosen_model_name": "b", "both_equal": False, "visitor_id": "v1", "timestamp": "2025-01-02T03:04:05",
+     "conversation_pair_id": "p1", **ASKED},
+    {"id": 2, "chosen_model_name": None, "both_equal": True, "visitor_id": "v2", "timestamp": "2025-01-02T03:05:05",
+     "conversation_pair_id": "p2", **ASKED},
 ]  # fmt: skip
+TURN = {
+    "model_a": "a", "model_b": "b", "timestamp": datetime(2026, 2, 1, 12, tzinfo=UTC), "response_a": SPOKEN,
+    "response_b": SPOKEN, "full_conversation_a": [{"role": "system", "content": "Sois bref."}, *SPOKEN],
+    "full_conversation_b": SPOKEN, "metadata": {"mode": "random", "categories": ["ideas"], "languages": ["fr"]},
+}  # fmt: skip
+TURNS = [  # comparIA/comparia-fr-arena: a row is a turn, with a choice or without
+    {"comparison_id": f"c{n}", "response_id": f"r{n}", "turn": 0, "choice": choice, **TURN}
+    for n, choice in enumerate(["a_better", None, "b_better", "both_good", "idk", "both_bad"])
+]
 
 
 def written(path, rows):
@@ -72,8 +119,41 @@ def test_an_arenas_file_is_read_as_it_is(tmp_path, kind):
 def test_the_older_dumps_names_are_read(tmp_path, kind):
     votes = read_votes(written(tmp_path / f"votes.{kind}", OLDER)).votes
 
-    judges = ["arena_user_1", "arena_user_2"]
-    assert facts(votes) == ([("a", "b"), ("c", "a")], [1, 3], judges, [1682351654.5, 1682351700.0], ())
+    judges, times = ["arena_user_1", "arena_user_2"], [1682351654.5, 1682351700.0]
+    assert facts(votes)[:4] == ([("a", "b"), ("c", "a")], [1, 3], judges, times)
+    assert kind == "csv" or votes.prompts == ("Draw a cat",)  # a CSV has Python's words for a list
+
+
+def test_conversations_of_json_are_read(tmp_path):
+    votes = read_votes(written(tmp_path / "votes.parquet", EXPLORER)).votes
+
+    assert facts(votes) == ([("a", "b")], [2], ["5d41"], [1719900000.5], ("Draw a cat",))
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_turns_on_which_nobody_chose_are_no_votes(tmp_path, kind):
+    path = written(tmp_path / f"votes.{kind}", TURNS)
+
+    read, (lines, file) = read_votes(path), read_vote_lines(path)
+
+    assert (read.votes.outcome.tolist(), read.unanswered, read.votes.prompts) == ([0, 1, 2, 3], 2, ("Draw a cat",))
+    assert [(line.outcome, line.judge) for line in lines] == [
+        ("left", "c0"), ("right", "c2"), ("tie", "c3"), ("fail", "c5"),
+    ]  # fmt: skip
+    assert (file.unanswered, file.convention.name) == (2, "comparIA")
+
+
+def test_reactions_to_single_answers_are_refused_with_the_way_out(tmp_path):
+    reaction = {"id": 1, "model_a_name": "a", "model_b_name": "b", "refers_to_model": "a", "liked": True, "disliked": False}
+
+    with pytest.raises(BadLine, match=r"refers_to_model is of comparIA.s reactions.*comparia-votes or comparia-fr-arena"):
+        read_vote_lines(written(tmp_path / "reactions.jsonl", [reaction]))
+
+
+def test_half_a_surrogate_pair_in_a_prompt_of_json_is_replaced(tmp_path):
+    row = {**KAGGLE[0], "prompt": '["cat \\ud83d", null]'}
+
+    assert read_votes(written(tmp_path / "votes.csv", [row])).votes.prompts == ("cat ?",)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
@@ -129,23 +209,94 @@ def test_a_choice_that_is_neither_model_names_its_row_after_undecided_ones(tmp_p
         read_vote_lines(written(tmp_path / "votes.jsonl", rows))
 
 
-def task(selected, **annotation):
-    result = [{"type": "pairwise", "from_name": "pw", "to_name": "x", "value": {"selected": selected}}]
-    made = {"completed_by": 7, "lead_time": 4.25, "created_at": "2025-03-01T10:00:00.000000Z", "result": result}
-    return {"id": 1, "data": {"model_a": "a", "model_b": "b", "prompt": "cat"}, "annotations": [{**made, **annotation}]}
+CHOICE = {"id": "x", "from_name": "pw", "to_name": "a,b", "type": "pairwise", "origin": "manual"}
+DATA = {"drawing_a": "=^.^=", "drawing_b": "/\\_/\\", "model_a": "a", "model_b": "b", "prompt": "cat", "meta": {"n": 1}}
+STUDIO = {"annotation_id": 5, "created_at": "2025-03-01T10:00:00.000000Z", "updated_at": "2025-03-01T10:00:09Z", "id": 1}
 
 
-def test_label_studio_annotations_are_votes(tmp_path):
-    path = tmp_path / "export.json"
-    path.write_text(json.dumps([task("left"), task("right"), task("left", was_cancelled=True)]))
+def task(*chosen, data=DATA, **annotation):
+    result = [{**CHOICE, "value": {"selected": side}} for side in chosen]
+    made = {"id": 5, "completed_by": 7, "lead_time": 4.25, "created_at": STUDIO["created_at"], "result": result}
+    return {"id": 1, "data": data, "annotations": [{**made, "was_cancelled": False, **annotation}], "predictions": []}
 
-    lines, file = read_vote_lines(path)
 
-    assert [(line.left_model, line.outcome, line.judge, line.response_ms) for line in lines] == [
-        ("a", "left", "7", 4250),
-        ("a", "right", "7", 4250),
+def row_of(side, **more):
+    """As JSON-MIN has an annotation, where the choice stands below the tag's own name."""
+    pairwise = {"pw": [{"selected": side}]} if side else {}
+    return {**DATA, **STUDIO, **pairwise, "annotator": 7, "lead_time": 4.25, **more}
+
+
+def in_table(row):
+    """As Label Studio's CSV and TSV have it."""
+    return {name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in row.items()}
+
+
+def studio_file(folder, kind):
+    """The same four annotations in each of the forms that it exports: two votes, one skipped and one without a choice."""
+    tasks = [task("left"), task("right", completed_by={"id": 8, "email": "x@example.org"}), task()]
+    rows = [row_of("left"), row_of("right", annotator=8), row_of(None)]
+    path = folder / f"export.{kind.removesuffix('_min')}"
+    if kind == "json":
+        path.write_text(json.dumps([*tasks, task("left", was_cancelled=True), {"id": 2, "data": DATA, "annotations": []}]))
+    elif kind == "json_min":
+        path = path.with_suffix(".json")
+        path.write_text(json.dumps(rows))
+    else:
+        pd.DataFrame(map(in_table, rows)).to_csv(path, index=False, sep="\t" if kind == "tsv" else ",")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["json", "json_min", "csv", "tsv"])
+def test_label_studio_annotations_are_votes_in_each_form_that_it_exports(tmp_path, kind):
+    path = studio_file(tmp_path, kind)
+
+    (lines, file), read = read_vote_lines(path), read_votes(path)
+
+    assert [(line.left_model, line.outcome, line.judge, line.response_ms, line.prompt_text) for line in lines] == [
+        ("a", "left", "7", 4250, "cat"),
+        ("a", "right", "8", 4250, "cat"),
     ]
-    assert file.convention.name == "arena" and lines[0].prompt_text == "cat"
+    assert lines[0].voted_at == datetime(2025, 3, 1, 10, tzinfo=UTC)
+    assert (file.convention.name, file.unanswered) == ("Label Studio", 1)
+    assert (read.votes.outcome.tolist(), read.unanswered) == ([0, 1], 1)
+
+
+def test_models_of_a_label_studio_task_may_have_other_names(tmp_path):
+    path, data = tmp_path / "export.json", {"first": "x", "second": "y", "text": "cat"}
+    path.write_text(json.dumps([task("right", data=data)]))
+    mapped = Mapped.parse(["left_model=first", "right_model=second", "prompt_text=text"], [])
+
+    lines, _ = read_vote_lines(path, mapped=mapped)
+
+    assert [(line.left_model, line.right_model, line.outcome, line.prompt_text) for line in lines] == [
+        ("x", "y", "right", "cat")
+    ]
+    with pytest.raises(BadLine, match=r"left_model is not a column; name it as left_model=NAME under Columns"):
+        read_vote_lines(path)
+
+
+def test_a_label_studio_choice_that_is_none_is_named_by_its_key(tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([task("left"), task("up")]))
+
+    with pytest.raises(BadLine, match=r"export.json:2: selected must be left or right"):
+        read_vote_lines(path)
+
+
+def test_annotations_of_another_tag_are_refused_with_the_way_out(tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([task(result=[{"type": "choices", "value": {"choices": ["a"]}}])]))
+
+    with pytest.raises(BadLine, match="result has no pairwise choice; export a project with the Pairwise tag"):
+        read_vote_lines(path)
+
+
+@pytest.mark.parametrize("divider", [";", "\t"])
+def test_a_table_may_be_divided_as_spreadsheets_do_where_the_comma_is_in_numbers(tmp_path, divider):
+    path = tmp_path / "votes.csv"
+    pd.DataFrame(OLDER).drop(columns=[*BEFORE]).to_csv(path, index=False, sep=divider)
+
+    assert read_votes(path).votes.outcome.tolist() == [1, 3]
 
 
 def test_a_strangers_large_json_is_refused_unread_with_the_way_out(tmp_path):
