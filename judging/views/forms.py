@@ -112,9 +112,9 @@ class VotesForm(forms.Form):
     """Votes that were cast elsewhere."""
 
     file = forms.FileField(
-        help_text="JSON Lines, CSV, Parquet, or Label Studio’s JSON, with left_model, right_model and outcome, or with an "
-        "arena’s or comparIA’s columns.",
-        widget=forms.FileInput(attrs={"accept": ".jsonl,.csv,.parquet,.json"}),
+        help_text="JSON Lines, CSV, TSV or Parquet, or a list in JSON, with left_model, right_model and outcome, or as an "
+        "arena, comparIA or Label Studio writes it.",
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.csv,.tsv,.parquet,.json"}),
     )
     reason = import_reason_field()
     columns = forms.CharField(

@@ -19,9 +19,7 @@ from judging.provenance import REASON
 class Command(BaseCommand):
     """Imports votes into a run, or into a new one."""
 
-    help = (
-        "Import votes from JSON Lines, CSV, Parquet or Label Studio's JSON, in our columns, an arena's or comparIA's."
-    )
+    help = "Import votes from JSON Lines, CSV, TSV, Parquet or JSON, in our columns, an arena's, comparIA's or Label Studio's."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)

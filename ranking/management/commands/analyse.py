@@ -42,7 +42,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "file",
             type=Path,
-            help="votes as JSON Lines, CSV, Parquet or Label Studio's JSON; a published dataset (folder or zip); with --suite that suite's own file, or a log of inspect_ai where it is scored automatically",
+            help="votes as JSON Lines, CSV, TSV, Parquet or JSON, of any of the makers in docs/analysis.md; a published dataset (folder or zip); with --suite that suite's own file, or a log of inspect_ai where it is scored automatically",
         )
         parser.add_argument("--samples", type=Path, help="database.jsonl, for valid rates and visual robustness")
         parser.add_argument("--model-votes", type=Path, help="model_votes.jsonl: model judges, compared with people")
