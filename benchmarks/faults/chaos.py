@@ -7,6 +7,7 @@ Three real workers and a sweeper draw; faults strike as drawing goes on, spread 
 - provider faults: 429, 500, 502, 503, silence past the deadline, a hung-up line after charging, a byte every half second
 
 A *gentle* storm leaves out what cuts a call off, so there the bill must equal the known cost to the nano-dollar.
+`--resume FILE` notes each storm there when it is over and leaves out those that are noted.
 """
 
 from __future__ import annotations
@@ -19,20 +20,19 @@ import time
 import traceback
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.faults.storm import AT_ONCE, CUTTING, Storm
-from benchmarks.figures.table import Row, make_parser, show, write_json
+from benchmarks.figures.table import Notebook, Row, add_resume, make_parser, show, write_json
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> None:
-    parser = make_parser(
-        __doc__,
-        "1,000 samples and 300 faults over 3 seeds on PostgreSQL, one on SQLite, one gentle; as many answers of model judges",
-    )
+    full = "1,000 samples and 300 faults over 3 seeds on PostgreSQL, one on SQLite, one gentle; as many answers of model judges"
+    parser = add_resume(make_parser(__doc__, full))
     parser.add_argument("--samples", type=int)
     parser.add_argument("--faults", type=int, help="half of them strike processes, half come from the provider")
     parser.add_argument("--seeds", type=int, help="storms on PostgreSQL")
@@ -48,11 +48,11 @@ def main() -> None:
     storms += [("sqlite", seeds + 1, False, "drawings"), ("postgres", seeds + 2, True, "drawings")]
     storms += [("postgres", seeds + 3, False, "pairs"), ("sqlite", seeds + 4, False, "pairs")]
     storms += [("postgres", seeds + 5, False, "grades"), ("postgres", seeds + 6, True, "pairs")]
-    rows = []
+    rows, notebook = [], Notebook(options.resume)
     for database, seed, gentle, asked_for in storms:
         asked = {"database": database, "seed": seed, "gentle": gentle, "samples": samples, "faults": faults}
         asked["asked_for"] = asked_for
-        rows.append(child(asked))
+        rows.append(notebook.noted(json.dumps(asked), partial(child, asked)))
         print(f"{asked_for}, {database}, seed {seed}: {'held' if rows[-1]['held'] else rows[-1]['broken']}", flush=True)
     names = [f"{row['database']} {row['seed']}{' gentle' * row['gentle']}" for row in rows]
     for title, tables in (("Storms", rows), ("Faults that struck", [row["struck"] for row in rows])):

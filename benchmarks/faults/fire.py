@@ -163,6 +163,7 @@ class Fire:
             "seconds": round(seconds, 1),
             "votes a second": round(did["votes"] / seconds, 1),
             **{key: did[key] for key in sorted(did) if key != "votes"},
+            "sent again, as no thread was free": sum(tab.turned_away for judge in self.judges for tab in judge.tabs),
             **{f"curators: {act}": times for act, times in sorted(self.curated.items())},
             "standing": standing.count(),
             "lost": sum(stored.get(code) != outcome for code, outcome in acknowledged.items()),

@@ -17,17 +17,32 @@ from urllib.parse import urlencode
 OUTCOMES = ("left", "right", "tie", "fail")
 WEIGHTS = (42, 38, 13, 7)
 CSRF = "f" * 32
+LONGEST_WAIT = 300.0  # seconds for a server whose threads are all busy
 Answer = tuple[int, dict[str, Any]]
 
 
 @dataclass
 class Tab:
-    """A window with the judge's session. A line that breaks is dialled again and the request repeated."""
+    """A window with the judge's session. As the page does it, a request is sent again where its line broke, or no thread was free."""
 
     host: str
     session: str
+    turned_away: int = 0
 
     def post(self, path: str, **fields: str) -> Answer:
+        broken, end = 0, time.monotonic() + LONGEST_WAIT
+        while broken < 5:
+            answer = self._send(path, fields)
+            if answer is None:
+                broken += 1
+            elif answer[0] == 503 and time.monotonic() < end:
+                self.turned_away += 1
+                time.sleep(0.5)
+            else:
+                return answer
+        return 0, {}
+
+    def _send(self, path: str, fields: dict[str, str]) -> Answer | None:
         headers = {
             "Accept": "application/json",
             "Connection": "close",  # as nginx asks; a kept line would stay with the web process that took it first
@@ -35,13 +50,12 @@ class Tab:
             "Cookie": f"sessionid={self.session}; csrftoken={CSRF}",
             "X-CSRFToken": CSRF,
         }
-        for _ in range(5):
-            line = http.client.HTTPConnection(self.host, timeout=60)
-            with closing(line), suppress(OSError, http.client.HTTPException):
-                line.request("POST", path, urlencode(fields), headers)
-                reply = line.getresponse()
-                return reply.status, _object(reply.read())
-        return 0, {}
+        line = http.client.HTTPConnection(self.host, timeout=60)
+        with closing(line), suppress(OSError, http.client.HTTPException):
+            line.request("POST", path, urlencode(fields), headers)
+            reply = line.getresponse()
+            return reply.status, _object(reply.read())
+        return None
 
 
 def _object(raw: bytes) -> dict[str, Any]:

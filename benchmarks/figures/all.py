@@ -56,8 +56,8 @@ BENCHES = (
     "arena",
     "attacker_http",
 )
-ON_REQUEST = ("peers", "glyphs")  # they need other tools or fonts, so only by name
-IN_PARTS = ("fuzz", "attacker_http", "judging", "growth", "peers", "models")
+ON_REQUEST = ("peers", "glyphs", "before_after")  # they need other tools, fonts or an earlier commit, so only by name
+IN_PARTS = ("fuzz", "attacker_http", "judging", "growth", "peers", "models", "chaos")
 LONGEST = {False: 600, True: 4 * 3600}  # seconds for one bench
 
 

@@ -81,6 +81,11 @@ PARTS = {
         "`outside_even` is the same had every vote counted alike; weights are means by reliability.",
     ),
     "judging": ("Judging", "Judges over HTTP against gunicorn, on PostgreSQL and on SQLite, with few and with very many stored votes."),
+    "before_after": (
+        "A vote before and after",
+        "The oldest path of a vote, of a commit before anything was done about its cost, and today's, side by side: each tree's own gunicorn on a database of its own, PostgreSQL with fsync on and SQLite, "
+        "and 200 light judges who vote as fast as they may, now here, now there. `crowd_cpu_ms` is what the judges themselves take for a vote, on the same cores.",
+    ),
     "growth": (
         "Growth",
         "Processor milliseconds of a vote with its next pair, a board and a page of the gallery from a stored fit, and a fit from tallies, in one process "
@@ -150,6 +155,7 @@ STORM = "asked_for database seed gentle samples drawn failed held"
 TABLES = {
     "chaos": {"storms": STORM},
     "partitions": {"rows": "fault log readyz metrics doctor well_after votes"},
+    "before_after": {"rows": "database path round votes cpu_ms votes_per_s p95_ms crowd_cpu_ms errors"},
     "growth": {
         "rows": "judges entrants prompts votes vote_ms board_ms kept_board_ms gallery_ms kept_gallery_ms fit_ms"
     },

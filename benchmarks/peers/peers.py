@@ -41,7 +41,7 @@ JUDGES = (1, 4, 8, 16)
 VOTES = {False: 160, True: 600}  # at each number of judges, or as many as come in so many seconds
 SECONDS = {False: 8.0, True: 30.0}
 GROWTH = {False: 1_000, True: 5_000}  # votes at the end
-GROWTH_SECONDS = {False: 45.0, True: 900.0}
+GROWTH_SECONDS = {False: 45.0, True: 400.0}
 WINDOW = 100  # votes of the first and the last stretch, whose processor time is compared
 GROWERS = 8
 

@@ -40,12 +40,12 @@ PARTS = ("growth", "saturated", "facts", "open_pages")
 
 
 @contextmanager
-def gunicorn(workers: int = 2):
+def gunicorn(workers: int = 2, tree: Path = ROOT, environment: dict[str, str] | None = None):
     """The site as the one-command server runs it, on a free port."""
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "benchsite.wsgi", "--bind", f"127.0.0.1:{port}"]
     command += ["--workers", str(workers), "--threads", "4", "--log-level", "error"]
-    process = subprocess.Popen(command, cwd=ROOT)
+    process = subprocess.Popen(command, cwd=tree, env=environment)
     base = f"http://127.0.0.1:{port}"
     try:
         for _ in range(300):
