@@ -1,4 +1,4 @@
-"""Requests that are refused at the door: by load, by size, or by method.
+"""Requests that are refused at the door: by load, by size, or by method; and one character that no address keeps.
 
 One thread of each web process stays free while the others wait for a database that does not answer. Without it, a few requests
 that hang would keep `/healthz` waiting too, and nobody would learn why. So this thread takes no request that could hang, however young
@@ -10,12 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from threading import Condition
+from urllib.parse import quote
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from benchsite.lib.text import REPLACEMENT
 from benchsite.operations.health import DATABASE
 
 HEALTH_PATHS = ("/healthz", "/readyz", "/metrics")
@@ -72,6 +74,17 @@ def limit_uploads(get_response: Callable[[HttpRequest], HttpResponse]) -> Callab
         return get_response(request)
 
     return limited
+
+
+def replace_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware. PostgreSQL cannot compare with U+0000; as in texts, U+FFFD stands for it, which names no row of ours."""
+
+    def replaced(request: HttpRequest) -> HttpResponse:
+        request.path_info = request.path_info.replace("\0", REPLACEMENT)
+        request.META["QUERY_STRING"] = request.META.get("QUERY_STRING", "").replace("%00", quote(REPLACEMENT))
+        return get_response(request)
+
+    return replaced
 
 
 def say_method(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:

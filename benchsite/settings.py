@@ -62,6 +62,7 @@ MIDDLEWARE = [
     "benchsite.tracing.trace_request",
     "benchsite.request_ids.name_request",
     "benchsite.refusals.keep_a_thread",
+    "benchsite.refusals.replace_nul",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "benchsite.content_policy.PolicyMiddleware",

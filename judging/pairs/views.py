@@ -23,7 +23,7 @@ from judging.pairs.skipping import skip_matchup
 from judging.pairs.voting import IN_PUBLIC, Undone, cast_vote, report_matchup, undo_vote
 from judging.rules import rules_of
 from judging.seats import RefusedError
-from judging.views.forms import CodeForm, ReportForm, read_ballot
+from judging.views.forms import CODE, CodeForm, ReportForm, read_ballot
 from judging.views.judges import STUDY, judge_required, own_seat, page_of_judge, wants_json
 
 STATUS = {"too_fast": 429}
@@ -198,11 +198,9 @@ def _refuse(request: UserRequest, refused: RefusedError, status: int) -> HttpRes
     if wants_json(request):
         return JsonResponse({"error": refused.code, "sentence": refused.sentence}, status=status)
     messages.warning(request, refused.sentence)
-    own = (
-        Matchup.objects.filter(code=request.POST.get("code", ""), seat__judge=request.user)
-        .select_related("run")
-        .first()
-    )
+    code = request.POST.get("code", "")
+    mine = Matchup.objects.filter(code=code if CODE.fullmatch(code) else "", seat__judge=request.user)
+    own = mine.select_related("run").first()
     return redirect("judging:judge", own.run.code) if own else redirect("judging:home")
 
 

@@ -6,6 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from generation.models import Run
+from tests.judging.make import make_curator, make_run
 from tests.pages import collapsed
 
 pytestmark = pytest.mark.django_db
@@ -41,3 +43,14 @@ def test_a_form_from_an_address_that_the_site_does_not_know_names_the_setting():
     assert answer.status_code == 403
     assert "sent from https://bench.example.org" in collapsed(answer)
     assert "SITE_URL" in answer.text
+
+
+@pytest.mark.parametrize(
+    "address", ["/runs/{}/leaderboard.png?fit=a%00b", "/runs/{}/gallery/?category=%00", "/teams/%00/", "/join/a%00b/"]
+)
+def test_an_address_with_a_character_that_postgresql_cannot_hold_is_only_unknown(client, address):
+    run = make_run()
+    Run.objects.update(visibility="published", judging_state="closed")
+    client.force_login(make_curator())
+
+    assert client.get(address.format(run.code)).status_code in (200, 404)

@@ -254,6 +254,17 @@ def test_a_post_without_a_token_is_refused(alice, name):
     assert Vote.objects.count() == 0
 
 
+@pytest.mark.parametrize("name", ["vote", "skip", "undo", "report"])
+@pytest.mark.parametrize("headers", [{}, JSON], ids=["by form", "by script"])
+def test_a_code_that_no_database_can_hold_is_no_pair(alice, client, name, headers):
+    fields = {"code": "a\0b", "outcome": "left", "side": "left", "reason": "broken"}
+
+    answer = client.post(reverse(f"judging:{name}"), fields, headers=headers)
+
+    assert answer.status_code in (302, 400, 404)
+    assert Vote.objects.count() == 0
+
+
 def test_two_tabs_show_the_same_pair(alice, client):
     url = reverse("judging:judge", args=[alice.run.code])
 
