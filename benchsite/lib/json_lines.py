@@ -125,7 +125,7 @@ def _parsed(line: str, number: int, file: str) -> dict[str, Any] | FileError:
         if len(line) > LONGEST_LINE:
             return FileError(file, number, "", f"is over {LONGEST_LINE} characters")
         is_text = not _SURROGATES.search(line)  # they stand for bytes that are no UTF-8
-        return FileError(file, number, "", str(error) if is_text else "is not UTF-8 text")
+        return FileError(file, number, "", str(error) if is_text else "is not UTF-8 text; save the file as UTF-8")
 
 
 def _limited(text: str, limits: Limits, decoder: json.JSONDecoder) -> json.JSONDecoder:

@@ -175,7 +175,8 @@ def _split_stored(run: Run, placed: list[_Drawing]) -> tuple[set[Key], list[BadL
     for drawing in placed:
         text = clean_text(drawing.line.text)[0]
         if answers.setdefault(drawing.key, text) != text:
-            bad.append(drawing.line.bad("raw_output", "differs from the answer that is stored for this attempt"))
+            where = "that is stored for this attempt" if drawing.key in stored else "to it in an earlier line"
+            bad.append(drawing.line.bad("raw_output", f"differs from the answer {where}"))
     return stored, bad
 
 

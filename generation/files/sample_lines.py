@@ -117,7 +117,7 @@ def _object(raw: bytes, *, first: bool) -> dict[str, Any]:
     try:
         return read_object(raw.decode("utf-8-sig" if first else "utf-8"))
     except UnicodeDecodeError:
-        raise BadField("", "the line is not UTF-8") from None
+        raise BadField("", "the line is not UTF-8 text; save the file as UTF-8") from None
     except JsonError as error:
         raise BadField("", f"the line {error}") from None
 

@@ -61,9 +61,7 @@ class Convention:
         if fault.field == "outcome" and isinstance(row, dict) and "outcome" in row and self.outcomes:
             word = str(row["outcome"])[:40]
             known = f"must be one of {', '.join(self.outcomes)}, not {word!r}"
-            return BadField(
-                name, f"{known}; say what it means as left={word}, or another than left, under Outcomes (--outcome)"
-            )
+            return BadField(name, f"{known}; say what it means under Outcomes (--outcome), such as left={word}")
         return BadField(name, fault.message.replace("left_model", self.columns.get("left_model", "left_model")))
 
 

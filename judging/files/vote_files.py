@@ -25,8 +25,8 @@ Chunk = tuple[
 ]  # numbers, rows (or their faults), and of Parquet the batch, whose rows are not made yet
 EXAMPLES = {"column": "left_model=first", "outcome": "left=1"}
 BATCH = 65_536
-TABLES = (".csv", ".tsv")
-DIVIDERS = ",;\t"  # of columns: a comma, or what spreadsheets write where the comma is in numbers
+TABLES, SPREADSHEETS = (".csv", ".tsv"), (".xlsx", ".xls", ".ods")
+DIVIDERS = ",;\t|"  # of columns: a comma, or what programs write where the comma is in numbers
 LARGEST_JSON = 1 << 30
 LARGEST_STRANGE_JSON = 1 << 25  # of a stranger: as objects it takes up to 24 times as many bytes
 LARGEST_UNPACKED = 1 << 28  # bytes of a stranger's Parquet file, as JSON: some two million votes
@@ -89,6 +89,8 @@ def open_votes(
     """
     try:
         kind = path.suffix.lower()
+        if kind in SPREADSHEETS:
+            raise FileError(str(path), 0, "", "is a spreadsheet; save it as CSV")
         if kind == ".parquet" and bounded:
             with open_parquet(path) as file:
                 yield _opened(path, file.names, iter([([0], [], _Strangers(file))]), mapped)
@@ -146,10 +148,10 @@ def _csv(stream: Any, path: Path) -> tuple[list[str], Iterator[Chunk]]:
     try:
         names = list(reader.fieldnames or [])
         if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
-            raise FileError(str(path), 1, "", "is not UTF-8 text")
+            raise FileError(str(path), 1, "", "is not UTF-8 text; save the file as UTF-8")
         return names, _csv_chunks(reader, path)
     except csv.Error as error:
-        raise FileError(str(path), 1, "", str(error)) from error
+        raise FileError(str(path), 1, "", f"is not CSV ({error})") from error
 
 
 def _csv_chunks(reader: csv.DictReader[str], path: Path) -> Iterator[Chunk]:
@@ -163,7 +165,7 @@ def _csv_chunks(reader: csv.DictReader[str], path: Path) -> Iterator[Chunk]:
             break
         except csv.Error as error:
             numbers.append(reader.line_num)
-            rows.append(FileError(str(path), reader.line_num, "", str(error)))
+            rows.append(FileError(str(path), reader.line_num, "", f"is not CSV ({error})"))
             continue
         numbers.append(reader.line_num)
         rows.append({key: _csv_value(key, cell) for key, cell in cells.items() if key and isinstance(cell, str)})

@@ -121,6 +121,8 @@ def body_lines(request: ApiRequest) -> list[bytes]:
             "Send it in several parts; what is pushed twice is stored once.",
         )
     lines = list(islice(request, MOST_LINES + 1))
+    if not any(map(bytes.strip, lines)):
+        raise Problem(422, "rows", "The body is empty. Send JSON Lines, one object a line.")
     if len(lines) > MOST_LINES:
         raise Problem(413, "too_large", f"A body has at most {MOST_LINES} lines. Send it in several parts.")
     return lines

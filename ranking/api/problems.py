@@ -76,12 +76,18 @@ def not_found(what: str = "There is nothing here; see /api/v1/docs.") -> Problem
 
 def _invalid(request: HttpRequest, error: ValidationError) -> Problem:
     """Wrong parameters keep the code and status of the first release, which were those of the parameter."""
-    errors = [{"field": _field(*each["loc"]), "message": visible(str(each["msg"]))[:300]} for each in error.errors]
+    errors = [{"field": _field(*each["loc"]), "message": _message(each)} for each in error.errors]
     detail = visible(" ".join(f"{each['field']}: {each['message']}." for each in errors[:3]))
     place, *rest = error.errors[0]["loc"]
     if place == "query" and rest and rest[0] in CODES:
         return Problem(400, str(rest[0]), detail, errors=errors)
     return Problem(400 if place in ("query", "path") else 422, "invalid", detail, errors=errors)
+
+
+def _message(error: dict[str, Any]) -> str:
+    if error["type"] == "extra_forbidden":
+        return "This field is not known; /api/v1/docs lists those that are"
+    return visible(str(error["msg"]))[:300]
 
 
 def _field(place: str, *path: str | int) -> str:

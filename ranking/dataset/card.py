@@ -14,13 +14,17 @@ from ranking.dataset.facts import Facts
 from ranking.dataset.files import SUMS, data_file
 
 Counts = dict[str, dict[str, int]]  # rows by table and split
-SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
+# As dataset hubs write them.
+SIZES = (
+    *((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M")),
+    *((10**8, "10M<n<100M"), (10**9, "100M<n<1B")),
+)
 
 
 def card(about: About, facts: Facts, tables: list[Table], counts: Counts) -> str:
     """README.md: YAML that hubs read, and what people want to know first."""
     rows = [
-        f"| `{table.name}` | {split} | {counts[table.name][split]:,} | {table.says}: {says} |"
+        f"| `{table.name}` | {split} | {counts[table.name][split]:,} | {table.says}{f': {says}' if len(table.splits) > 1 else ''} |"
         for table in tables
         for split, says in table.splits
     ]
@@ -28,7 +32,7 @@ def card(about: About, facts: Facts, tables: list[Table], counts: Counts) -> str
         "---\n" + yaml.safe_dump(_hub(about, facts, tables, counts), sort_keys=False, allow_unicode=True) + "---",
         f"# {markdown_cell(facts.title)}",
         *_warnings(facts),
-        f"{markdown_cell(facts.description)} {facts.headline}",
+        f"{markdown_cell(facts.description)} {facts.headline}".strip(),
         "## Tables",
         "Each table is in `data/` as Parquet and in `jsonl/` as JSON Lines. `DATA_DICTIONARY.md` explains every column.",
         "\n".join(["| table | split | rows | what |", "|---|---|---:|---|", *rows]),
@@ -43,13 +47,13 @@ def card(about: About, facts: Facts, tables: list[Table], counts: Counts) -> str
         f"Consent: {markdown_cell(about.consent)}",
         "## Provenance",
         _list([f"Run `{facts.code}`, published {about.on} as version {about.version} with Benchsite {VERSION}.", *facts.provenance]),
-        "## Limits",
+        "## Limitations",
         _list([*facts.limitations, *facts.biases]),
         "## Licence and citation",
         f"[{LICENCES[about.licence].title}]({LICENCES[about.licence].url}) by {markdown_cell(', '.join(about.authors))}. "
-        "What models drew may be subject to their providers' terms.",
+        "What models drew may also be subject to their providers' terms.",
         f"```bibtex\n{facts.bibtex}\n```",
-        f"`{SUMS}` has the checksum of every file, and `croissant.json` describes them for machines.",
+        f"`{SUMS}` has the checksum of every file; `croissant.json` is machine-readable metadata.",
     ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
 
@@ -64,7 +68,7 @@ def _hub(about: About, facts: Facts, tables: list[Table], counts: Counts) -> dic
         "language": ["en"],
         "task_categories": ["other"],
         "tags": [keyword.replace(" ", "-") for keyword in facts.keywords],
-        "size_categories": [next((name for limit, name in SIZES if total < limit), "n>10M")],
+        "size_categories": [next((name for limit, name in SIZES if total < limit), "1B<n<10B")],
         "configs": [
             {
                 "config_name": table.name,
@@ -79,8 +83,8 @@ def _hub(about: About, facts: Facts, tables: list[Table], counts: Counts) -> dic
 def dictionary(tables: list[Table]) -> str:
     parts = [
         "# Data dictionary",
-        "Times are UTC. Money is in nano-dollars (10⁻⁹ US$). Any cell may be empty where nothing is known. Columns of JSON hold "
-        "text in Parquet and plain values in JSON Lines.",
+        "Times are in UTC, and money is in nano-dollars (10⁻⁹ US$). An empty cell means that nothing is known. Columns of JSON "
+        "hold text in Parquet and nested values in JSON Lines.",
     ]
     for table in tables:
         rows = [f"| `{column.name}` | {TYPES[column.type][0]} | {column.says} |" for column in table.columns]
@@ -107,7 +111,7 @@ def licence_document(about: About, facts: Facts) -> str:
     return (
         f"# Licence and consent\n\nCopyright {about.on.year} {markdown_cell(authors)}.\n\n"
         f"This dataset is published under {licence.title} ({licence.spdx}): {licence.url}\n\n"
-        "What models drew may be subject to their providers' terms.\n\n"
+        "What models drew may also be subject to their providers' terms.\n\n"
         f"## Consent\n\n{markdown_cell(about.consent)}\n\n{facts.privacy}\n"
     )
 

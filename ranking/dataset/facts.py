@@ -8,8 +8,12 @@ from typing import Any
 from django.db.models import Max, Min
 
 from benchsite.version import VERSION
+from generation.formats import format_to_show
 from generation.models import Run, Sample
 from generation.protocols import PROTOCOLS, load, protocols_of
+from judging.model_judges.grading import GRADES
+from judging.model_judges.pairs import PAIRS
+from judging.pairs import NAME as PAIRWISE
 from judging.provenance import import_reasons, marks_of
 from ranking.dataset.about import About
 from ranking.dataset.columns import Published
@@ -59,27 +63,27 @@ def facts_of(source: Published, about: About) -> Facts:
     people, machines = _counted_judges(source)
     simulated = run.seats.filter(is_simulated=True).exists()
     judged = _first_and_last(run)
-    answers = run.samples.count()
+    answers, by_people = run.samples.count(), any(entry.by_people for entry in entries.values())
     return Facts(
         code=run.code,
         name=name,
         title=title,
-        description=f"{title}: drawings in the format {run.format}, and how they were judged "
-        f"({', '.join(PROTOCOLS[key].label.lower() for key in boards)}).",
+        description=f"{title}: {format_to_show(run.format).title} by language models, ranked by "
+        f"{' and by '.join(PROTOCOLS[key].label.lower() for key in boards)}.",
         keywords=["benchmark", "human preference", "leaderboard", "language models", run.format.replace("_", " ")],
-        collection=f"{run.entrants.count():,} entrants were asked {run.prompts.count():,} prompts of the suite "
-        f"“{run.suite}” {_asked(run)}: {answers:,} answers were asked for.",
+        collection=f"{run.entrants.count():,} entrants were given {run.prompts.count():,} prompts of the suite "
+        f"“{run.suite}” {_asked(run)}; {answers:,} answers were requested.",
         timeframe=[moment.isoformat() for moment in judged],
         missing=_missing(run),
         methods="\n\n".join(methods),
         headline=" ".join(filter(None, headlines)),
         judges=group_sentence(people=people, machines=machines, unnamed=run.seats.filter(is_unknown=True).exists()),
         machines=_machines(run, machines),
-        privacy=privacy_sentence(source, about),
+        privacy=privacy_sentence(source, about) if source.judges else "Nothing in this dataset is about a person.",
         biases=_biases(run, simulated),
         limitations=[
-            "Judges are not a random sample of any population.",
-            "Ratings compare the entrants of this run on its prompts; they do not carry over to other runs.",
+            *(["Judges are not a random sample of any population."] if by_people else []),
+            "Scores compare the entrants of this run on its prompts; they do not carry over to other runs.",
         ],
         provenance=_provenance(run, boards),
         warnings=_warnings(run, simulated),
@@ -116,22 +120,27 @@ def group_sentence(*, people: int, machines: int, unnamed: bool = False) -> str:
         *([counted(machines, "simulated judge")] if machines else []),
         *(["people whom an imported file does not name"] if unnamed else []),
     ]
-    by = " and ".join(filter(None, [", ".join(groups[:-1]), *groups[-1:]])) or "nobody"
-    return f"Judgements that count are by {by}."
+    by = " and ".join(filter(None, [", ".join(groups[:-1]), *groups[-1:]]))
+    return (
+        f"The judgements that count were made by {by}."
+        if by
+        else "No judgements by people or simulated judges are counted."
+    )
 
 
 def privacy_sentence(source: Published, about: About) -> str:
     """What is published of judges, and what is not."""
     said = source.said
     own = (
-        "What judges said of themselves in studies is in the table `answers`: all that is published of one judge is true of at "
-        f"least {SMALLEST}, and {counted(said.left_out, 'answer')} that set fewer apart {'is' if said.left_out == 1 else 'are'} "
+        "What judges said about themselves in studies is in the table `answers`: each combination of answers is shared by at "
+        f"least {SMALLEST} judges, and {counted(said.left_out, 'rarer answer')} {'is' if said.left_out == 1 else 'are'} "
         "left out."
         if about.answers
-        else "What judges said of themselves is not published."
+        else "What judges said about themselves is not published."
     )
     words = "What they wrote is in the table `comments`, without their numbers." if about.comments else ""
-    names = f"Judges are numbered; no name, account{' or' if words else ','} address{'' if words else ' or free text'} of theirs is published."
+    private = "name, account or address" if words else "name, account, address or free text"
+    names = f"Judges are identified by number only; no {private} of theirs is published."
     return " ".join(filter(None, [names, own, words, "Times of votes are exact."]))
 
 
@@ -139,7 +148,7 @@ def _machines(run: Run, simulated: int) -> list[str]:
     models = run.model_judges.count()
     return [
         *([f"{counted(simulated, 'simulated judge')} of Benchsite {VERSION}"] if simulated else []),
-        *([f"{counted(models, 'model judge')}, whose answers are not in this dataset"] if models else []),
+        *([f"{counted(models, 'model judge')} (answers not included in this dataset)"] if models else []),
     ] or ["none"]
 
 
@@ -188,13 +197,13 @@ def _missing(run: Run) -> str:
     missing = run.samples.exclude(state=Sample.State.DRAWN).count()
     invalid = run.samples.filter(state=Sample.State.DRAWN).exclude(verdict=Sample.Verdict.VALID).count()
     return (
-        f"Answers that are missing: {missing:,} of {run.samples.count():,}. Answers without a valid drawing: {invalid:,}. "
+        f"Missing answers: {missing:,} of {run.samples.count():,}. Answers without a valid drawing: {invalid:,}. "
         "All are rows of the table `samples`, with the reason."
     )
 
 
 def _biases(run: Run, simulated: bool) -> list[str]:
-    biases = ["Judges may prefer a side; the leaderboard reports a side bias where drawings were shown in pairs."]
+    biases = ["Judges may prefer a side; the leaderboard reports the side bias."] if PAIRWISE in run.protocols else []
     if run.was_adaptive:
         biases.append("Pairs whose order was undecided were shown more often, at least for a time.")
     if simulated:
@@ -202,6 +211,7 @@ def _biases(run: Run, simulated: bool) -> list[str]:
     return biases
 
 
+MODEL_JUDGED = ((PAIRS, "compared pairs", "model_votes"), (GRADES, "graded drawings", "model_grades"))
 MARKS = {
     "kept_out": "in no score, because the judge could know the names",
     "imported": "brought in from files or archives",
@@ -216,11 +226,12 @@ def _provenance(run: Run, boards: dict[str, Any]) -> list[str]:
         lines += [
             f"{what[0].upper()}{what[1:]} {says}: {marks[key]:,}." for key, says in MARKS.items() if marks.get(key)
         ]
-    if models := run.model_judges.count():
-        lines.append(
-            f"{counted(models, 'model judge')} compared pairs of this run. Their answers are in no rating and not in this "
-            "dataset; `manage.py export model_votes` writes them on the site that has the run."
-        )
+    for kind, did, what in MODEL_JUDGED:
+        if kind.is_asked_in(run) and (models := kind.judges(run).count()):
+            lines.append(
+                f"{counted(models, 'model judge')} {did} of this run. Their answers are in no score and not in this "
+                f"dataset; `manage.py export {what}` writes them on the site that has the run."
+            )
     return [*lines, *(f"Imported: {reason}" for reason in import_reasons(run))]
 
 

@@ -202,7 +202,7 @@ def method_paragraph(board: PairwiseDocument) -> str:
         f"Intervals are {CLUSTERED[intervals['method']]}{student}.",
         f"The design effect is {effect:.1f}." if board["votes"] and effect else "",
         ties_sentence(board),
-        "Rank ranges hold for all at once.",
+        "Rank ranges hold simultaneously for all entrants.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from judging.models import Grade
 from ranking.dataset.columns import Published, Rows, Table, columns_of
+from ranking.rubric.page import agreement_words
 
 PATHS = {
     "seat": "seat_id",
@@ -37,21 +38,21 @@ def grade_table(source: Published) -> Rows:
 
 GRADES = Table(
     "grades",
-    "grades of drawings by a rubric, one row a dimension",
+    "grades of drawings by a rubric, one row per dimension",
     columns_of(
         judge=("text", "the judge's pseudonym"),
-        entrant=("text", "who drew it"),
+        entrant=("text", "the entrant that drew it"),
         sample=("text", "the drawing, in the table `samples`"),
         prompt_id=("text", "the prompt's key"),
         category=("text", "the rubric's stage, which is the prompt's category"),
-        attempt=("whole", "which attempt"),
-        dimension=("text", "what was graded"),
+        attempt=("whole", "the drawing's attempt, from 1"),
+        dimension=("text", "the dimension that was graded"),
         value=("number", "the grade, 0 to 10"),
-        timestamp=("time", "when"),
+        timestamp=("time", "when it was graded"),
         weight=("number", "how much the judge's grades count, 0 to 1"),
         kept_out=("flag", "in no score, because the judge could know the names"),
         imported=("flag", "came from a file of grades"),
-        withdrawn_at=("time", "when it was taken back or replaced"),
+        withdrawn_at=("time", "when it was withdrawn or replaced"),
     ),
     grade_table,
     splits=(("train", "the grades that count"), ("uncounted", "grades that count in no score")),
@@ -72,11 +73,20 @@ def grade_lines(archive: Any) -> Iterator[tuple[str, int, dict[str, Any]]]:
 READERS = {"grades.jsonl": grade_lines}
 
 
-def methods(result: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+def methods(result: Any, labels: Mapping[str, str]) -> str:
     """How the scores came about; every number is taken from the leaderboard."""
-    grades, judges = result.get("votes", 0), len(result.get("judges", ()))
-    return (
+    grades, judges, stages = result.get("votes", 0), len(result.get("judges", ())), result["stages"].values()
+    if not grades:
+        return "No drawing has been graded."
+    weighed = ", ".join(f"{stage['weight']:g} for “{stage['label']}”" for stage in stages)
+    sentences = [
         f"{grades:,} grades by {judges:,} judges on drawings by {len(result.get('overall', ())):,} entrants were counted. "
-        "Each drawing was graded by each dimension of the rubric. Judges on Benchsite see one drawing at a time, and no name "
-        "before they have graded it."
-    )
+        "Judges grade a drawing on each dimension of the rubric. On Benchsite they see one drawing at a time, and no name "
+        "before they have graded it.",
+        "A drawing’s score is the mean over its judges, a stage’s score the mean over its drawings, and the total, out of "
+        f"100, the weighted mean of the stages{f' (weights: {weighed})' if len(stages) > 1 else ''}.",
+        f"A missing or invalid drawing {'scores 0' if result['missing'] == 'zero' else 'is left out'}.",
+        "All intervals are 95% intervals, clustered by judge and subject.",
+        *agreement_words(result),
+    ]
+    return " ".join(sentences)

@@ -28,7 +28,9 @@ def batch_columns(batch: Any, convention: Convention, tables: Mapping[str, NameN
     cells = {ours: batch.column(theirs) for ours, theirs in names.items() if theirs in batch.schema.names}
     rows = len(batch)
     columns = {
-        column: _named(cells[field], tables[table], prompt_of if field == "prompt_text" else None)
+        column: _named(
+            cells[field], tables[table], prompt_of if field == "prompt_text" else None, numbered=field == "judge"
+        )
         if field in cells
         else _unknown(tables[table], rows)
         for column, field, table in NAMED
@@ -64,13 +66,14 @@ def _looked_up(array: Any, look_up: Callable[[Any], Any], kind: Any) -> Any:
     return np.array([look_up(value) for value in values] + empty, kind)[numbers]
 
 
-def _named(array: Any, table: NameNumbers, words: Callable[[Any], Any] | None) -> Any:
+def _named(array: Any, table: NameNumbers, words: Callable[[Any], Any] | None, *, numbered: bool) -> Any:
+    """`numbered`: a judge may be a number; a model that is one is a fault."""
     import pyarrow as pa
 
     if words and not (pa.types.is_string(array.type) or pa.types.is_dictionary(array.type)):
         array = pa.array([words(value) for value in array.to_pylist()], pa.string())
         words = None
-    if pa.types.is_integer(array.type):
+    if pa.types.is_integer(array.type) and numbered:
         array = array.cast(pa.string())
     look_up = table.__getitem__
     return _looked_up(array, (lambda value: look_up(words(value))) if words else look_up, np.int32)

@@ -34,7 +34,7 @@ NAME_COLUMNS = (  # name table, field, columns
     ("prompts", "prompt_text", ("prompt",)),
     ("categories", "category", ("category",)),
 )
-NOT_COLUMNS = (TypeError, ValueError, KeyError, AttributeError, OverflowError)
+NOT_COLUMNS = (TypeError, ValueError, KeyError, AttributeError, OverflowError, NotImplementedError)  # the last: lists
 
 
 class _Held:

@@ -115,7 +115,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, run):
     [
         ("a.zip", b"PK", "a.zip: this is not a whole zip without a password; it may be cut short."),
         ("a.zip", packed("README.md"), "a.zip: there is no .svg file in this zip."),
-        ("a.jsonl", packed("lab/cat.svg")[:-9], "a.jsonl:1: the line is not UTF-8."),
+        ("a.jsonl", packed("lab/cat.svg")[:-9], "a.jsonl:1: the line is not UTF-8 text; save the file as UTF-8."),
     ],
 )
 def test_a_zip_that_holds_nothing_says_so(tmp_path, run, name, body, sentence):

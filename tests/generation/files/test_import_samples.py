@@ -153,7 +153,7 @@ BAD = [
     (b"{", "f.jsonl:2: the line is not JSON (Expecting property name enclosed in double quotes at character 2)."),
     (b"[" * 100_000, "f.jsonl:2: the line is not JSON that can be read (it nests too deep)."),
     (b'{"a": ' + b"9" * 9999 + b"}", "f.jsonl:2: the line is not JSON that can be read (a number is too long)."),
-    (b"\xff{}", "f.jsonl:2: the line is not UTF-8."),
+    (b"\xff{}", "f.jsonl:2: the line is not UTF-8 text; save the file as UTF-8."),
     (b"[]", "f.jsonl:2: the line is a list, not a JSON object."),
     (b'{"a": NaN}', "f.jsonl:2: the line is not JSON (NaN is not a number)."),
     (b'{"model_id": "a", "model_id": "b"}', "f.jsonl:2: the line names the same field twice."),
@@ -165,7 +165,7 @@ BAD = [
     (line(attempt_number=True), "f.jsonl:2: attempt_number is not a whole number from 1 to 1000."),
     (line(attempt_number=0), "f.jsonl:2: attempt_number is not a whole number from 1 to 1000."),
     (line(raw_output=None), "f.jsonl:2: raw_output is null, not text."),
-    (line(raw_output="other"), "f.jsonl:2: raw_output differs from the answer that is stored for this attempt."),
+    (line(raw_output="other"), "f.jsonl:2: raw_output differs from the answer to it in an earlier line."),
 ]
 
 

@@ -219,7 +219,7 @@ def test_a_choice_that_is_neither_model_names_its_row_after_undecided_ones(tmp_p
         read_vote_lines(written(tmp_path / "votes.jsonl", rows))
 
 
-@pytest.mark.parametrize("divider", [";", "\t"])
+@pytest.mark.parametrize("divider", [";", "\t", "|"])
 def test_a_table_may_be_divided_as_spreadsheets_do_where_the_comma_is_in_numbers(tmp_path, divider):
     path = tmp_path / "votes.csv"
     pd.DataFrame(OLDER).drop(columns=[*BEFORE]).to_csv(path, index=False, sep=divider)
@@ -320,5 +320,39 @@ def test_a_header_that_is_no_text_is_refused_without_showing_it(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_bytes(b"\xaa\x93\x06[6#,G\xf2\n1,2\n")
 
-    with pytest.raises(BadLine, match=r"^votes.csv:1: is not UTF-8 text\.$"):
+    with pytest.raises(BadLine, match=r"^votes.csv:1: is not UTF-8 text; save the file as UTF-8\.$"):
         read_vote_lines(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "words"),
+    [
+        ("model_a", [["a"], ["b"]], "model_a: must be text, not a list"),
+        ("model_b", [1, 2], "model_b: must be text, not a number"),
+    ],
+)
+def test_a_parquet_column_of_another_type_is_named(tmp_path, column, values, words):
+    rows = [
+        {**{name: row[name] for name in ("model_a", "model_b", "winner")}, column: value}
+        for row, value in zip(OLDER, values, strict=True)
+    ]
+    path = written(tmp_path / "votes.parquet", rows)
+
+    with pytest.raises(FileError, match=f"votes.parquet, line 1, {words}"):
+        read_votes(path)
+    with pytest.raises(BadLine, match=f"votes.parquet:1: {words.replace(':', '', 1)}"):
+        read_vote_lines(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("votes.xlsx", b"PK", "votes.xlsx: is a spreadsheet; save it as CSV"),
+        ("votes.csv", b'model_a,model_b,winner\n"a,b,tie\n', r"is not CSV \(unexpected end of data\)"),
+    ],
+)
+def test_what_is_no_table_is_refused_with_the_way_out(tmp_path, name, data, words):
+    (tmp_path / name).write_bytes(data)
+
+    with pytest.raises(BadLine, match=words):
+        read_vote_lines(tmp_path / name)

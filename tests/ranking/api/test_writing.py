@@ -247,6 +247,25 @@ def test_a_run_is_started_once_by_its_key_and_controlled(token_of, send, carol):
     assert "(token a pipeline)" in run.events.filter(verb=Event.Verb.CANCEL_RUN).get().reason
 
 
+@pytest.mark.parametrize("other", [{"suite": "svg-arena"}, {"label": "theirs"}, {"prompts": ["cat"]}, {"attempts": 3}])
+def test_a_key_is_refused_for_another_run_than_it_started(token_of, send, other):
+    token = token_of()
+    wanted = {"suite": "ascii", "label": "mine", "models": [], "attempts": 2, "key": "may-1"}
+    started = send(token, "/runs", wanted)[1]
+
+    status, problem = send(token, "/runs", wanted | other)
+
+    assert (status, problem["error"]["code"], Run.objects.filter(code=started["code"]).count()) == (409, "refused", 1)
+    assert [each["field"] for each in problem["errors"]] == [*other]
+    assert started["code"] in problem["detail"] and "Use a new key" in problem["detail"]
+
+
+def test_an_empty_body_is_refused_in_words(run, token_of, send):
+    status, problem = send(token_of("push", run), f"/runs/{run.code}/votes?reason=x", "\n", kind=LINES)
+
+    assert (status, problem["detail"]) == (422, "The body is empty. Send JSON Lines, one object a line.")
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

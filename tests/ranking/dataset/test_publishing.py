@@ -279,4 +279,4 @@ def test_model_judges_are_named_and_left_out(demo, tmp_path):
     assert "model_judges" not in board
     assert "1 model judge compared pairs of this run" in (folder / "README.md").read_text()
     tools = json.loads((folder / "croissant.json").read_text())["rai:machineAnnotationTools"]
-    assert tools == ["1 model judge, whose answers are not in this dataset"]
+    assert tools == ["1 model judge (answers not included in this dataset)"]

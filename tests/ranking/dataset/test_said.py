@@ -70,12 +70,12 @@ def test_what_judges_said_is_published_by_choice_only(run, tmp_path):
     card = (chosen / "README.md").read_text()
     answers, comments = read(chosen, "answers"), read(chosen, "comments")
     assert not (plain / "data/answers").exists() and not (plain / "data/comments").exists()
-    assert "What judges said of themselves is not published." in (plain / "README.md").read_text()
+    assert "What judges said about themselves is not published." in (plain / "README.md").read_text()
     assert Counter(zip(answers.question, answers.answer, strict=True)) == {
         ("age", "18 or older"): 8 - 1, ("tools", "pen"): 7, ("years", "20–29"): 7,
     }  # fmt: skip
     assert set(answers.judge) <= set(read(chosen, "judges").judge)
-    assert "3 answers that set fewer apart are left out" in card
+    assert "3 rarer answers are left out" in card
     assert list(comments.comment) == [f"I am person {number}" for number in range(8)] and "judge" not in comments
     votes = [(folder / "data/votes/train.parquet").read_bytes() for folder in (plain, chosen)]
     assert votes[0] == votes[1]

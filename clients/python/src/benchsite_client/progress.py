@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -10,7 +11,9 @@ from contextlib import contextmanager
 def bar(label: str, total: int | None, *, shown: bool) -> Iterator[Callable[[int], object]]:
     """Gives what is to be called with the number of rows that were sent."""
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # without ipywidgets a notebook shows the terminal's bar
+            from tqdm.auto import tqdm
     except ImportError:
         shown = False
     if not shown:
