@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from benchsite.lib.access import UserRequest, curator_required
-from benchsite.lib.file_errors import BadLines
+from benchsite.lib.file_errors import BadLines, FileError
 from benchsite.lib.files import kept
 from benchsite.lib.text import visible
 from generation.files.import_programs import Imported, import_programs
@@ -33,7 +33,7 @@ def import_file(request: UserRequest, code: str) -> HttpResponse:
                 done = import_drawings(path, run=run, by=request.user)
         except BadLines as refused:
             problems = [str(line) for line in refused.bad]
-        except RunError as error:
+        except (FileError, RunError) as error:
             problems = [str(error)]
         else:
             joined = f" New in this run: {', '.join(done.joined)}." if done.joined else ""

@@ -8,11 +8,12 @@ import zlib
 
 import pyarrow as pa
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from benchsite.lib.file_errors import BadLine, BadLines
 from generation.files.import_samples import import_file
 from generation.files.inspect_logs import read_log
-from tests.judging.make import make_run
+from tests.judging.make import make_curator, make_run
 
 
 def sample(prompt, epoch, text, **more):
@@ -86,6 +87,18 @@ def test_nothing_is_imported_from_a_log_with_a_bad_sample(tmp_path):
         import_file(path, run=run)
 
     assert "log.json:2: output has no answer" in str(refused.value) and "log.json:3: prompt_text" in str(refused.value)
+    assert run.models.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("name", "words"), [("log.eval", "is not a zip"), ("log.json", "is not JSON")])
+def test_the_page_says_that_a_file_is_no_log(client, name, words):
+    run = make_run(entrants=1, prompts=1, attempts=1)
+    client.force_login(make_curator())
+
+    page = client.post(f"/runs/{run.code}/import/", {"file": SimpleUploadedFile(name, b"hello")})
+
+    assert page.status_code == 200 and f"{name}: {words}" in page.content.decode()
     assert run.models.count() == 1
 
 
