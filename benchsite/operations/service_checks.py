@@ -17,6 +17,7 @@ from benchsite.lib.database.errors import sqlstate
 from benchsite.operations.findings import Finding, bad, good, warn
 from benchsite.operations.health import look_at_queue, try_room, try_write
 from generation.queue import (
+    SILENT_SECONDS,
     known_queues,
     queue_connection,
     read_presence,
@@ -27,7 +28,6 @@ from generation.queue import (
 
 CLOCKS_APART = 2.0
 MISSING_SECONDS = 90
-WORKER_MISSING_SECONDS = 15  # a worker gives a sign every five
 
 
 def check_database() -> Iterator[Finding]:
@@ -46,8 +46,8 @@ def check_database() -> Iterator[Finding]:
         )
     else:
         yield good(f"The database answers and takes writes ({connection.vendor}).")
-    waiting = MigrationExecutor(connection).migration_plan(MigrationExecutor(connection).loader.graph.leaf_nodes())
-    if waiting:
+    executor = MigrationExecutor(connection)
+    if waiting := executor.migration_plan(executor.loader.graph.leaf_nodes()):
         yield bad(f"{len(waiting)} migrations are not applied.", "Run: manage.py migrate")
     else:
         yield good("All migrations are applied.")
@@ -139,7 +139,7 @@ def check_hosts() -> Iterator[Finding]:
 
 
 def _patience(role: str) -> float:
-    return WORKER_MISSING_SECONDS if role in known_queues() else MISSING_SECONDS
+    return SILENT_SECONDS if role in known_queues() else MISSING_SECONDS
 
 
 def _duration(seconds: float) -> str:

@@ -168,10 +168,11 @@ class Crew:
                 await self._turn(active, ended, wanted)
             self.more |= bool(active.ended)
         self.tally.in_flight = sum(len(active.flying) for active in self.runs.values())
-        if self.tally.in_flight and time.monotonic() >= self.alive_at:
-            self.alive_at = time.monotonic() + settings.ALIVE_SECONDS
-            await self.database(note_alive, self.worker)
+        if self.tally.in_flight:
             self.silence.look_around(question.profile for run in self.runs.values() for question in run.flying.values())
+            if time.monotonic() >= self.alive_at:
+                self.alive_at = time.monotonic() + settings.ALIVE_SECONDS
+                await self.database(note_alive, self.worker)
         if self.report is not None:
             self.report(self.tally)
 

@@ -19,6 +19,7 @@ from generation.suites.profiles import Profile
 log = structlog.get_logger(__name__)
 SILENT_SECONDS = 5.0
 TRY_SECONDS = 3.0
+LOOK_SECONDS = 1.0
 
 
 class Silence:
@@ -28,14 +29,19 @@ class Silence:
         self._heard: dict[str, float] = {}
         self._away: set[str] = set()
         self._looks: dict[str, asyncio.Task[None]] = {}
+        self._look_at = 0.0
 
     def heard(self, profile: Profile) -> None:
         self._heard[profile.name] = time.monotonic()
 
     def look_around(self, flying: Iterable[Profile]) -> None:
-        """Try the doors of those that calls are in flight to and that say nothing; returns at once."""
+        """Try the doors of those that calls are in flight to and that say nothing; returns at once, however often it is called."""
+        moment = time.monotonic()
+        if moment < self._look_at:
+            return
+        self._look_at = moment + LOOK_SECONDS
         for profile in {profile.name: profile for profile in flying}.values():
-            silent = time.monotonic() - self._heard.setdefault(profile.name, time.monotonic())
+            silent = moment - self._heard.setdefault(profile.name, moment)
             look = self._looks.get(profile.name)
             if (silent >= SILENT_SECONDS or profile.name in self._away) and (look is None or look.done()):
                 self._looks[profile.name] = asyncio.create_task(self._look(profile))
@@ -44,6 +50,7 @@ class Silence:
         wrong = await no_connection(profile.base_url, seconds=TRY_SECONDS)
         if not wrong:
             self._away.discard(profile.name)
+            self.heard(profile)
             return
         if profile.name not in self._away:
             self._away.add(profile.name)

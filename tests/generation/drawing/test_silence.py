@@ -19,6 +19,7 @@ def told(monkeypatch):
     found = []
     monkeypatch.setattr(silence, "note_trouble", lambda what, words: found.append((what, words)))
     monkeypatch.setattr(silence, "SILENT_SECONDS", 0.0)
+    monkeypatch.setattr(silence, "LOOK_SECONDS", 0.0)
     return found
 
 
@@ -56,6 +57,21 @@ def test_a_provider_that_was_just_heard_is_left_alone(told, monkeypatch):
         assert watched._looks == {}
 
     asyncio.run(watch())
+
+
+def test_a_slow_provider_that_opens_its_door_has_been_heard(told, monkeypatch):
+    demo = start()
+
+    async def watch():
+        watched = Silence()
+        await look(watched, demo.url)
+        first = watched._looks["demo"]
+        monkeypatch.setattr(silence, "SILENT_SECONDS", 60.0)
+        await look(watched, demo.url)
+        assert watched._looks["demo"] is first
+
+    asyncio.run(watch())
+    demo.stop()
 
 
 def test_an_address_that_answers_nothing_is_given_up(monkeypatch):
