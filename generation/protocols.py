@@ -59,7 +59,8 @@ class Protocol:
     - `has_ties`: its votes have ties and fails. Curators choose how these count, and `analyse` reads its votes.jsonl.
     - `needs_rubric`: a suite that names it must have a rubric.
     - `judging_room` and `ranking_room` are its folders. Their modules `models`, `urls` and `admin` are found there, and in
-      the ranking room `archive`, whose `MEMBERS` are its files in archives, exports and the API.
+      the ranking room `archive`, whose `MEMBERS` are its files in archives, exports and the API, `dataset`, what it adds to a
+      published dataset, and `from_dataset`, whose `board_of(dataset, suite)` ranks one that has no votes.
     - `analyse_file(path, *, out_format)` ranks a file of grades or answers; it may also take `suite`, `skip_bad`, `trials`.
     - `by_format`: what takes its place for formats that ask for a `scoring` of their own.
 

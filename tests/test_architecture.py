@@ -80,6 +80,7 @@ BY_NAME = {
     "curator_views": "views",
     "archive": "archive",
     "dataset": "dataset",
+    "from_dataset": "dataset",
 }
 for each in ROOMS:
     RANKS.setdefault(each, RANKS["judging.pairs" if each.startswith("judging") else "ranking.pairwise"])

@@ -62,6 +62,10 @@ def sample_frame(run: Run, *, backend: str) -> pd.DataFrame:
         rows = list(answers_of(run).in_order().values(*COLUMNS))
         for row in rows:
             row["measurements__values"] = {"score": float(row["verdict"] == Sample.Verdict.VALID)}
+    return frame_of(rows)
+
+
+def frame_of(rows: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "sample": row["id"],
@@ -97,13 +101,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> AutomaticRe
         return rounded(result)
     scores = score_samples(frame, form=run.drawing_format)
     names = {"slug": run.suite, "title": str(run)}
-    result |= {
-        "overall": standings(records(scores.models)),
-        "categories": categories(scores),
-        "verdicts": scores.verdicts,
-        "category_verdicts": scores.category_verdicts,
-        "weights": {part.key: part.weight for part in scores.parts},
-        **{table: [as_entrant(row) for row in records(getattr(scores, table))] for table in TABLES},
+    result |= document_of(scores) | {
         "run": {
             "md": "\n".join(
                 [to_markdown(scores, **names, missing=missing_sentence(result["answers"])), *notes_markdown(run)]
@@ -121,6 +119,17 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> AutomaticRe
             drawings=dict(zip(frame["sample"], frame["score"], strict=True)),
         )
     return rounded(result)
+
+
+def document_of(scores: Scores) -> dict[str, Any]:
+    return {
+        "overall": standings(records(scores.models)),
+        "categories": categories(scores),
+        "verdicts": scores.verdicts,
+        "category_verdicts": scores.category_verdicts,
+        "weights": {part.key: part.weight for part in scores.parts},
+        **{table: [as_entrant(row) for row in records(getattr(scores, table))] for table in TABLES},
+    }
 
 
 def as_entrant(row: dict[str, Any]) -> dict[str, Any]:

@@ -67,14 +67,7 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> Competition
         return cast(CompetitionResult, result)
     lost = missing_trials(run, targets)
     scored = compete(trials, entrants, targets=list(targets.values()), count=count, lost=lost)
-    result |= {
-        "competition": scored.competition,
-        "verdicts": scored.verdicts,
-        "overall": [standing(scored, row, trials) for row in scored.programs.to_dict("records")],
-        "models": list(scored.prompts.columns),
-        "targets": sorted({*scored.chars["target"]}),
-        "weights": scored.weights.to_dict("records"),
-        "chars": scored.chars.to_dict("records"),
+    result |= document_of(scored, trials) | {
         "run": {"md": markdown_of(run, result["answers"], scored, backend=backend), "csv": competition_csv(scored)},
     }
     result["people"] = rounded(
@@ -86,6 +79,18 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> Competition
         )
     )
     return cast(CompetitionResult, result)
+
+
+def document_of(scored: Competition, trials: pd.DataFrame) -> dict[str, Any]:
+    return {
+        "competition": scored.competition,
+        "verdicts": scored.verdicts,
+        "overall": [standing(scored, row, trials) for row in scored.programs.to_dict("records")],
+        "models": list(scored.prompts.columns),
+        "targets": sorted({*scored.chars["target"]}),
+        "weights": scored.weights.to_dict("records"),
+        "chars": scored.chars.to_dict("records"),
+    }
 
 
 def markdown_of(run: Run, answers: AnswersResult, scored: Competition, *, backend: str) -> str:

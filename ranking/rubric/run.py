@@ -16,6 +16,7 @@ from django.db.models import Q
 from benchsite.lib.text import markdown_cell
 from benchsite.lib.times import parse_time
 from generation.models import Measurement, Run, Sample
+from generation.suites.suite import Rubric
 from judging.grades.sheets import rubric_of
 from judging.model_judges.graded import model_grade_lines
 from judging.model_judges.grading import GRADES
@@ -44,7 +45,6 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> RubricResul
     board = score_rubric(grades, rubric=rubric, expected=expected_of(run))
     if lines := [] if options.get("until") else list(model_grade_lines(run)):
         board = replace(board, models=study_graders(grades, lines, rubric))
-    stages = {stage.key: [(score, score.stages[stage.key]) for score in board.scores] for stage in rubric.stages}
     answers = count_answers(run)
     missing = missing_sentence(answers)
     structure = structure_of(run, board, high=rubric.high)
@@ -61,12 +61,16 @@ def analyse_run(run: Run, *, options: dict[str, Any], full: bool) -> RubricResul
         "waiting": run.samples.filter(state__in=[Sample.State.PENDING, Sample.State.ASKING]).count(),
         **structure,
     }
+    return document_of(board, rubric) | {"answers": answers, "run": rounded(facts)}
+
+
+def document_of(board: RubricBoard, rubric: Rubric) -> Any:
+    """What `analyse` writes of a file of grades, and standings."""
+    stages = {stage.key: [(score, score.stages[stage.key]) for score in board.scores] for stage in rubric.stages}
     return json.loads(board_json(board, rubric)) | {
         "overall": standings([(score, score.total) for score in board.scores], board.differences[""]),
         "categories": {key: standings(rows, board.differences[key]) for key, rows in stages.items()},
         "votes": board.grades,
-        "answers": answers,
-        "run": rounded(facts),
     }
 
 

@@ -19,7 +19,8 @@ from benchsite.version import signed, stamped
 from generation.protocols import load, protocols_of
 from judging.files.model_vote_lines import read_model_votes
 from judging.files.vote_files import Mapped, add_mapping, left_out
-from ranking.dataset.reading import dataset_notes, dataset_rates, is_dataset, open_dataset
+from ranking.dataset.boards import DatasetBoard, dataset_board
+from ranking.dataset.reading import Dataset, dataset_notes, dataset_rates, is_dataset, open_dataset
 from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.files.samples import read_samples
@@ -32,6 +33,7 @@ from ranking.words import notes_section
 
 LONG_NAMES = {"json": "json", "md": "markdown", "csv": "csv"}
 BAD_INPUT = 2
+OF_VOTES = ("until", "exclude_judge", "ties", "fails", "samples", "model_votes", "column", "outcome")
 
 
 class Command(BaseCommand):
@@ -79,7 +81,10 @@ def analyse_vote_file(options: dict[str, Any], bar: Bar) -> str:
         raise ValueError("--model-grades goes with --suite and a file of grades.")
     until = read_until(options["until"])
     mapped = Mapped.parse(options["column"], options["outcome"])
-    read, published = read_file(options, mapped, bar)
+    given = read_file(options, mapped, bar)
+    if isinstance(given, DatasetBoard):
+        return given.written(options["format"])
+    read, published = given
     for fault in read.skipped[:10]:
         bar.say(str(fault))
     if read.unanswered:
@@ -116,20 +121,29 @@ class Choices:
     notes: dict[str, str] = field(default_factory=dict)
 
 
-def read_file(options: dict[str, Any], mapped: Mapped, bar: Bar) -> tuple[ReadVotes, Choices]:
-    """A file of votes, or all the votes of a published dataset, in order of time."""
+def read_file(options: dict[str, Any], mapped: Mapped, bar: Bar) -> tuple[ReadVotes, Choices] | DatasetBoard:
+    """A file of votes, or all the votes of a published dataset in order of time; of one without votes its leaderboard."""
     path, how = options["file"], {"skip_bad": options["skip_bad"], "mapped": mapped, "progress": bar.to}
     if not is_dataset(path):
         return read_votes(path, **how), Choices()
     with open_dataset(path) as dataset:
         files = dataset.files("votes")
         if not files:
-            raise ValueError(f"{path} has no votes; leaderboard-*.json in it has its scores.")
+            return unvoted_board(dataset, options)
         read = read_votes(*files, **how)
         votes = read.votes.take(np.argsort(read.votes.time, kind="stable"))
         run = dataset.run
         choices = Choices(run["ties"], run["fails"], dataset.weights, dataset_rates(dataset), dataset_notes(dataset))
     return replace(read, votes=votes), choices
+
+
+def unvoted_board(dataset: Dataset, options: dict[str, Any]) -> DatasetBoard:
+    if given := next((name for name in OF_VOTES if options[name]), ""):
+        raise ValueError(f"{options['file']} has no votes, so --{given.replace('_', '-')} has no meaning.")
+    board = dataset_board(dataset)
+    if board is None:
+        raise ValueError(f"{options['file']} has nothing to rank.")
+    return board
 
 
 def written(board: Leaderboard, form: str, notes: Mapping[str, str]) -> str:
