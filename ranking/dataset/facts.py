@@ -172,8 +172,12 @@ def _tex(text: str) -> str:
 
 
 def _scored(rests_on: str, board: dict[str, Any]) -> str:
-    entrants = len(board.get("overall", ()))
-    return f"{board.get('votes', 0):,} {rests_on} of {entrants:,} entrants were scored by a formula, without judges."
+    entrants, backend = len(board.get("overall", ())), board.get("backend", "")
+    measured = f" Drawings were measured by the backend “{backend}”." if backend else ""
+    return (
+        f"{board.get('votes', 0):,} {rests_on} of {entrants:,} entrants were scored by a formula, without judges.{measured} "
+        "All intervals are 95% intervals, clustered by prompt."
+    )
 
 
 def _first_and_last(run: Run) -> list[Any]:

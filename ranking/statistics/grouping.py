@@ -20,13 +20,14 @@ def portions(rows: int) -> Iterator[slice]:
 
 def count_rows(rows: int, places: int, place_of: Callable[[slice], Array]) -> Array:
     """How many of the rows have each place (0 to places - 1)."""
+    if places > PORTION:  # adding so many counts for each portion would take longer than to hold all places once
+        every = np.empty(rows, np.int64)
+        for here in portions(rows):
+            every[here] = place_of(here)
+        return np.bincount(every, minlength=places)
     counts = np.zeros(places, np.int64)
     for here in portions(rows):
-        place = place_of(here).astype(np.int64, copy=False)
-        if places <= PORTION:
-            counts += np.bincount(place, minlength=places)
-        else:
-            np.add.at(counts, place, 1)
+        counts += np.bincount(place_of(here).astype(np.int64, copy=False), minlength=places)
     return counts
 
 
