@@ -46,6 +46,9 @@ class Command(BaseCommand):
             type=Path,
             help="votes as JSON Lines, CSV, TSV, Parquet or JSON, of any of the makers in docs/analysis.md; a published dataset (folder or zip); with --suite that suite's own file, or a log of inspect_ai where it is scored automatically",
         )
+        parser.add_argument(
+            "more", type=Path, nargs="*", help="further files of votes, such as the other parts of a dump"
+        )
         parser.add_argument("--samples", type=Path, help="database.jsonl, for valid rates and visual robustness")
         parser.add_argument("--model-votes", type=Path, help="model_votes.jsonl: model judges, compared with people")
         parser.add_argument(
@@ -65,6 +68,8 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         try:
+            if options["more"] and (options["suite"] or is_dataset(options["file"])):
+                raise ValueError(f"{options['more'][0]}: only files of votes can be analysed together.")
             with Bar(self.stderr, "Reading") as bar:
                 text = analyse_suite(options, bar) if options["suite"] else analyse_vote_file(options, bar)
             text = named_release(text, options["format"])
@@ -125,7 +130,7 @@ def read_file(options: dict[str, Any], mapped: Mapped, bar: Bar) -> tuple[ReadVo
     """A file of votes, or all the votes of a published dataset in order of time; of one without votes its leaderboard."""
     path, how = options["file"], {"skip_bad": options["skip_bad"], "mapped": mapped, "progress": bar.to}
     if not is_dataset(path):
-        return read_votes(path, **how), Choices()
+        return read_votes(path, *options["more"], **how), Choices()
     with open_dataset(path) as dataset:
         files = dataset.files("votes")
         if not files:

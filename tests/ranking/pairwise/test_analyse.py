@@ -30,6 +30,17 @@ def test_it_works_without_a_database(votes_file):
     assert len(data["overall"]) == 6
 
 
+def test_the_parts_of_a_dump_are_analysed_together(votes_file, tmp_path):
+    lines = votes_file.read_text().splitlines(keepends=True)
+    parts = [tmp_path / f"part-{n}.jsonl" for n in range(3)]
+    for n, part in enumerate(parts):
+        part.write_text("".join(lines[n::3]))
+
+    assert json.loads(analyse(*parts))["overall"] == json.loads(analyse(votes_file))["overall"]
+    with pytest.raises(CommandError, match=r"part-1.jsonl: only files of votes can be analysed together"):
+        analyse(parts[0], parts[1], "--suite", "pokemon-svg")
+
+
 def test_markdown_has_the_three_parts(votes_file, tmp_path):
     samples = write_lines(tmp_path / "database.jsonl", [{"model_id": "model/000", "valid": True}] * 4)
     text = analyse(votes_file, "--format", "md", "--samples", samples)
