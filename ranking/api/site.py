@@ -142,13 +142,20 @@ def groups_of(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 
 def fields_of_body(operation: dict[str, Any], document: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a request's JSON body may hold."""
+    """What a request's JSON body, or each line of its JSON Lines, may hold."""
     content: dict[str, Any] = operation.get("requestBody", {}).get("content", {})
-    schema: dict[str, Any] = next(iter(content.values()), {"schema": {}})["schema"]
+    body: dict[str, Any] = next(iter(content.values()), {"schema": {}})
+    schema: dict[str, Any] = body.get("x-line-schema") or body["schema"]
     if "$ref" in schema:
         schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     required = schema.get("required", [])
     return [
-        {"name": name, "description": each.get("description", ""), "required": name in required}
+        {"name": name, "description": each.get("description") or _words(each), "required": name in required}
         for name, each in schema.get("properties", {}).items()
     ]
+
+
+def _words(schema: dict[str, Any]) -> str:
+    """What a field without a description may be."""
+    words = schema.get("enum") or schema.get("items", {}).get("enum") or ()
+    return " or ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

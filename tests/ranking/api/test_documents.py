@@ -91,6 +91,7 @@ def test_errors_are_problems_that_name_the_field(client, get, run):
 
 def test_the_page_of_the_api_lists_every_operation_without_a_script(client):
     page = client.get("/api/v1/docs").content.decode()
+    assert 'id="errors"' in page and "<code>raw_output</code>" in page and "pause, resume or cancel" in page
 
     assert all(each["get"]["operationId"] in page for each in document(client)["paths"].values() if "get" in each)
     assert page.count("<script") == 1, "the theme's alone"
