@@ -57,7 +57,7 @@ BENCHES = (
     "attacker_http",
 )
 ON_REQUEST = ("peers", "glyphs", "before_after")  # they need other tools, fonts or an earlier commit, so only by name
-IN_PARTS = ("fuzz", "attacker_http", "judging", "growth", "peers", "models", "chaos")
+IN_PARTS = ("fuzz", "attacker_http", "judging", "growth", "peers", "models", "chaos", "before_after")
 LONGEST = {False: 600, True: 4 * 3600}  # seconds for one bench
 
 

@@ -2,6 +2,7 @@
 
 Both trees run side by side, each as gunicorn on a database of its own, PostgreSQL with fsync on and SQLite, and the same 200 light
 judges vote as fast as they may, now here, now there. Needs the earlier commit in this clone, and packages of today that still run it.
+`--resume FILE` notes each database there when it is done and leaves out those that are noted.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import mean
 
-from benchmarks.figures.table import Row, make_parser, show, write_json
+from benchmarks.figures.table import Notebook, Row, add_resume, make_parser, show, write_json
 from benchmarks.speed.judging import JUDGES, ROOT, gunicorn, processor_seconds, told
 from benchmarks.speed.judging_crowd import LEAST_PAUSE, crowd
 from tests.services import postgres
@@ -91,14 +93,14 @@ def checked_out(commit: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def compare(tree: Path, commit: str, vendor: str, *, rounds: int, votes: int) -> list[Row]:
-    rows = []
+def compare(tree: Path, commit: str, vendor: str, *, full: bool) -> Row:
+    rows, votes = [], VOTES[full]
     with served(commit, tree, vendor) as before, served("now", ROOT, vendor) as after:
-        for number in range(1, rounds + 1):
+        for number in range(1, ROUNDS[full] + 1):
             for path in (before, after):
                 rows.append({"database": vendor, "path": path.name, "round": number, **path.vote(votes)})
                 print(rows[-1], file=sys.stderr, flush=True)
-    return rows
+    return {"rows": rows}
 
 
 def ratios(rows: list[Row], vendor: str) -> Row:
@@ -116,13 +118,14 @@ def ratios(rows: list[Row], vendor: str) -> Row:
 
 
 def main() -> None:
-    parser = make_parser(__doc__, "four rounds of 2,000 votes instead of two of 700")
+    parser = add_resume(make_parser(__doc__, "four rounds of 2,000 votes instead of two of 700"))
     parser.add_argument("--base", default=OLDEST, help=f"the earlier commit; {OLDEST} unless told")
     options = parser.parse_args()
-    rows = []
+    rows, notebook, form = [], Notebook(options.resume), "long" if options.full else "short"
     with checked_out(options.base) as tree:
         for vendor in ("postgresql", "sqlite"):
-            rows += compare(tree, options.base, vendor, rounds=ROUNDS[options.full], votes=VOTES[options.full])
+            measure = partial(compare, tree, options.base, vendor, full=options.full)
+            rows += notebook.noted(f"{options.base}, {vendor}, {form}", measure)["rows"]
     show("A vote with its next pair", rows)
     figures: Row = {vendor: ratios(rows, vendor) for vendor in ("postgresql", "sqlite")}
     figures |= {"rows": rows, "errors": sum(row["errors"] for row in rows)}
