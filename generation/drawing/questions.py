@@ -182,6 +182,7 @@ def request_of(
         provider_order=loaded.suite.provider_order,
         price=price and price.with_images(len(images)),
         seed=seed_of(loaded.suite.seed, prompt.key, attempt, len(earlier), *([again] if again else ())),
+        schema=loaded.format.answer_schema(prompt.facts),
         format=loaded.run.format,
     )
 

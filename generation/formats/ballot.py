@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from generation.formats.base import Answer, DemoAnswer, Extraction, Format
-from generation.formats.json_answer import read_object, reason_in
+from generation.formats.json_answer import object_schema, read_object, reason_in
 
 ANSWERS = {"A": "left", "B": "right", "both good": "tie", "both bad": "fail"}
 
@@ -21,6 +21,9 @@ class Ballot(Format):
     shown_as = "text"
     example = '{"answer": "A", "reason": "It shows the whole bicycle."}'
     asks_again = 2
+
+    def answer_schema(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        return object_schema({"answer": {"type": "string", "enum": list(ANSWERS)}, "reason": {"type": "string"}})
 
     def extract(self, answer: Answer) -> Extraction:
         ballot = read_object(answer.text)

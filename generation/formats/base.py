@@ -147,6 +147,10 @@ class Format(ABC):
     asks_again: int = 0  # times that a model is asked again whose answer has no drawing in it
     scoring: str = ""  # a way of scoring of its own under the automatic protocol, such as `competition`
 
+    def answer_schema(self, facts: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The JSON schema of an answer to the question with these facts, where answers are JSON."""
+        return None
+
     @abstractmethod
     def extract(self, answer: Answer) -> Extraction:
         """The drawing in an answer, or the reason there is none; never raises, and takes linear time."""

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from generation.formats.base import Answer, DemoAnswer, Extraction, Format
-from generation.formats.json_answer import read_object, reason_in
+from generation.formats.json_answer import object_schema, read_object, reason_in
 
 LARGEST = 1e6  # of a grade on any scale
 
@@ -23,6 +23,10 @@ class GradeSheet(Format):
     shown_as = "text"
     example = '{"shape": {"grade": 7.5, "reason": "The beak is missing."}}'
     asks_again = 2
+
+    def answer_schema(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        given = object_schema({"grade": {"type": "number"}, "reason": {"type": "string"}})
+        return object_schema(dict.fromkeys(facts.get("dimensions", ()), given))
 
     def extract(self, answer: Answer) -> Extraction:
         """Exactly the dimensions that were asked for, each with a grade on the scale."""

@@ -31,6 +31,16 @@ def read_object(text: str) -> dict[str, Any] | Extraction:
     return value
 
 
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Of an object with all of these and nothing else, in the part of JSON Schema that every provider's strict mode takes."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 def reason_in(fields: Mapping[str, Any]) -> str | None:
     """The reason on one line, empty where none is given; None where it is no text."""
     reason = fields.get("reason", "")

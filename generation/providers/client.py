@@ -17,6 +17,7 @@ from generation.providers import ollama
 from generation.providers.catalogue import KeyInfo, ModelInfo, listed_model
 from generation.providers.connections import BrokenConnection, Connections, NoConnection
 from generation.providers.errors import Kind, ProviderError, classify, printable
+from generation.providers.refusals import Refusals
 from generation.providers.replies import Exchange, Reply, own_key_nano, parse_json, read_reply, total_nano
 from generation.providers.requests import Request, headers_of, key_of, payload_of, url_of
 
@@ -39,6 +40,7 @@ class Client:
     def __init__(self) -> None:
         self._connections = Connections()
         self._windows = ollama.Windows(self._fetch)
+        self._refusals = Refusals()
 
     async def __aenter__(self) -> Self:
         return self
@@ -48,6 +50,18 @@ class Client:
 
     async def ask(self, profile: Profile, request: Request, *, deadline: float) -> Reply:
         """The model's answer within `deadline` seconds in all, whatever else is asked; raises `ProviderError` and nothing else."""
+        if request.schema is None:
+            return await self._ask(profile, request, deadline=deadline)
+        end = time.monotonic() + deadline
+        while True:
+            taken = self._refusals.taken_by(profile, request)
+            try:
+                return await self._ask(profile, taken, deadline=max(end - time.monotonic(), 0))
+            except ProviderError as error:
+                if not self._refusals.learn(profile, taken, error):
+                    raise
+
+    async def _ask(self, profile: Profile, request: Request, *, deadline: float) -> Reply:
         end = time.monotonic() + deadline
         native = ollama.is_native(profile)
         path, body = ("/api/chat", ollama.payload_of(request)) if native else (CHAT, payload_of(profile, request))

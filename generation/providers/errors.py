@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -10,6 +11,11 @@ from typing import Any, Literal
 Kind = Literal["retry", "fatal_attempt", "fatal_model", "pause_run"]
 LONGEST_WAIT = 15 * 60.0
 DETAIL_LIMIT = 500
+# How OpenRouter, OpenAI, vLLM, Ollama, llama.cpp and others say that a model takes no pictures, whatever their status.
+NO_PICTURES = re.compile(
+    r"support image input|image_url is only supported|unknown variant .?image_url|at most 0 image|not a multimodal model"
+    r"|data required for image input|image inputs? (is|are) not (supported|enabled)|(does not|doesn.t) support (image|vision)"
+)
 
 
 class ProviderError(Exception):
@@ -102,6 +108,8 @@ def _verdict(status: int, error: Mapping[str, Any], message: str, wait: float | 
         return ("retry", "in_flight_budget") if wait is not None else ("pause_run", "out_of_credits")
     if status == 403:
         return _forbidden(error, message)
+    if status in (400, 404, 415, 422, 500, 501) and NO_PICTURES.search(message):
+        return "fatal_model", "no_pictures"
     if status in (404, 410) or (status == 400 and "not a valid model" in message):
         availability = error.get("availability")
         again = isinstance(availability, dict) and availability.get("retryable") is True

@@ -60,7 +60,8 @@ def _longest_answer(request: Request) -> int | None:
 def payload_of(request: Request) -> dict[str, Any]:
     """The JSON body of a chat request; sampling parameters go by OpenAI's names or within `options`."""
     given = {name: value for name, value in request.parameters.items() if name not in OURS and value is not None}
-    top = {name: value for name, value in given.items() if name in TOP_LEVEL}
+    top = {"format": request.schema} if request.schema is not None else {}
+    top |= {name: value for name, value in given.items() if name in TOP_LEVEL}
     options = top.pop("options", None)
     options = dict(options) if isinstance(options, Mapping) else {}
     ours = ("reasoning_effort", "max_tokens", "max_completion_tokens", "provider", "reasoning")

@@ -32,6 +32,7 @@ class Request:
     provider_order: tuple[str, ...] = ()
     price: Price | None = None  # the fallback where a provider reports tokens but no cost
     seed: int = 0  # of this sample, for servers that take one from us
+    schema: Mapping[str, Any] | None = None  # that the answer has to follow, where the server can see to it
     format: str = ""  # for demo players, who draw by it; real providers are never told
 
 
@@ -47,6 +48,9 @@ def payload_of(profile: Profile, request: Request) -> dict[str, Any]:
         asked = extra.get("reasoning")
         effort = extra.pop("reasoning_effort")
         extra["reasoning"] = {"effort": effort, **(asked if isinstance(asked, Mapping) else {})}
+    if request.schema is not None:
+        wanted = {"name": "answer", "strict": True, "schema": request.schema}
+        extra = {"response_format": {"type": "json_schema", "json_schema": wanted}, **extra}
     if profile.kind == "demo" and request.format:
         extra["format"] = request.format
     body = {

@@ -26,6 +26,7 @@ ADVICE = {
     "in_flight_budget": "The provider limits calls in flight. No action needed: the run waits and continues.",
     "rate_limited": "The provider asked for a pause. No action needed: the run waits and continues.",
     "model_unavailable": "No provider serves this model. Check its id with check_provider, then extend the run with the right one.",
+    "no_pictures": "This model takes no pictures. Choose one that does: add it to the run, or as another judge.",
     "moderation": RECOUNT,
     "content_filter": RECOUNT,
     "reasoning_only": RECOUNT,
@@ -41,7 +42,7 @@ ADVICE = {
     "window_too_small": "The model’s window cannot hold the prompt and the longest answer. Lower max_tokens or choose another model.",
     "prompt_cut": "The server cut the prompt silently. Update Ollama or give it a larger context, then Retry.",
     "bad_profile": "The provider’s profile is wrong. Fix config/providers.yaml and start a new run.",
-    "bad_request": "The provider rejected the request. Check the suite’s parameters for this model.",
+    "bad_request": "The provider rejected the request. The example has its words; check the parameters for this model.",
     "bad_response": "The response does not follow the chat protocol. Check the base URL.",
     "incomplete_body": "The answer was incomplete. The run waits and retries; use Retry for what failed.",
     "empty_choices": "The answer was empty. The run retries; use Retry for what failed.",
@@ -210,11 +211,11 @@ def _silence(asking: int, newest: datetime | None, lease: datetime | None, worke
         return [str(worker) for worker in workers.lost]
     if not asking or lease is None or (newest is not None and now() - newest < SILENT):
         return []
-    are = "1 drawing is" if asking == 1 else f"{asking} drawings are"
+    are = "1 call is" if asking == 1 else f"{asking} calls are"
     wait = max(round((lease - now()).total_seconds() / 60), 1)
     since = "yet" if newest is None else f"for {round((now() - newest).total_seconds() / 60)} min"
     return [
-        f"{are} in progress, and no answer has arrived {since}. If a worker was lost, its drawings will be retried when its "
+        f"{are} in progress, and no answer has arrived {since}. If a worker was lost, its calls will be repeated when its "
         f"lease ends: at {lease:%H:%M} UTC, in {wait} min, at the latest."
     ]
 

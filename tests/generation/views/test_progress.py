@@ -48,7 +48,7 @@ def test_silence_is_announced_with_the_end_of_the_lease():
 
     (sentence,) = run_progress(run).awaited
 
-    assert "1 drawing is in progress, and no answer has arrived for 3 min." in sentence
+    assert "1 call is in progress, and no answer has arrived for 3 min." in sentence
     assert f"at {last.get().lease_until:%H:%M} UTC, in 9 min, at the latest" in sentence
 
 
