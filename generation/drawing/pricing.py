@@ -93,6 +93,8 @@ def _pause_unpriced(run_id: int, asked: list[LanguageModel], error: ProviderErro
         settling.pause(run_id, clean_text(error.detail)[0], code=error.code)
         return
     reason = f"The run has a budget, but the price of {_names(still)} is unknown: {WAY_OUT}. Then resume it."
+    if loaded.judged:
+        reason = f"The price of {_names(still)} is unknown, and nothing was asked: add this judge again with its price."
     settling.pause(run_id, reason, code="price_unknown")
 
 

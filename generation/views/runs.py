@@ -23,6 +23,7 @@ from generation.pictures import picture_response
 from generation.reading.backends import ask_backend
 from generation.runs import lifecycle as verbs
 from generation.runs.extending import extend_run, joinable_models
+from generation.runs.loaded import drawings_in
 from generation.suites.loading import BrokenSuite, load_suites
 from generation.suites.suite import ModelEntry, Suite
 from generation.suites.uploads import read_more_models
@@ -117,8 +118,8 @@ def progress(request: HttpRequest, code: str) -> HttpResponse:
 
 VERBS: dict[str, tuple[Callable[..., object], str]] = {
     "pause": (verbs.pause_run, "Paused. Calls in flight will finish and count."),
-    "resume": (verbs.resume_run, "Drawing again."),
-    "retry": (verbs.retry_failed, "The failed drawings will be retried."),
+    "resume": (verbs.resume_run, "Resumed."),
+    "retry": (verbs.retry_failed, "What failed will be retried."),
 }
 
 
@@ -256,8 +257,16 @@ def sample(request: HttpRequest, code: str) -> HttpResponse:
         "answer": visible(sample.answer, newlines=True),
         "calls": sample.calls.all(),
         "measurements": sample.measurements.all(),
+        "shown": _shown_to_judge(sample),
     }
     return render(request, "generation/sample.html", context)
+
+
+def _shown_to_judge(sample: Sample) -> list[Sample]:
+    """The drawings that a model judge's question is about, in the order in which it saw them."""
+    asked = drawings_in(sample.prompt.facts) if sample.run.judged_run_id else []
+    drawings = Sample.objects.select_related("run", "prompt", "entrant").in_bulk(asked)
+    return [drawings[pk] for pk in asked if pk in drawings]
 
 
 @curator_required

@@ -67,9 +67,11 @@ def add_model_judge(run: Run, plan: Plan, *, by: User | None = None) -> Run:
     profiles = load_profiles(settings.SUITES_DIR / "providers.yaml")
     if plan.model.provider not in profiles:
         raise RunError(f"There is no provider {plan.model.provider!r} in providers.yaml.")
-    key, taken = _key(run, plan), judge_names(run, plan.kind)
+    key = _key(run, plan)
     try:
         with transaction.atomic():
+            _forget_unasked(run, key)
+            taken = judge_names(run, plan.kind)
             is_demo = profiles[plan.model.provider].kind == "demo"
             judge = _create(run, plan, key=key, is_demo=is_demo, by=by)
             if (name := judge_name(judge, plan.model.id)) in taken:
@@ -98,8 +100,11 @@ def add_model_judge(run: Run, plan: Plan, *, by: User | None = None) -> Run:
     return judge
 
 
-def ask_for_more(judge: Run, wanted: int, *, by: User | None = None) -> int:
-    """Asks about up to so many more pairs or drawings, first those that people judged since; says how many were added."""
+def ask_for_more(judge: Run, wanted: int, *, asked: int | None = None, by: User | None = None) -> int:
+    """Asks about up to so many more pairs or drawings, first those that people judged since; says how many were added.
+
+    `asked` is how many questions the one who asks knows of: whoever clicks twice asks once.
+    """
     run, kind = judge.judged_run, kind_of(judge)
     assert run is not None  # a judge has one
     refuse_frozen(run)
@@ -108,6 +113,8 @@ def ask_for_more(judge: Run, wanted: int, *, by: User | None = None) -> int:
     with transaction.atomic():
         # Whoever asks at the same moment waits, and then knows these pairs.
         Run.objects.select_for_update(no_key=True).get(pk=judge.pk)
+        if asked is not None and asked != judge.samples.count():
+            raise RunError("This judge has been asked more since you opened the page; nothing was added twice.")
         added = _ask(judge, run, kind, min(wanted, MOST))
         if added:
             Run.objects.filter(pk=judge.pk).update(finished_at=None)
@@ -132,10 +139,16 @@ def cost_bound_nano(run: Run, plan: Plan) -> int | None:
     return None if one is None else one * kind.orders * plan.wanted * times(kind)
 
 
+def _forget_unasked(run: Run, key: str) -> None:
+    """A judge that could never ask anything, for want of a price or a budget, makes room for one that can."""
+    before = Run.objects.filter(start_key=key, judged_run=run, drawing_state=Run.Drawing.PAUSED)
+    before.exclude(samples__claims__gt=0).exclude(samples__state=Sample.State.DRAWN).delete()
+
+
 def _check(run: Run, plan: Plan) -> None:
     refuse_unasked(run, plan.kind)
     if not 1 <= plan.wanted <= MOST:
-        raise RunError(f"A model judge is asked about 1 to {MOST} {plan.kind.things}, not {plan.wanted}.")
+        raise RunError(f"A model judge is asked about 1 to {MOST:,} {plan.kind.things}, not {plan.wanted}.")
 
 
 def _key(run: Run, plan: Plan) -> str:

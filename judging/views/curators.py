@@ -27,7 +27,7 @@ from judging.views.forms import InviteForm, WeighForm
 
 
 def _run(request: UserRequest, code: str) -> Run:
-    return get_object_or_404(Run.objects.curated_by(request.user).defer("config"), code=code)
+    return get_object_or_404(Run.objects.of_drawings().curated_by(request.user).defer("config"), code=code)
 
 
 @curator_required

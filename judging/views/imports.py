@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.files import kept
 from benchsite.lib.text import visible
+from benchsite.templatetags.wording import thousands
 from generation.models import Run
 from generation.runs.errors import RunError
 from judging.files.import_votes import import_votes
@@ -74,7 +75,7 @@ def _import(request: UserRequest, form: VotesForm, run: Run | None) -> HttpRespo
         except (ValueError, RunError) as refused:
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
         else:
-            votes = f"{count} vote{'' if count == 1 else 's'}"
+            votes = f"{thousands(count)} vote{'' if count == 1 else 's'}"
             messages.success(request, f"{votes} imported. The leaderboard will update in a few seconds.")
             return redirect("judging:overview", into.code)
     return render(request, "judging/import_votes.html", {"run": run, "form": form})
@@ -94,7 +95,7 @@ def import_model_file(request: UserRequest, code: str, kind: Kind) -> HttpRespon
         except (ValueError, RunError) as refused:
             form.add_error("file", visible(f"Nothing was imported. {refused}"))
         else:
-            answers = f"{count} answer{'' if count == 1 else 's'}"
+            answers = f"{thousands(count)} answer{'' if count == 1 else 's'}"
             messages.success(request, f"{answers} of model judges imported. Their figures will come in a few seconds.")
             return redirect(kind.page, run.code)
     context = {"run": run, "form": form, "kind": kind, "export": ANSWERS[kind.import_page].export}

@@ -12,13 +12,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchsite.lib.access import UserRequest, curator_required
-from benchsite.templatetags.wording import dollars
+from benchsite.templatetags.wording import dollars, thousands
 from generation.models import Run, Sample
 from generation.runs.errors import RunError
 from generation.suites.profiles import load_profiles
 from generation.suites.suite import ModelEntry
 from generation.suites.yaml_source import SuiteError
 from judging.model_judges.asking import MOST, Plan, add_model_judge, ask_for_more, cost_bound_nano, kind_of, times
+from judging.model_judges.elsewhere import PROVIDER
 from judging.model_judges.instructions import LONGEST, standard_instructions, versioned
 from judging.model_judges.kinds import Kind
 from judging.model_judges.names import judge_name
@@ -91,7 +92,8 @@ def model_judges(request: UserRequest, code: str, kind: Kind) -> HttpResponse:
             if "bound" not in request.POST:
                 judge = add_model_judge(run, plan, by=request.user)
                 most = f" They can cost at most {dollars(bound)}." if bound is not None else ""
-                messages.success(request, f"{plan.model.id} is asked {judge.samples.count()} questions.{most}")
+                asked = thousands(judge.samples.count())
+                messages.success(request, f"{plan.model.id} is asked {asked} questions.{most}")
                 return redirect(kind.page, run.code)
         except RunError as refused:
             form.add_error(None, str(refused))
@@ -109,10 +111,12 @@ def _judges(run: Run, kind: Kind) -> list[dict[str, Any]]:
             {
                 "run": judge,
                 "name": judge_name(judge, model.model_id),
+                "imported": model.provider == PROVIDER,
                 "simulated": model.profile.get("kind") == "demo",
                 "asked": sum(progress.values()),
                 "answered": progress["drawn"],
                 "failed": progress["failed"],
+                "ended": progress["drawn"] + progress["failed"] == sum(progress.values()),
                 "unreadable": unreadable,
             }
         )
@@ -124,15 +128,16 @@ def _judges(run: Run, kind: Kind) -> list[dict[str, Any]]:
 def ask_more(request: UserRequest, code: str, judge: str) -> HttpResponse:
     run = _run(request, code)
     chosen = get_object_or_404(run.model_judges, code=judge)
-    kind, wanted = kind_of(chosen), request.POST.get("wanted", "")
+    kind, wanted, known = kind_of(chosen), request.POST.get("wanted", ""), request.POST.get("asked", "")
     if not (wanted.isascii() and wanted.isdigit() and 1 <= int(wanted[:9]) <= MOST):
-        messages.error(request, f"Ask about 1 to {MOST} more {kind.things}.")
+        messages.error(request, f"Ask about 1 to {MOST:,} more {kind.things}.")
         return redirect(kind.page, run.code)
     try:
-        added = ask_for_more(chosen, int(wanted), by=request.user)
+        asked = int(known) if known.isascii() and known.isdigit() else None
+        added = ask_for_more(chosen, int(wanted), asked=asked, by=request.user)
     except RunError as refused:
         messages.error(request, str(refused))
     else:
         things = kind.things.removesuffix("s") if added == 1 else kind.things
-        messages.success(request, f"{added} more {things} will be asked about.")
+        messages.success(request, f"{thousands(added)} more {things} will be asked about.")
     return redirect(kind.page, run.code)

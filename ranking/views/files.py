@@ -48,7 +48,7 @@ NOTHING_MORE = About((), "")  # what a dataset has without a choice
 @curator_required
 @require_http_methods(["GET", "POST"])
 def publish_dataset(request: UserRequest, code: str) -> HttpResponseBase:
-    run = get_object_or_404(Run.objects.curated_by(request.user), code=code)
+    run = get_object_or_404(Run.objects.of_drawings().curated_by(request.user), code=code)
     initial, studies = {"title": str(run), "authors": request.user.get_full_name()}, run.studies.exists()
     form = DatasetForm(request.POST or None, initial=initial, studies=studies)
     if request.method == "POST" and form.is_valid():

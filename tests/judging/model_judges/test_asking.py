@@ -243,10 +243,24 @@ def test_a_judge_needs_a_budget_a_run_of_pairs_and_is_one(run):
         add_model_judge(run, plan(run))
     with pytest.raises(RunError, match="do not judge this run in pairs"):
         add_model_judge(run.model_judges.get(), plan(run))
-    with pytest.raises(RunError, match="1 to 20000 pairs, not 0"):
+    with pytest.raises(RunError, match="1 to 20,000 pairs, not 0"):
         add_model_judge(run, plan(run, pairs=0))
     other = add_model_judge(run, plan(run, words="Prefer the funnier one."))
     assert (other.label, versioned(run, "Prefer the funnier one.").version, versioned(run, "x").version) == ("v2", 2, 3)
+
+
+def test_a_judge_that_never_asked_for_want_of_a_price_is_added_again_with_one(run, demo):
+    demo()
+    unpriced = add_model_judge(run, plan(run, pairs=2))
+    pause_run(unpriced)
+
+    again = add_model_judge(run, plan(run, pairs=3))
+
+    assert list(run.model_judges.all()) == [again] and again.samples.count() == 6
+    assert claim(again, 1)
+    pause_run(again)
+    with pytest.raises(RunError, match="judges this run with these instructions already"):
+        add_model_judge(run, plan(run, pairs=3))
 
 
 def test_no_two_judges_share_a_name(run):

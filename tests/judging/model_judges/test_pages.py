@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
 from generation.demo.server import start
-from generation.models import Run
+from generation.models import Run, Sample
 from judging.model_judges.asking import Plan, add_model_judge
 from judging.model_judges.instructions import versioned
 from judging.models import Vote
@@ -145,8 +147,11 @@ def test_curators_add_a_judge_and_see_what_it_can_cost_first(client, run, curato
     assert "demo/flatterer (instructions 2)" in added.text
     assert "already; ask it for more pairs" in again.text
     judge = run.model_judges.order_by("-pk").first()
-    more = client.post(reverse("judging:ask_more", args=[run.code, judge.code]), {"wanted": "3"}, follow=True)
+    ask = reverse("judging:ask_more", args=[run.code, judge.code])
+    more, twice = (client.post(ask, {"wanted": "3", "asked": "10"}, follow=True) for _ in range(2))
+    assert 'name="asked" value="10"' in added.text
     assert "3 more pairs will be asked about" in more.text
+    assert "nothing was added twice" in twice.text
     assert judge.samples.count() == 16
     assert client.get(reverse("generation:run", args=[judge.code])).status_code == 200
 
@@ -158,6 +163,36 @@ def test_lists_and_the_board_pages_know_no_judge(client, run, curator):
     assert client.get(reverse("ranking:leaderboard", args=[judge.code])).status_code == 404
     assert client.get(reverse("gallery:gallery", args=[judge.code])).status_code == 404
     assert client.get(reverse("judging:model_judges", args=[judge.code])).status_code == 404
+
+
+def test_a_judges_own_pages_speak_of_answers_and_every_link_of_theirs_leads_somewhere(client, run, curator):
+    judge = run.model_judges.get()
+    answer = judge.samples.order_by("pk").first()
+    pages = {
+        address: client.get(address).text
+        for address in (
+            reverse("generation:run", args=[judge.code]),
+            reverse("generation:samples", args=[judge.code]),
+            reverse("generation:sample", args=[answer.code]),
+        )
+    }
+    links = {link for page in pages.values() for link in re.findall(rf'href="(/runs/{judge.code}/[^"?#]*)', page)}
+    pages_of_pairs = {reverse(f"{room}:model_judges", args=[run.code]) for room in ("judging", "ranking")}
+
+    overview, _, one = pages.values()
+    assert "answered" in overview and "Newest answers" in overview and "drawn" not in shown_text(overview)
+    assert all(address in overview for address in pages_of_pairs)
+    assert len(links) >= 4 and {client.get(link).status_code for link in links} == {200}
+    shown = Sample.objects.in_bulk([answer.prompt.facts["left"], answer.prompt.facts["right"]])
+    assert all(reverse("generation:sample", args=[drawing.code]) in one for drawing in shown.values())
+    assert one.index("What it was shown") < one.index("Which drawing is better") < one.index("As it counts")
+    for address in ("judging:overview", "ranking:dataset"):
+        assert client.get(reverse(address, args=[judge.code])).status_code == 404
+
+
+def shown_text(page: str) -> str:
+    main = page[page.index("<main") : page.index("</main>")]
+    return re.sub(r"<[^>]*>", " ", main)
 
 
 def test_another_budget_changes_nothing_else_of_a_judge(client, run, curator):
