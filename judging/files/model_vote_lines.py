@@ -20,6 +20,7 @@ from judging.files.model_lines import MAX_REASON, Check, read_lines, text_of, wh
 from judging.files.vote_lines import OUTCOMES, STORED, name_fault
 
 LONGEST = {**STORED, "model": 200, "reason": MAX_REASON, "unreadable": MAX_REASON}
+FIRST_ATTEMPT = 1  # what a line without attempts means beside drawings
 ATTEMPTS = ("left_attempt", "right_attempt")
 REQUIRED = ("judge", "model", "left_model", "right_model", "prompt_text")
 
@@ -37,8 +38,8 @@ class ModelVoteLine:
     version: int = 1
     simulated: bool = False
     category: str = ""
-    left_attempt: int | None = 1  # None where votes without drawings were imported
-    right_attempt: int | None = 1
+    left_attempt: int | None = None  # of a run with drawings the first; unknown where votes came without drawings
+    right_attempt: int | None = None
     reason: str = ""
     unreadable: str = ""
     cost_nano: int | None = None
@@ -87,8 +88,7 @@ def _values(row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         yield name, text_of(row.get(name) or "", name, LONGEST[name])
     for name, (holds, expected, default) in CHECKS.items():
         value = row.get(name)
-        unknown = name in ATTEMPTS and name in row
-        value = default if value is None and not unknown else value
+        value = default if value is None else value
         if not holds(value):
             raise BadField(name, f"{expected}, not {str(value)[:40]!r}")
         yield name, value
@@ -105,7 +105,7 @@ CHECKS: dict[str, Check] = {
         name: (
             lambda value: value is None or whole(0, 2**31 - 1)(value),
             "must be null or a whole number, 0 or more",
-            1,
+            None,
         )
         for name in ATTEMPTS
     },

@@ -12,7 +12,7 @@ from django.db import transaction
 from benchsite.lib.progress_bar import Progress, unwatched
 from generation.models import Event, Prompt, Run, Sample
 from generation.runs.staleness import mark_stale
-from judging.files.model_vote_lines import ModelVoteLine, read_model_votes
+from judging.files.model_vote_lines import FIRST_ATTEMPT, ModelVoteLine, read_model_votes
 from judging.model_judges.asking import refuse_unasked
 from judging.model_judges.elsewhere import by_judge, refuse_known, store_answers
 from judging.model_judges.pairs import PAIRS
@@ -44,10 +44,10 @@ class Drawings:
         if not self.has_none:
             pair = []
             for side, entrant, attempt in sides:
-                drawing = self.samples.get((line.prompt_text, entrant, -1 if attempt is None else attempt))
+                number = FIRST_ATTEMPT if attempt is None else attempt
+                drawing = self.samples.get((line.prompt_text, entrant, number))
                 if drawing is None:
-                    number = "" if attempt is None else f", attempt {attempt}"
-                    raise line.bad(f"{side}: this run has no drawing of {entrant!r} for this prompt{number}")
+                    raise line.bad(f"{side}: this run has no drawing of {entrant!r} for this prompt, attempt {number}")
                 pair.append(drawing)
             prompt = pair[0].prompt
             return prompt, {"left": pair[0].pk, "right": pair[1].pk, "prompt": prompt.pk}
@@ -82,7 +82,14 @@ def store_model_votes(run: Run, lines: Sequence[ModelVoteLine], *, by: User | No
     drawings = Drawings(run) if lines else None
     for own in by_judge(lines):
         assert drawings is not None  # there is a line
-        store_answers(run, PAIRS, own, [drawings.shown(line) for line in own], [_answer(line) for line in own], by=by)
+        shown = [drawings.shown(line) for line in own]
+        met: set[tuple[int, int]] = set()
+        for line, (_, facts) in zip(own, shown, strict=True):
+            order = (facts.get("left", 0), facts.get("right", 0))  # a drawing may be named with its attempt, or without
+            if order in met and any(order):
+                raise line.bad("this judge answered on these drawings in this order already")
+            met.add(order)
+        store_answers(run, PAIRS, own, shown, [_answer(line) for line in own], by=by)
 
 
 def _answer(line: ModelVoteLine) -> dict[str, Any] | None:

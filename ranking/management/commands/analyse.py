@@ -17,7 +17,7 @@ from benchsite.lib.progress_bar import Bar
 from benchsite.lib.times import parse_time
 from benchsite.version import signed, stamped
 from generation.protocols import load, protocols_of
-from judging.files.model_vote_lines import read_model_votes
+from judging.files.model_vote_lines import FIRST_ATTEMPT, read_model_votes
 from judging.files.vote_files import Mapped, add_mapping, left_out
 from ranking.dataset.boards import DatasetBoard, dataset_board
 from ranking.dataset.reading import Dataset, dataset_notes, dataset_rates, is_dataset, open_dataset
@@ -25,7 +25,7 @@ from ranking.pairwise.as_json import leaderboard_csv, leaderboard_dict
 from ranking.pairwise.as_markdown import leaderboard_markdown
 from ranking.pairwise.files.samples import read_samples
 from ranking.pairwise.files.votes import ReadVotes, read_votes
-from ranking.pairwise.model_judges.ballots import ballots_of
+from ranking.pairwise.model_judges.ballots import UNKNOWN, ballots_of
 from ranking.statistics.leaderboard import Leaderboard, Settings, analyse_votes
 from ranking.statistics.samples import SampleRate
 from ranking.statistics.votes import standing_votes
@@ -109,7 +109,9 @@ def analyse_vote_file(options: dict[str, Any], bar: Bar) -> str:
     )
     samples, notes = read_samples(options["samples"]) if options["samples"] else (published.samples, published.notes)
     model_votes = options["model_votes"]
-    ballots = ballots_of(read_model_votes(model_votes, progress=bar.to)) if model_votes else None
+    has_attempts = bool((votes.left_attempt >= 0).any())
+    attempt = FIRST_ATTEMPT if has_attempts else UNKNOWN
+    ballots = ballots_of(read_model_votes(model_votes, progress=bar.to), attempt=attempt) if model_votes else None
     bar.begin("Fitting")
     board = analyse_votes(votes, settings=settings, samples=samples, skipped=len(read.skipped), ballots=ballots)
     return written(board, options["format"], notes)

@@ -9,9 +9,14 @@ from judging.files.model_vote_lines import ModelVoteLine
 from ranking.statistics.model_judges.report import BallotJudge, Ballots
 from ranking.statistics.votes import OUTCOME_NUMBERS, make_votes
 
+UNKNOWN = -1
 
-def ballots_of(lines: Iterable[ModelVoteLine]) -> Ballots:
-    """Readable answers as votes; unreadable ones and costs are counted by judge. The order of lines changes nothing."""
+
+def ballots_of(lines: Iterable[ModelVoteLine], *, attempt: int = UNKNOWN) -> Ballots:
+    """Readable answers as votes; unreadable ones and costs are counted by judge. The order of lines changes nothing.
+
+    `attempt` is that of a line which says none.
+    """
     ordered = sorted(lines, key=lambda line: line.key)
     readable = [line for line in ordered if line.answer is not None]
     tables = {
@@ -32,8 +37,8 @@ def ballots_of(lines: Iterable[ModelVoteLine]) -> Ballots:
         judge=[number["judges"][line.judge] for line in readable],
         prompt=[number["prompts"][line.prompt_text] for line in readable],
         category=[number["categories"].get(line.category, -1) for line in readable],
-        left_attempt=[-1 if line.left_attempt is None else line.left_attempt for line in readable],
-        right_attempt=[-1 if line.right_attempt is None else line.right_attempt for line in readable],
+        left_attempt=[attempt if line.left_attempt is None else line.left_attempt for line in readable],
+        right_attempt=[attempt if line.right_attempt is None else line.right_attempt for line in readable],
     )
     return Ballots(votes, tuple(line.reason for line in readable), _judges(ordered, tables["judges"]))
 

@@ -109,9 +109,27 @@ def test_the_page_takes_a_file_and_names_the_line_that_is_wrong(client, exported
         follow=True,
     )
     assert "24 answers of model judges imported" in done.text
+    assert "imported" in done.text and "<button>Ask</button>" not in done.text  # nobody answers for it any more
     assert [line.as_row() for line in model_vote_lines(run)] == before
     again = post("\n".join(lines))
     assert "demo/critic judges this run already" in again.text
+
+
+def test_a_drawing_named_with_and_without_its_attempt_is_one_drawing(exported, tmp_path):
+    run, path = exported
+    run.model_judges.all().delete()
+    row = json.loads(path.read_text().splitlines()[0]) | {"left_attempt": 1, "right_attempt": 1}
+    bare = {key: value for key, value in row.items() if not key.endswith("_attempt")}
+
+    call_command("import_model_votes", run.code, str(write_lines(tmp_path / "one.jsonl", [bare])), "--reason", "One.")
+
+    assert [line.as_row() for line in model_vote_lines(run)] == [row]
+    run.model_judges.all().delete()
+    with pytest.raises(
+        CommandError, match=r"both\.jsonl:2: this judge answered on these drawings in this order already"
+    ):
+        both = write_lines(tmp_path / "both.jsonl", [row, bare])
+        call_command("import_model_votes", run.code, str(both), "--reason", "Two.")
 
 
 def arena_lines(pairs=280, agree=0.7, luck=None):
@@ -124,9 +142,9 @@ def arena_lines(pairs=280, agree=0.7, luck=None):
         model = said if luck.random() < agree else {"left": "right", "right": "left"}[said]
         shown = {"left_model": one, "right_model": other, "prompt_text": f"a walrus on a bicycle, no. {number}"}
         votes.append({**shown, "outcome": said, "judge": "the person"})
-        answers.append({**shown, "answer": model, "judge": "acme/seer", "model": "acme/seer", "left_attempt": None})
+        answers.append({**shown, "answer": model, "judge": "acme/seer", "model": "acme/seer"})
     same = sum(vote["outcome"] == answer["answer"] for vote, answer in zip(votes, answers, strict=True))
-    return votes, [answer | {"right_attempt": None} for answer in answers], same / pairs
+    return votes, answers, same / pairs
 
 
 def test_answers_about_votes_that_came_without_drawings_keep_their_agreement(tmp_path):

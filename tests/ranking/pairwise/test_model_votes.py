@@ -13,6 +13,7 @@ from benchmarks.numbers.worlds import BASE
 from ranking.pairwise.model_judges.document import ModelJudgesResult
 from ranking.pairwise.model_judges.sentences import FEWEST, few_sentence
 from ranking.statistics.votes import OUTCOMES
+from tests.judging.model_judges.test_importing import arena_lines
 from tests.ranking.pairwise.test_analyse import analyse
 from tests.ranking.pairwise.vote_lines import write_lines
 from tests.ranking.typed import misfits
@@ -63,6 +64,16 @@ def test_model_votes_are_held_against_people_and_change_no_rating(files):
         sum(row["high"] - row["low"] for row in table) for table in (study["corrected"]["overall"], alone["overall"])
     ]
     assert widths[0] < widths[1]
+
+
+def test_answers_without_attempts_are_about_votes_without_them(tmp_path):
+    votes, answers, agreed = arena_lines()
+    paths = [write_lines(tmp_path / name, rows) for name, rows in (("v.jsonl", votes), ("m.jsonl", answers))]
+
+    (judge,) = json.loads(analyse(paths[0], "--model-votes", paths[1]))["model_judges"]["judges"]
+
+    assert judge["agreement"]["votes"] == len(votes)
+    assert judge["agreement"]["raw"]["value"] == pytest.approx(agreed, abs=1e-4)
 
 
 def test_the_markdown_has_a_section_that_says_who_is_simulated(files):
