@@ -1,7 +1,7 @@
 """script/bench models: whether people's ratings stay true when model judges correct their votes, and what that saves.
 
 Simulated people and models, so the truth is known. `--write` puts the tables into docs/model-judges.md. The full form takes about
-four minutes of one core.
+ten minutes of one core.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ KINDS: dict[str, Models] = {
 }
 STUDY = replace(BASE, votes=1500)
 VARIED = replace(BASE, votes=1500, judges=60, prompt_sd=0.5)
+ALIKE = replace(BASE, votes=1000, judge_sd=0.3, prompt_sd=0.5)
 SAVINGS: tuple[tuple[str, Models], ...] = (
     *((f"agrees {a}%", (SimulatedModel(a / 100),)) for a in (55, 65, 70, 75, 80, 85)),
     ("three of 65%", (SimulatedModel(0.65),) * 3),
@@ -64,12 +65,12 @@ ROUNDED = 5  # votes: up to the next multiple
 def main() -> None:
     parser = add_resume(
         make_parser(
-            __doc__, "20 studies of each world and kind of judge instead of 3, and 60 of each saving instead of 8"
+            __doc__, "100 studies of each world and kind of judge instead of 3, and 60 of each saving instead of 8"
         )
     )
     parser.add_argument("--write", action="store_true", help="put the tables into docs/model-judges.md")
     options = parser.parse_args()
-    runs, savings = (20, 60) if options.full else (3, 8)
+    runs, savings = (100, 60) if options.full else (3, 8)
     notes = Notebook(options.resume)
     figures: dict[str, list[Row]] = {}
     figures["kinds"], figures["worlds"], figures["cells"] = coverage_tables(notes, runs=runs)
@@ -78,13 +79,16 @@ def main() -> None:
     show("The same for every kind in every world", figures["cells"])
     figures["saved"] = saving_table(notes, "varied prompts", VARIED, runs=savings)
     figures["saved"] += saving_table(notes, "baseline", STUDY, runs=savings)
+    figures["saved"] += saving_table(notes, "people more alike", ALIKE, runs=savings)
     show("Human votes saved", figures["saved"])
     figures["fewer"] = fewer_votes_table(notes, runs=savings)
     show(
         "Votes that are as sure with model judges as 1,500 without, of the same people on the same prompts",
         figures["fewer"],
     )
-    figures["agreement"] = [agreement_row(0.7, runs=200 if options.full else 30)]
+    figures["questions"] = question_table(figures["fewer"], figures["saved"])
+    show("Human votes saved, by what would be done without the model", figures["questions"])
+    figures["agreement"] = [agreement_row(0.7, runs=2000 if options.full else 30)]
     show("Coverage of the agreement of a model judge with people", figures["agreement"])
     write_json(options.json, figures)
     if options.write:
@@ -257,6 +261,18 @@ def fewer_votes_table(notes: Notebook, *, runs: int) -> list[Row]:
             }
         )
     return table
+
+
+def question_table(fewer: Sequence[Row], saved: Sequence[Row]) -> list[Row]:
+    """What the other tables say about those judges that have a limit."""
+    asked = {
+        "1. the same people and prompts, as narrow as with the model": [row["saved"] for row in fewer],
+        "2. the same people and prompts, as narrow as without it": [row["saved of 1,500"] for row in fewer],
+    }
+    for world in dict.fromkeys(row["world"] for row in saved):
+        own = {row["model judges"]: row["saved"] for row in saved if row["world"] == world}
+        asked[f"3. more people and prompts; {world}"] = [own[kind] for kind in LIMITED]
+    return [{"question": question, **dict(zip(LIMITED, shares, strict=True))} for question, shares in asked.items()]
 
 
 def _error(rows: Sequence[Row], key: str) -> float:
