@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
+from benchmarks.figures.table import Notebook
 from benchmarks.numbers.ranking_coverage import FIRST_SEED, held
 from benchmarks.numbers.worlds import FieldWorld, true_ratings
 from judging.pairs.adaptive.draws import Focus, is_turn, next_plan
@@ -34,6 +35,8 @@ Array = NDArray[Any]
 Row = dict[str, Any]
 CATEGORIES, ATTEMPTS = 4, 5
 FITS = 25  # of a study, evenly through its votes
+RULES = BALANCED, ADAPTIVE = "balanced", "adaptive"
+HELD = ("slope", "rating", "gap")
 
 
 @dataclass(frozen=True)
@@ -153,8 +156,8 @@ def finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def adaptive_table(*, runs: int, studies: Sequence[Study] = STUDIES) -> list[Row]:
-    """One row a study.
+def adaptive_table(*, runs: int, studies: Sequence[Study] = STUDIES, notes: Notebook | None = None) -> list[Row]:
+    """One row a study; `notes` keeps each that was played.
 
     - `saved`: share of the votes that adaptive pairs do without for the order that balanced ones give at the end, by lines
       through the second half of both (log of pairs in the wrong order over log of votes); `saved_se`: its standard error over studies.
@@ -162,14 +165,15 @@ def adaptive_table(*, runs: int, studies: Sequence[Study] = STUDIES) -> list[Row
       prompts would give. More votes lead there, not to the order in the world, which takes more judges and prompts.
     - `slope`: of ratings on true ones; `rating` and `gap`: coverage of nominal 95 % intervals, all at the end; `error`: the standard error of `rating`.
     """
-    return [_study_row(study, range(FIRST_SEED, FIRST_SEED + runs)) for study in studies]
+    notes = notes or Notebook(None)
+    return [_study_row(study, range(FIRST_SEED, FIRST_SEED + runs), notes) for study in studies]
 
 
-def _study_row(study: Study, seeds: Sequence[int]) -> Row:
-    played = [[_played(study, seed, adaptive=adaptive) for seed in seeds] for adaptive in (False, True)]
-    votes = np.array([n for n, _ in played[0][0][0]])
-    wrong = np.array([[[w for _, w in curve] for curve, _ in rule] for rule in played])  # [rule, study, fit]
-    (balanced, adaptive) = ({key: np.mean([end[key] for _, end in rule]) for key in rule[0][1]} for rule in played)
+def _study_row(study: Study, seeds: Sequence[int], notes: Notebook) -> Row:
+    played = [_noted(study, seed, notes) for seed in seeds]
+    votes = np.array(played[0][BALANCED]["votes"])
+    wrong = np.array([[one[rule]["wrong"] for one in played] for rule in RULES])  # [rule, study, fit]
+    balanced, adaptive = ({key: np.array([one[rule][key] for one in played]) for key in HELD} for rule in RULES)
     resample = np.random.default_rng(1).integers(0, len(seeds), (200, len(seeds)))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a flat line never gets there
         saved = saving(votes, *wrong.mean(1))
@@ -183,11 +187,20 @@ def _study_row(study: Study, seeds: Sequence[int]) -> Row:
         "right": 1 - wrong[1, :, -1].mean(),
         "right_balanced": 1 - wrong[0, :, -1].mean(),
     }
-    row |= {name: float(adaptive[name]) for name in ("slope", "rating", "gap")}
-    row["error"] = float(
-        np.std([end["rating"] for _, end in played[1]], ddof=min(1, len(seeds) - 1)) / np.sqrt(len(seeds))
-    )
-    return row | {f"{name}_balanced": float(balanced[name]) for name in ("slope", "rating", "gap")}
+    row |= {name: float(adaptive[name].mean()) for name in HELD}
+    row["error"] = _error(adaptive["rating"])
+    row |= {f"{name}_balanced": float(balanced[name].mean()) for name in HELD}
+    return row | {"error_balanced": _error(balanced["rating"])}
+
+
+def _error(shares: Array) -> float:
+    return float(shares.std(ddof=min(1, len(shares) - 1)) / np.sqrt(len(shares)))
+
+
+def _noted(study: Study, seed: int, notes: Notebook) -> Row:
+    """A study by both rules."""
+    name = f"adaptive, {study.entrants} entrants, {study.votes} votes, seed {seed}"
+    return notes.noted(name, lambda: {rule: _played(study, seed, adaptive=rule == ADAPTIVE) for rule in RULES})
 
 
 def saving(votes: Array, balanced: Array, adaptive: Array) -> float:
@@ -205,15 +218,16 @@ def gaps(ratings: Array) -> Array:
     return ratings[:, None] - ratings[None, :]
 
 
-def _played(study: Study, seed: int, *, adaptive: bool) -> tuple[list[tuple[int, float]], dict[str, float]]:
-    """The share of pairs in the wrong order after so many votes, and figures of the last fit."""
+def _played(study: Study, seed: int, *, adaptive: bool) -> Row:
+    """The share of pairs in the `wrong` order after so many `votes`, and figures of the last fit."""
     truth, above = true_ratings(study.world), np.triu_indices(study.entrants, 1)
     goal = draw_panel(study, np.random.default_rng(seed)).ratings(study.world)
     fits = play(study, seed, adaptive=adaptive)
-    curve = [(n, float((gaps(fit.theta)[above] * gaps(goal)[above] <= 0).mean())) for n, fit in fits]
+    wrong = [float((gaps(fit.theta)[above] * gaps(goal)[above] <= 0).mean()) for _, fit in fits]
     last = fits[-1][1]
     rating, gap = held(last, truth)
-    return curve, {"slope": float(last.theta @ truth / (truth @ truth)), "rating": rating, "gap": gap}
+    slope = float(last.theta @ truth / (truth @ truth))
+    return {"votes": [n for n, _ in fits], "wrong": wrong, "slope": slope, "rating": rating, "gap": gap}
 
 
 def fit_rows(study: Study, rows: Array, judge: Array) -> ScopeFit:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.figures.table import Notebook
 from benchmarks.numbers.ranking_coverage import FIRST_SEED, Row, held, truth_of, vote_bootstrap
 from benchmarks.numbers.worlds import WORLDS, simulate_field
 from ranking.statistics.ratings.bradley_terry import ELO
@@ -48,10 +49,18 @@ def peer_python(*modules: str) -> Path | None:
     return python
 
 
-def peer_table(*, runs: int) -> list[Row]:
-    """Share of intervals of ratings that hold the truth: ours, a bootstrap over votes, arena-rank's and evalica's bootstrap."""
+def peer_table(*, runs: int, notes: Notebook) -> list[Row]:
+    """Share of intervals of ratings that hold the truth: ours, a bootstrap over votes, arena-rank's and evalica's bootstrap.
+
+    `notes` keeps each world's row."""
     python = peer_python()
-    return [_world_row(name, runs, python) for name in COMPARED]
+    known = ", ".join(PACKAGES) if python else "nobody else"
+    return [
+        notes.noted(
+            f"peers, {name}, {runs} from {FIRST_SEED}, {known}", lambda name=name: _world_row(name, runs, python)
+        )
+        for name in COMPARED
+    ]
 
 
 def _world_row(name: str, runs: int, python: Path | None) -> Row:
