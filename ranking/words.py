@@ -107,6 +107,7 @@ VERDICT_WORDS = {
     "apart": "The two have never been compared, not even through others.",
 }
 
+EXACT = 6  # digits of a gap that are not rounding
 ALONE = "By itself this interval excludes 0, but a verdict must hold for all pairs at once."
 
 
@@ -136,8 +137,14 @@ def notes_section(notes: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def signed(value: float, digits: int) -> str:
-    """A number with its sign; a minus as wide as the plus."""
-    return f"{value:+.{digits}f}".replace("-", "−")
+    """A number with its sign, unless it rounds to nothing; a minus as wide as the plus."""
+    sign = "+" if round(value, digits) > 0 else ""
+    return f"{sign}{decimals(value, digits)}"
+
+
+def decimals(value: float, digits: int) -> str:
+    """A number with a true minus sign, and no sign at all where it rounds to nothing."""
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def verdict_words(pair: VerdictResult, labels: Mapping[str, str], *, digits: int) -> str:
@@ -145,12 +152,19 @@ def verdict_words(pair: VerdictResult, labels: Mapping[str, str], *, digits: int
     low, high = (None if bound is None else signed(bound, digits) for bound in (pair["low"], pair["high"]))
     both = f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less" if high else ""
     bounds = f" (95% interval {both})" if both else ""
-    points = f"the gap is {pair['gap']:.{digits}f} points" if round(pair["gap"], digits) else "they score the same"
-    gap = f": {points}{bounds}"
+    gap = f": {gap_words(pair['gap'], digits)}{bounds}"
     upper, lower = label(pair["upper"], labels), label(pair["lower"], labels)
     words = VERDICT_WORDS[pair["state"]].format(upper=upper, lower=lower, gap=gap)
     above, below = (pair["low"] or 0.0) > 0, (pair["high"] or 0.0) < 0
     return f"{words} {ALONE}" if pair["state"] == "undecided" and (above or below) else words
+
+
+def gap_words(gap: float, digits: int) -> str:
+    if not round(gap, EXACT):
+        return "they score the same"
+    least = 10**-digits
+    amount = f"{gap:.{digits}f}" if round(gap, digits) else f"less than {least:.{digits}f}"
+    return f"the gap is {amount} point{'' if amount.endswith(' 1') or amount == '1' else 's'}"
 
 
 def gap_lines(verdicts: VerdictsResult, names: Sequence[str], *, digits: int) -> list[str]:

@@ -19,7 +19,14 @@ from benchmarks.figures.table import Notebook, Row, add_resume, make_parser, mar
 from benchmarks.numbers.anomalies import anomaly_table
 from benchmarks.numbers.answer_coverage import answer_table, mean_table, paired_table
 from benchmarks.numbers.check_coverage import agreement_table, best_table, camp_table, fit_table, joint_table
-from benchmarks.numbers.ranking_coverage import FIRST_SEED, coverage_table, gap_table, limit_table, look_table, plan_table
+from benchmarks.numbers.ranking_coverage import (
+    FIRST_SEED,
+    coverage_table,
+    gap_table,
+    limit_table,
+    look_table,
+    plan_table,
+)
 from benchmarks.numbers.scope_coverage import category_table, fail_table, own_table
 from benchmarks.pairs.adaptive_coverage import adaptive_table
 from benchmarks.peers.coverage_peers import peer_table

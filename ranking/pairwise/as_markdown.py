@@ -10,9 +10,9 @@ from ranking.pairwise.documents.standings import AnswerRow, SampleRateResult, St
 from ranking.pairwise.model_judges.sentences import models_markdown
 from ranking.pairwise.result import PairwiseDocument
 from ranking.pairwise.sentences import (
-    CLUSTERED,
     agreement_sentence,
     camps_sentence,
+    clustered,
     leading_sentence,
     robustness_sentence,
     scale_sentence,
@@ -129,9 +129,11 @@ def _places(board: PairwiseDocument) -> str:
 
 def _category(rows: Iterable[StandingRow]) -> str:
     head = ["Rank", "Entrant", "Elo", "95% interval", "Raw", "Rank range", "Best", "Votes"]
+    rows = list(rows)
+    ranked = any(row["p_best"] is not None or (row["rank_low"], row["rank_high"]) != (1, len(rows)) for row in rows)
     body = [
         [
-            *_placed(row),
+            *(_placed(row) if ranked else ["–", *_placed(row)[1:]]),
             _number(row.get("raw_rating")),
             rank_words(row["rank_low"], row["rank_high"]),
             chance(row["p_best"]),
@@ -199,10 +201,10 @@ def method_paragraph(board: PairwiseDocument) -> str:
     sentences = [
         f"Bradley-Terry ratings on the Elo scale (mean 1000); ties count as {HANDLING[settings['ties']]}, "
         f"fails (both bad) as {HANDLING[settings['fails']]}.",
-        f"Intervals are {CLUSTERED[intervals['method']]}{student}.",
+        f"Intervals are {made}{student}." if (made := clustered(board)) else "",
         f"The design effect is {effect:.1f}." if board["votes"] and effect else "",
         ties_sentence(board),
-        "Rank ranges hold simultaneously for all entrants.",
+        "Rank ranges hold simultaneously for all entrants." if made else "",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 

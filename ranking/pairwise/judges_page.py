@@ -11,7 +11,7 @@ from ranking.pairwise.documents.standings import JudgeResult
 from ranking.pairwise.documents.trust import CohenResult
 from ranking.pairwise.result import full_of, result_of
 from ranking.pairwise.sentences import agreement_sentence, camps_sentence, scale_sentence, side_sentence
-from ranking.words import labels_of
+from ranking.words import decimals, labels_of
 
 FLAGS = {
     "unreliable": "hardly agrees with the other judges",
@@ -66,7 +66,8 @@ def judges_context(fit: Fit, *, labels: dict[str, str]) -> dict[str, Any]:
 
 def reliability_interval(report: JudgeResult) -> Interval:
     low, value, high = report["reliability_low"], report["reliability"], report["reliability_high"]
-    return Interval("", value, low, high, title=f"{value:.2f} ({low:.2f} to {high:.2f})")
+    reliability = f"{decimals(value, 2)} ({decimals(low, 2)} to {decimals(high, 2)})"
+    return Interval("", value, low, high, title=reliability)
 
 
 def cohen_matrix(cohen: list[CohenResult], ordered: list[str], labels: dict[str, str]) -> dict[str, Any]:

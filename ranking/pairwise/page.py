@@ -24,10 +24,10 @@ from ranking.pairwise.result import (
     scope_rows,
 )
 from ranking.pairwise.sentences import (
-    CLUSTERED,
     agreement_sentence,
     best_sentence,
     camps_sentence,
+    clustered,
     leading_sentence,
     raw_sentence,
     robustness_sentence,
@@ -110,7 +110,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "aside": facts.get("aside", len(result["settings"]["weights"])),
         "joint": joint_lines(result, labels) if not scope else [],
         "labels": labels,
-        "clustered": CLUSTERED[result["intervals"]["method"]],
+        "clustered": clustered(result),
         **win_charts(fit, labels, scope=scope),
     }
 

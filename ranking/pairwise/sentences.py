@@ -17,7 +17,19 @@ from ranking.pairwise.documents.trust import (
 )
 from ranking.pairwise.result import PairwiseDocument, scope_rows
 from ranking.results import EstimateResult
-from ranking.words import ALPHA_WORDS, LISTED, counted, joined, label, named, number_word, signed, with_missing
+from ranking.words import (
+    ALPHA_WORDS,
+    LISTED,
+    counted,
+    decimals,
+    joined,
+    label,
+    named,
+    number_word,
+    pair_of,
+    signed,
+    with_missing,
+)
 
 # How intervals were made, in the middle of a sentence.
 CLUSTERED = {
@@ -29,6 +41,12 @@ CLUSTERED = {
 MANY_TIMES = 20  # beyond this many times the votes so far a forecast is a figure of speech
 BY_CHANCE = 0.02  # judges who are taken for having another taste though they press keys at random
 MOST_PANEL = 200  # judges or prompts: a forecast of more says nothing but that it is far away
+
+
+def clustered(result: PairwiseDocument) -> str:
+    """How intervals were made; empty where votes decide nothing, so that there are none."""
+    known = any(row["low"] is not None or row["high"] is not None for row in result["overall"])
+    return CLUSTERED[result["intervals"]["method"]] if known else ""
 
 
 def leading_sentence(result: PairwiseDocument, labels: Mapping[str, str], *, scope: str = "") -> str:
@@ -81,11 +99,21 @@ def lead_sentence(
     result: PairwiseDocument, rows: Sequence[StandingRow], labels: Mapping[str, str], *, open_to_doubt: bool
 ) -> str:
     """A lead that the stricter bound, which allows for looking after every vote, does not grant yet may still change."""
-    first, second, gap = named(rows[0], labels), named(rows[1], labels), rows[0]["rating"] - rows[1]["rating"]
+    first, second = named(rows[0], labels), named(rows[1], labels)
+    points = lead_words(result, rows[0], rows[1])
     if not open_to_doubt:
-        return f"{first} leads, {gap:.0f} points ahead of {second}."
-    sentence = f"{first} is {gap:.0f} points ahead of {second}, which may still change."
+        return f"{first} leads, {points} ahead of {second}."
+    sentence = f"{first} is {points} ahead of {second}, which may still change."
     return f"{sentence} {separation(result, rows[:2])}".strip()
+
+
+def lead_words(result: PairwiseDocument, upper: StandingRow, lower: StandingRow) -> str:
+    """The gap; where one of the two won or lost everything, only how large it is at least."""
+    pair = pair_of(result.get("verdicts"), upper["entrant"], lower["entrant"])
+    if pair and pair["high"] is None and pair["low"] is not None:
+        return f"at least {counted(int(pair['low']), 'point')}"
+    gap = upper["rating"] - lower["rating"]
+    return counted(round(gap), "point") if gap >= 0.5 else "less than 1 point"
 
 
 def is_open(result: PairwiseDocument, upper: StandingRow, lower: StandingRow) -> bool:
@@ -133,15 +161,18 @@ def stability_sentence(result: PairwiseDocument, *, before: str = "") -> str:
     open_pairs = sum(pair["status"] == "open" for pair in stability["pairs"])
     pairs = len(stability["pairs"])
     unsettled = f"{open_pairs} of {pairs} neighbouring pairs {'is' if open_pairs == 1 else 'are'} not settled"
-    if open_pairs == pairs > 1:
+    if open_pairs == pairs:
         unsettled = f"none of the {pairs} neighbouring pairs is settled"
+    what = "all of them"
+    if pairs == 1:
+        unsettled, what = "the only neighbouring pair is not settled", "it"
     sentence = f"The ranking is not stable yet: {unsettled}."
     needed = stability["votes_needed"]
     if needed is None:
         still = [pair for pair in stability["pairs"] if pair["status"] == "open"]
-        return sentence if "More votes like these" in before else f"{sentence} {panel_sentence(still, 'all of them')}"
+        return sentence if "More votes like these" in before else f"{sentence} {panel_sentence(still, what)}"
     if needed and needed <= MANY_TIMES * votes and thousands(needed) not in before:
-        sentence += f" About {counted(needed, 'more vote')} of this kind would settle all of them."
+        sentence += f" About {counted(needed, 'more vote')} of this kind would settle {what}."
     return sentence
 
 
@@ -162,14 +193,14 @@ def agreement_sentence(agreement: AgreementResult) -> str:
     if alpha["value"] is None:
         return sentence
     strength = next(words for limit, words in ALPHA_WORDS if alpha["value"] >= limit)
-    beyond = f"{two_digits(alpha['value'])}{interval(alpha, two_digits)}".replace("-", "−")
+    beyond = f"{two_digits(alpha['value'])}{interval(alpha, two_digits)}"
     return f"{sentence} Beyond chance that is Krippendorff’s α = {beyond}: {strength}."
 
 
 def interval(estimate: EstimateResult, written: Callable[[float], str]) -> str:
     if estimate["low"] is None or estimate["high"] is None:
         return ""
-    low, high = (written(end).replace("-", "−") for end in (estimate["low"], estimate["high"]))
+    low, high = (written(end) for end in (estimate["low"], estimate["high"]))
     if low.endswith("%"):
         low = low[:-1]  # 40–81%
     return f" ({low} to {high})" if "−" in low else f" ({low}–{high})"
@@ -244,7 +275,7 @@ def tie_bands(rows: Sequence[StandingRow]) -> list[tuple[int, int]]:
 
 
 def two_digits(value: float) -> str:
-    return f"{value:.2f}"
+    return decimals(value, 2)
 
 
 def camps_sentence(judges: Mapping[str, JudgeResult]) -> str:

@@ -45,7 +45,7 @@ def side_bias(tallies: Tallies, overall: ScopeFit, settings: Settings) -> SideBi
     ]
     ways = [(g / (g - 1) * total, g) for total, g in ways if g > 1]
     one_way = [total for total, _ in ways]
-    variance = max([*one_way, sum(one_way) - iid]) if len(ways) == 2 else max(one_way, default=iid)
+    variance = max([iid, *one_way, sum(one_way) - iid])  # few groups may agree, or cancel, by chance
     half = float(stdtrit(min(g for _, g in ways) - 1, 0.975) if ways else Z95) * float(np.sqrt(variance))
     return SideBias(bias, bias - half, bias + half)
 

@@ -31,7 +31,8 @@ class ScaleChecks:
 
 def check_scale(fit: ScopeFit, *, judges: int, seed: int = 1) -> ScaleChecks:
     by_judge, by_entrant = np.full(judges, np.nan), np.full(len(fit.theta), np.nan)
-    separation = separation_reliability(fit.theta, fit.spread.variance)
+    whole = fit.connected.islands == 1  # ratings of groups that never met have no scale in common
+    separation = separation_reliability(fit.theta, fit.spread.variance) if whole else None
     if fit.pull is None:
         return ScaleChecks(separation, None, by_judge, by_entrant)
     residuals = fit.pull.ways[0].residuals
@@ -39,7 +40,7 @@ def check_scale(fit: ScopeFit, *, judges: int, seed: int = 1) -> ScaleChecks:
     surprise, expected = residuals.surprise, residuals.expected
     by_judge[fit.pull.judges.labels] = _infit(surprise.sum(1), expected.sum(1))
     by_entrant[fit.pull.seen] = _infit(surprise.sum(0), expected.sum(0))
-    return ScaleChecks(separation, _split_half(fit, seed), by_judge, by_entrant)
+    return ScaleChecks(separation, _split_half(fit, seed) if whole else None, by_judge, by_entrant)
 
 
 def _infit(surprise: Array, expected: Array) -> Array:

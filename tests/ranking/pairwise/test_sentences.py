@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ranking.pairwise.sentences import (
     agreement_sentence,
     best_sentence,
@@ -13,7 +15,7 @@ from ranking.pairwise.sentences import (
     tie_bands,
     ties_sentence,
 )
-from ranking.words import verdict_words
+from ranking.words import decimals, signed, verdict_words
 
 LABELS = {"a": "Alpha", "b": "Beta", "c": "Gamma"}
 
@@ -51,6 +53,14 @@ def test_one_leader_is_named_with_its_lead():
     found = board([row("a", 1100, 1, 1), row("b", 1000, 2, 3), row("c", 900, 2, 3)])
 
     assert leading_sentence(found, LABELS) == "Alpha leads, 100 points ahead of Beta."
+
+
+def test_the_lead_of_one_who_won_everything_is_called_a_lead_of_at_least_so_much():
+    found = board([row("a", 1500, 1, 1), row("b", 860, 2, 2)])
+    found["verdicts"] = {"pairs": [{"upper": "a", "lower": "b", "state": "ahead", "gap": 640.0, "low": 387.7}]}
+    found["verdicts"]["pairs"][0]["high"] = None
+
+    assert leading_sentence(found, LABELS) == "Alpha leads, at least 387 points ahead of Beta."
 
 
 def test_a_lead_that_is_still_open_is_called_so():
@@ -146,6 +156,14 @@ def test_stability_counts_open_pairs_and_votes():
     assert stability_sentence(board(rows, [pair("a", "b", "separated", 0)])).startswith("The ranking is stable")
 
 
+def test_two_entrants_have_one_pair_of_neighbours():
+    rows, open_pair = [row("a", 1, 1, 2), row("b", 1, 1, 2)], [pair("a", "b", "open", 300)]
+
+    assert stability_sentence(board(rows, open_pair, needed=300)) == (
+        "The ranking is not stable yet: the only neighbouring pair is not settled. About 300 more votes of this kind would settle it."
+    )
+
+
 def test_brackets_join_what_votes_do_not_part():
     rows = [row("a", 4, 1, 2), row("b", 3, 1, 3), row("c", 2, 2, 3), row("d", 1, 4, 4)]
 
@@ -177,6 +195,33 @@ def test_an_interval_without_0_says_why_the_two_are_not_separated():
     )
     assert verdict_words(pair | {"low": -9.0}, LABELS, digits=0).endswith("(95% interval −9 to +113).")
     assert verdict_words(pair | {"state": "ahead"}, LABELS, digits=0).endswith("This may still change.")
+
+
+@pytest.mark.parametrize(
+    ("gap", "words"),
+    [
+        (0.0, "they score the same"),
+        (1e-9, "they score the same"),
+        (0.4, "the gap is less than 1 point"),
+        (0.6, "the gap is 1 point"),
+        (1.6, "the gap is 2 points"),
+    ],
+)
+def test_a_small_gap_is_neither_none_nor_a_plural(gap, words):
+    pair = {"upper": "a", "lower": "b", "state": "undecided", "gap": gap, "low": -9.0, "high": 13.0}
+
+    assert verdict_words(pair, LABELS, digits=0) == f"The two are not separated yet: {words} (95% interval −9 to +13)."
+
+
+def test_what_rounds_to_nothing_has_no_sign():
+    assert [signed(value, 2) for value in (-0.004, 0.004, 0.0, -0.006, 0.006)] == [
+        "0.00",
+        "0.00",
+        "0.00",
+        "−0.01",
+        "+0.01",
+    ]
+    assert decimals(-0.001, 2) == "0.00"
 
 
 def test_side_and_robustness_in_words():

@@ -131,6 +131,26 @@ def test_judge_is_hidden_under_fifty_votes_with_the_reason():
     assert shown.shown and not shown.reason and len(shown.standings) == 6
 
 
+def test_judges_whose_votes_cancel_do_not_make_side_bias_certain():
+    """Each of four judges, on each of four prompts, chose the left as often as the right."""
+    judge, prompt, outcome = (column.ravel() for column in np.meshgrid(range(4), range(4), (0, 1) * 3))
+    votes = make_votes(
+        entrants=("a", "b"),
+        judges=tuple("wxyz"),
+        prompts=tuple("pqrs"),
+        left=(judge + prompt) % 2,
+        right=(judge + prompt + 1) % 2,
+        outcome=outcome,
+        judge=judge,
+        prompt=prompt,
+    )
+
+    bias = side_bias(*fitted(votes))
+
+    assert bias.logit == pytest.approx(0, abs=1e-9)
+    assert bias.high - bias.low > 0.5
+
+
 def test_side_bias_is_found_where_ties_are_many():
     rows = [
         [i, j, outcome, n] for i in range(3) for j in range(3) if i != j for outcome, n in ((0, 15), (1, 5), (2, 20))

@@ -31,6 +31,14 @@ def test_halves_of_a_panel_agree_where_entrants_differ_and_not_where_they_are_eq
     assert fitted(replace(WORLD, judges=3)).checks.split_half is None
 
 
+def test_groups_that_never_met_have_no_scale_in_common():
+    votes = simulate_field(WORLD, seed=1).votes
+    apart = votes.take(np.flatnonzero(votes.left // 4 == votes.right // 4))
+    checks = fit_counts(tally_votes(apart)).checks
+
+    assert (checks.separation, checks.split_half) == (None, None)
+
+
 def test_infit_is_one_on_average_and_high_for_a_judge_who_presses_keys_at_random():
     votes = simulate_field(replace(WORLD, theta=tuple(np.linspace(2, -2, 8)), ties=0.0, fails=0.0), seed=1).votes
     random = np.random.default_rng(1).integers(0, 2, len(votes)).astype(votes.outcome.dtype)
