@@ -22,6 +22,7 @@ from ranking.statistics.verdicts.pairs import judge_category
 
 Array = NDArray[Any]
 SETTINGS = Settings()
+ALONE = 5  # times as many studies where one category of eight is looked at by itself
 EIGHT = replace(BASE, categories=8, prompts=40)
 CATEGORIES = {
     "categories alike": EIGHT,
@@ -56,17 +57,13 @@ def category_table(*, runs: int) -> list[Row]:
     """`special` is the reversed category alone; `thin` the share of categories that make no statement about ranks."""
     rows = []
     for name, world in CATEGORIES.items():
-        figures = np.array([_category_run(world, seed) for seed in range(FIRST_SEED, FIRST_SEED + runs)])
-        held, special, width, false, thin = np.nanmean(figures, axis=0) if world.reversed_category else figures.mean(0)
-        row = {
-            "world": name,
-            "runs": runs,
-            "rating": float(held),
-            "error": error_of(figures[:, 0]),
-            "width": float(width),
-        }
-        row |= {"special": float(special) if world.reversed_category else None}
-        rows.append(row | {"false_rank": float(false), "thin": float(thin)})
+        alone = bool(world.reversed_category)
+        studies = ALONE * runs if alone else runs
+        figures = np.array([_category_run(world, seed) for seed in range(FIRST_SEED, FIRST_SEED + studies)])
+        held, special, width, false, thin = figures.mean(0).tolist()
+        row: Row = {"world": name, "runs": studies, "rating": held, "error": error_of(figures[:, 0]), "width": width}
+        row |= {"special": special if alone else None, "special_error": error_of(figures[:, 1]) if alone else None}
+        rows.append(row | {"false_rank": false, "thin": thin})
     return rows
 
 
