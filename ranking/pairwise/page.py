@@ -179,7 +179,7 @@ def answers_context(result: PairwiseResult, entrants: dict[str, Entrant]) -> dic
     names = labels_of(entrants.values())
     intervals = [answer_interval(row, named(row, names)) for row in ratings["overall"]]
     scale = interval_scale(intervals)
-    places = {row["entrant"]: row["rank"] for row in result["overall"] if row["votes"]}
+    ranks = {r["entrant"]: rank_words(r["rank_low"], r["rank_high"]) for r in result["overall"] if r["votes"]}
     rows = [
         {
             "entrant": entrants.get(row["entrant"]),
@@ -188,7 +188,7 @@ def answers_context(result: PairwiseResult, entrants: dict[str, Entrant]) -> dic
             "ranks": rank_words(row["rank_low"], row["rank_high"]),
             "interval": interval_row(interval, scale),
             "valid_rate": row["valid"] / row["answers"],
-            "drawings_rank": places.get(row["entrant"]),
+            "drawings_rank": ranks.get(row["entrant"]),
         }
         for row, interval in zip(ratings["overall"], intervals, strict=True)
     ]

@@ -67,6 +67,9 @@ def test_the_switch_is_a_link_and_shows_the_other_table(client, run):
     assert "Rating of the answers:" not in drawings
     assert "Rating of the answers:" in answers
     assert "8 of 16" in answers
+    for row in run.fits.latest("pk").result["overall"]:
+        ranks = str(row["rank_low"]) if row["rank_low"] == row["rank_high"] else f"{row['rank_low']}–{row['rank_high']}"
+        assert f'data-label="rank of the drawings">{ranks}</td>' in answers
 
 
 def test_a_file_gives_the_same_two_ratings(run, tmp_path, capsys):

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from generation.models import Run
 from judging.models import Vote
 from judging.pairs.tallies import rebuild_tallies
 from ranking.fitting import fit_run
+from tests.pages import collapsed
 from tests.ranking.voted_run import make_voted_run
 
 pytestmark = pytest.mark.django_db
@@ -54,3 +56,16 @@ def test_a_board_with_many_fails_has_the_ratings_that_use_them(client, django_us
 
     assert "Ratings that use “both bad” too" in page.content.decode()
     assert run.fits.first().result["joint"]["fails"] > 0.1
+
+
+def test_own_ratings_stand_with_their_intervals(client):
+    run = make_voted_run(votes=360, judges=6)
+    Run.objects.filter(pk=run.pk).update(visibility="published", judging_state="closed")
+    fit = fit_run(run)
+
+    page = collapsed(client.get(f"/runs/{run.code}/leaderboard/judges/"))
+
+    shown = [row for judge in fit.result["judges"].values() for row in judge["standings"]]
+    assert len(shown) == 6 * 4
+    for row in shown:
+        assert f"<strong>{row['rating']:,.0f}</strong><br> {row['low']:,.0f}–{row['high']:,.0f}<br>" in page
