@@ -10,7 +10,6 @@ from xml.sax.saxutils import escape
 from ranking.charts.intervals import Scale, padded, tick_words, ticks
 from ranking.charts.markers import look_of, marker, series_class
 from ranking.charts.svg import INK, LINE, SOFT, Svg, line, picture, tag, text
-from ranking.words import counted
 
 LETTER = 7.2  # width of a letter of 13 px, on average
 SHIFTS = (-6, 5, 16, -20, 30, -34)  # where a name's line may stand, from its dot
@@ -169,7 +168,7 @@ def history_name(one: Series, x: float, y: float, frame: Frame) -> str:
 def history_tip(one: Series, place: int) -> str:
     votes, rating, low, high = one.points[place]
     reach = "" if low is None or high is None else f" ({low:,.0f}–{high:,.0f})"
-    return f"{one.label}|Rating {rating:,.0f}{reach}|after {counted(round(votes), 'vote')}"
+    return f"{one.label}|Rating {rating:,.0f}{reach}|after {votes:,.0f} vote{'' if votes == 1 else 's'}"
 
 
 def spread_labels(places: Sequence[float], *, gap: float, lowest: float = 356) -> list[float]:
