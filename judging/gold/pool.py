@@ -69,7 +69,7 @@ def make_gold(*, run: Run, count: int, by: User | None, random: Random | None = 
     They begin with the prompts that have the fewest.
     """
     random = random or SystemRandom()
-    drawings = run.samples.judgeable().order_by("pk").only("pk", "prompt_id", "entrant_id")
+    drawings = run.samples.judgeable().order_by("pk").only("pk", "run_id", "prompt_id", "entrant_id")
     by_prompt: dict[int, list[Sample]] = defaultdict(list)
     for sample in drawings:
         by_prompt[sample.prompt_id].append(sample)

@@ -126,7 +126,7 @@ def public_context(run: Run, protocol: str) -> dict[str, Any]:
     return {
         "run": run,
         "entrants": entrants,
-        "prompts": run.prompts.only("subject", "text")[:PROMPTS],
+        "prompts": run.prompts.only("run", "subject", "text")[:PROMPTS],
         "protocol": protocol,
         "entry": entry,
         "protocols": protocols_of(run),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from random import Random
 
 import pytest
 import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils.timezone import now
 
@@ -209,3 +212,13 @@ def test_a_run_whose_drawings_cannot_be_damaged_says_so(client, curator):
 
     assert "No attention check can be made of this run" in refused.text
     assert rule_for(run) is None
+
+
+def test_checks_are_made_with_as_many_statements_whatever_the_number_of_drawings():
+    def statements(attempts):
+        run = make_drawn_run(checks=0, entrants=2, prompts=2, attempts=attempts)
+        with CaptureQueriesContext(connection) as asked:
+            assert make_gold(run=run, count=1, by=None, random=Random(1)) == 1
+        return len(asked)
+
+    assert statements(9) <= statements(2)

@@ -7,6 +7,8 @@ import re
 from html import unescape
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils.timezone import now
 
@@ -384,3 +386,15 @@ def test_a_page_asks_the_database_as_often_for_many_entrants_as_for_few(
 
     with django_assert_max_num_queries(11):
         page(client, "leaderboard", run)
+
+
+def test_the_page_of_a_run_that_is_judged_takes_as_many_statements_for_six_prompts_as_for_two(client):
+    def statements(prompts):
+        run = make_run(prompts=prompts, attempts=1)
+        Run.objects.filter(pk=run.pk).update(visibility="published", judging_state="open")
+        page(client, "leaderboard", run)
+        with CaptureQueriesContext(connection) as asked:
+            assert page(client, "leaderboard", run).text.count("<li>") >= prompts
+        return len(asked)
+
+    assert statements(6) == statements(2)
