@@ -60,7 +60,8 @@ gallery_urls = [  # names of their own: gallery:sample
     path("gallery/<slug:code>/", gallery_views.sample, name="sample"),
     path("gallery/<slug:code>/share.png", gallery_views.share_picture, name="share_picture"),
     path("gallery/<slug:code>/<slug:key>/<int:side>.png", gallery_views.thumbnail_picture, name="thumbnail"),
-    path("gallery/<slug:code>/picture/", gallery_views.picture, name="picture"),
+    path("gallery/<slug:code>/<slug:key>/picture/", gallery_views.picture, name="picture"),
+    path("gallery/<slug:code>/picture/", gallery_views.picture, name="newest_picture"),
     path("gallery/<slug:code>/file/", gallery_views.file, name="file"),
     path("gallery/<slug:code>/level.xml", gallery_views.level, name="level"),
 ]

@@ -114,7 +114,7 @@ def _side(name: str, sample: Sample) -> Side:
         name=name,
         drawn_by=sample.entrant.label,
         text=sample.drawing if as_text else None,
-        picture="" if as_text else reverse("gallery:picture", args=[sample.code]),
+        picture="" if as_text else reverse("gallery:picture", args=[sample.code, sample.picture_key]),
         page=reverse("gallery:sample", args=[sample.code]),
         entrant=sample.entrant_id,
     )

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Count, Exists, OuterRef, Q, TextChoices
 from django.utils.timezone import now
 
+from benchsite.version import VERSION
 from generation.formats.raster import VERSION as PIXELS
 from generation.models.entrants import Entrant, LanguageModel, Prompt
 from generation.models.fields import CodeField
@@ -160,7 +161,9 @@ class Sample(models.Model):
     @property
     def picture_key(self) -> str:
         """Names the pixels of this drawing: another drawing, or another way to draw it, has another key."""
-        return sha256(f"{self.run.format}:{PIXELS}:{self.drawing}".encode("utf-8", "replace")).hexdigest()[:20]
+        return sha256(f"{self.run.format}:{PIXELS}:{VERSION}:{self.drawing}".encode("utf-8", "replace")).hexdigest()[
+            :20
+        ]
 
 
 class Measurement(models.Model):

@@ -24,9 +24,9 @@ from ranking.views import page_json
 from ranking.views.pages import board_tabs, drawings_page, show_page
 from ranking.views.share import png
 
-FOREVER = 365 * 24 * 3600  # seconds a browser keeps a thumbnail, whose address changes with the drawing
+KEPT_FOR_GOOD = "private, max-age=31536000, immutable"  # what has an address that changes with the drawing
 THUMBNAILS = (96, 192, 384)  # pixels a side
-MAX_AGE = 600  # seconds a browser keeps a gallery's picture
+MAX_AGE = 600  # seconds a browser keeps a drawing's picture of any time
 
 
 def _sample(request: HttpRequest, code: str) -> Sample:
@@ -91,10 +91,13 @@ def _sample_page(request: HttpRequest, run: Run, *, attempt: Sample) -> HttpResp
 
 
 @require_GET
-def picture(request: HttpRequest, code: str) -> HttpResponse:
-    """The same sandboxed picture as everywhere; here names are known, so a browser may keep it for a while."""
-    response = picture_response(_sample(request, code), variant=request.GET.get("variant", ""))
-    response["Cache-Control"] = f"private, max-age={MAX_AGE}"
+def picture(request: HttpRequest, code: str, key: str = "") -> HttpResponse:
+    """The same sandboxed picture as everywhere; here names are known, so a browser may keep it: under its own key for good."""
+    attempt = _sample(request, code)
+    if key and key != attempt.picture_key:
+        raise Http404
+    response = picture_response(attempt, variant=request.GET.get("variant", ""))
+    response["Cache-Control"] = KEPT_FOR_GOOD if key else f"private, max-age={MAX_AGE}"
     return response
 
 
@@ -106,9 +109,9 @@ def thumbnail_picture(request: HttpRequest, code: str, key: str, side: int) -> H
         raise Http404
     body = thumbnail(attempt, side=side)
     if body is None:
-        return redirect("gallery:picture", code)
+        return redirect("gallery:picture", code, key)
     response = HttpResponse(body, content_type="image/png")
-    response["Cache-Control"] = f"private, max-age={FOREVER}, immutable"
+    response["Cache-Control"] = KEPT_FOR_GOOD
     response["Cross-Origin-Resource-Policy"] = "same-origin"
     return response
 

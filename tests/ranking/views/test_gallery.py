@@ -97,9 +97,27 @@ def test_a_thumbnail_has_an_address_of_its_own_drawing_and_is_kept_for_good(clie
     assert client.get(f"/gallery/{sample.code}/{sample.picture_key}/5000.png").status_code == 404
 
 
-def test_there_is_no_thumbnail_of_a_drawing_that_may_still_be_judged(client, run):
+def test_a_picture_is_kept_for_good_under_the_address_of_its_own_drawing_alone(client):
+    run = make_answered_run(models=["demo/master"], prompts=["saturn"])
     sample = run.samples.first()
-    path = f"/gallery/{sample.code}/{sample.picture_key}/192.png"
+    kept, newest = f"/gallery/{sample.code}/{sample.picture_key}/picture/", f"/gallery/{sample.code}/picture/"
+
+    found, known = client.get(kept), client.get(newest)
+
+    assert found.content == known.content
+    assert found["Cache-Control"] == "private, max-age=31536000, immutable"
+    assert known["Cache-Control"] == "private, max-age=600"
+    assert not {"ETag", "Last-Modified"} & {*found.headers, *known.headers}
+    Sample.objects.filter(pk=sample.pk).update(drawing=sample.drawing.replace("1", "2"))
+    assert client.get(kept).status_code == 404, "another drawing has another address"
+
+
+@pytest.mark.parametrize("form", ["192.png", "picture/"])
+def test_nothing_is_kept_of_a_drawing_that_may_still_be_judged(client, run, form):
+    Run.objects.filter(pk=run.pk).update(format="svg")
+    run.samples.update(drawing='<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="3"/></svg>')
+    sample = run.samples.select_related("run").first()
+    path = f"/gallery/{sample.code}/{sample.picture_key}/{form}"
 
     client.force_login(make_judge())
     assert client.get(path).status_code == 404
@@ -116,7 +134,8 @@ def test_a_drawing_that_is_too_much_to_draw_here_is_left_to_the_browser(client):
 
     response = client.get(f"/gallery/{sample.code}/{sample.picture_key}/192.png")
 
-    assert (response.status_code, response["Location"]) == (302, f"/gallery/{sample.code}/picture/")
+    picture = f"/gallery/{sample.code}/{sample.picture_key}/picture/"
+    assert (response.status_code, response["Location"]) == (302, picture)
 
 
 def test_a_drawings_page_says_what_it_lost_and_escapes_the_answer(client):
