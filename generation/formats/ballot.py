@@ -20,6 +20,7 @@ class Ballot(Format):
     name = "ballot"
     shown_as = "text"
     example = '{"answer": "A", "reason": "It shows the whole bicycle."}'
+    judge_page = "model_judges"
     asks_again = 2
 
     def answer_schema(self, facts: Mapping[str, Any]) -> dict[str, Any]:

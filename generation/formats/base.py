@@ -144,6 +144,7 @@ class Format(ABC):
     variants: Mapping[str, str] = NOTHING  # still pictures besides the first, and words for each
     score_parts: tuple[ScorePart, ...] = ()
     stages: Mapping[str, str] = NOTHING  # the measure `stage`: its values in order, and words for each
+    judge_page: str = ""  # of answers of model judges: what their pages are called
     asks_again: int = 0  # times that a model is asked again whose answer has no drawing in it
     scoring: str = ""  # a way of scoring of its own under the automatic protocol, such as `competition`
 

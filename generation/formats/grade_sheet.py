@@ -22,6 +22,7 @@ class GradeSheet(Format):
     name = "grade_sheet"
     shown_as = "text"
     example = '{"shape": {"grade": 7.5, "reason": "The beak is missing."}}'
+    judge_page = "model_graders"
     asks_again = 2
 
     def answer_schema(self, facts: Mapping[str, Any]) -> dict[str, Any]:

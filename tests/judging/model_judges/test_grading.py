@@ -277,4 +277,5 @@ def test_curators_add_a_judge_on_its_page(client, run, curator):
     assert "demo/critic (instructions 2)" in added.text
     assert "1 more drawing will be asked about" in more.text
     assert client.get(reverse("judging:model_judges", args=[run.code])).status_code == 404
-    assert client.get(reverse("generation:run", args=[judge.code])).status_code == 200
+    own = client.get(reverse("generation:run", args=[judge.code])).text
+    assert address in own and reverse("ranking:model_graders", args=[run.code]) in own
