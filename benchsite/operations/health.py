@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from datetime import UTC, datetime
+from threading import Event
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
@@ -25,6 +26,7 @@ from generation.queue import note_presence, note_trouble, queue_connection
 
 PROBE_KEY = "benchsite:probe"
 STANDBY_SECONDS = 3
+WATCH_SECONDS = 10.0
 WAITING = """
 SELECT count(*), max(extract(epoch FROM clock_timestamp() - state_change)) FROM pg_stat_activity
 WHERE wait_event = 'SyncRep' AND datname = current_database() AND clock_timestamp() - state_change > make_interval(secs => %s)
@@ -115,6 +117,13 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
     """The database takes writes and the queue takes jobs."""
+    wrong = look()
+    text = "".join(f"{name}: {words}\n" for name, words in wrong.items()) or "ok\n"
+    return HttpResponse(text, status=503 if wrong else 200, content_type="text/plain")
+
+
+def look() -> dict[str, str]:
+    """What is wrong, by what it is wrong with; this host's presence, or what it does not reach, is told to the others."""
     for probe in (DATABASE, QUEUE):
         probe.begin()
     wrong = {probe.name: words for probe in (DATABASE, QUEUE) if (words := probe.wrong())}
@@ -122,5 +131,10 @@ def readyz(request: HttpRequest) -> HttpResponse:
         QUEUE.afterwards(note_presence, "web")
     elif DATABASE.name in wrong and QUEUE.name not in wrong:
         QUEUE.afterwards(note_trouble, DATABASE.name, wrong[DATABASE.name])
-    text = "".join(f"{name}: {words}\n" for name, words in wrong.items()) or "ok\n"
-    return HttpResponse(text, status=503 if wrong else 200, content_type="text/plain")
+    return wrong
+
+
+def watch(stop: Event, *, every: float = WATCH_SECONDS) -> None:
+    """Looks until it is stopped: a web host whose `/readyz` nobody asks logs, too, what it does not reach."""
+    while not stop.wait(every):
+        look()

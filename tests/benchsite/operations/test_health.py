@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from runpy import run_path
 from threading import Event, Timer
+from threading import enumerate as enumerate_threads
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -18,6 +22,7 @@ from tests.benchsite.lib.database.test_errors import READ_ONLY
 from tests.services import valkey_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +47,25 @@ def test_a_site_that_is_ready_says_ok_and_leaves_nothing_behind(client, queue):
     assert not Session.objects.exists()
     health.QUEUE.begin()[0].result()  # a later look, of the same thread
     assert [field.split(b" ")[1] for field in queue.hkeys("benchsite:presence")] == [b"web"]
+
+
+def test_a_host_that_nobody_asks_tells_that_it_is_there(queue):
+    moments = iter([False, True])
+    health.watch(SimpleNamespace(wait=lambda seconds: next(moments)))
+
+    health.QUEUE.begin()[0].result()
+    assert [field.split(b" ")[1] for field in queue.hkeys("benchsite:presence")] == [b"web"]
+
+
+def test_a_web_process_watches_where_the_database_is_on_another_host():
+    worker = SimpleNamespace()
+    run_path(str(ROOT / "gunicorn.conf.py"))["post_worker_init"](worker)
+    watching = [thread for thread in enumerate_threads() if thread.name == "watch"]
+    worker.stop_watching.set()
+
+    assert len(watching) == (connection.vendor == "postgresql")
+    for thread in watching:
+        thread.join()
 
 
 def test_a_queue_out_of_memory_is_not_ready(client, queue):

@@ -1,0 +1,17 @@
+"""What a web process does besides serving pages; gunicorn reads this file by itself where it is started."""
+
+from __future__ import annotations
+
+from threading import Event, Thread
+from typing import Any
+
+
+def post_worker_init(worker: Any) -> None:
+    """It watches what it needs. SQLite's file is its own host's, and a look would take turns with those who write."""
+    from django.db import connection
+
+    from benchsite.operations.health import watch
+
+    worker.stop_watching = Event()
+    if connection.vendor != "sqlite":
+        Thread(target=watch, args=(worker.stop_watching,), name="watch", daemon=True).start()
