@@ -15,3 +15,13 @@ def post_worker_init(worker: Any) -> None:
     worker.stop_watching = Event()
     if connection.vendor != "sqlite":
         Thread(target=watch, args=(worker.stop_watching,), name="watch", daemon=True).start()
+
+
+def worker_exit(server: Any, worker: Any) -> None:
+    """Nobody misses a host whose pages were stopped in good order; while others of its processes serve, they say so."""
+    if not worker.booted:
+        return
+    from generation.queue import end_presence
+
+    worker.stop_watching.set()
+    end_presence("web")

@@ -95,6 +95,12 @@ def note_presence(role: str) -> None:
         connection.hset(PRESENCE_KEY, f"{socket.gethostname()} {role}", repr(_queue_time(connection)))
 
 
+def end_presence(role: str) -> None:
+    """Notes that this host stopped in good order, so that nobody misses it; never raises."""
+    with contextlib.suppress(RedisError, OSError):
+        queue_connection(settings.REDIS_URL).hdel(PRESENCE_KEY, f"{socket.gethostname()} {role}")
+
+
 def _queue_time(connection: Redis) -> float:
     """By the queue's own clock: those of hosts differ."""
     seconds, microseconds = connection.time()
@@ -186,6 +192,10 @@ class GentleWorker(Worker):
         if pipeline is None and self.birth_date:  # RQ itself sees to it where there is one
             self.connection.hset(self.key, mapping=self.serialize())
         note_presence(self.queue_names()[0])
+
+    def register_death(self) -> None:
+        super().register_death()
+        end_presence(self.queue_names()[0])
 
 
 def end_with_parent(parent: int, *, every: float = 0.5) -> None:

@@ -94,6 +94,17 @@ def test_hosts_are_remembered_until_they_are_forgotten(queue):
     assert [role for _, role in read_presence(queue)] == ["web"]
 
 
+def test_a_worker_that_stops_in_good_order_is_not_missed(queue):
+    worker = make_worker("draw")
+    worker.register_birth()
+    worker.heartbeat()
+    assert read_presence(queue)
+
+    worker.teardown()
+
+    assert read_presence(queue) == {}
+
+
 def test_a_worker_that_is_silent_is_not_counted_whatever_its_clock_says(queue, monkeypatch):
     monkeypatch.setattr("rq.worker.base.now", lambda: datetime(2000, 1, 1, tzinfo=UTC))
     worker = make_worker("draw")

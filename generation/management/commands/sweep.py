@@ -14,7 +14,7 @@ from django.db import Error, close_old_connections, connection
 from benchsite.lib.database.errors import server_words
 from generation.drawing.pricing import runs_to_price
 from generation.drawing.sweeping import Swept, forget_future, sweep
-from generation.queue import beat, enqueue_drawing, note_trouble
+from generation.queue import beat, end_presence, enqueue_drawing, note_trouble
 from generation.reading.backends import enqueue_asked_backends
 from generation.reading.measuring import enqueue_measuring
 from generation.runs.expansion import enqueue_expansions
@@ -49,6 +49,7 @@ class Command(BaseCommand):
                 connection.close()
             close_old_connections()
             stop.wait(settings.SWEEP_SECONDS)
+        end_presence("sweeper")
 
 
 def sweep_and_enqueue() -> Swept:

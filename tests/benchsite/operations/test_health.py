@@ -17,7 +17,7 @@ from django.urls import path
 from benchsite.operations import health, metrics, probes
 from benchsite.operations.health import look_at_database, look_at_queue
 from benchsite.operations.probes import Probe
-from generation.queue import queue_connection
+from generation.queue import note_presence, queue_connection, read_presence
 from tests.benchsite.lib.database.test_errors import READ_ONLY
 from tests.services import valkey_server
 
@@ -57,15 +57,20 @@ def test_a_host_that_nobody_asks_tells_that_it_is_there(queue):
     assert [field.split(b" ")[1] for field in queue.hkeys("benchsite:presence")] == [b"web"]
 
 
-def test_a_web_process_watches_where_the_database_is_on_another_host():
-    worker = SimpleNamespace()
-    run_path(str(ROOT / "gunicorn.conf.py"))["post_worker_init"](worker)
+def test_a_web_process_watches_where_the_database_is_on_another_host_and_takes_its_leave(queue):
+    server = run_path(str(ROOT / "gunicorn.conf.py"))
+    worker = SimpleNamespace(booted=True)
+    server["post_worker_init"](worker)
     watching = [thread for thread in enumerate_threads() if thread.name == "watch"]
-    worker.stop_watching.set()
+    note_presence("web")
+
+    server["worker_exit"](None, worker)
 
     assert len(watching) == (connection.vendor == "postgresql")
     for thread in watching:
         thread.join()
+    assert read_presence(queue) == {}
+    server["worker_exit"](None, SimpleNamespace(booted=False))  # one that never came up has no leave to take
 
 
 def test_a_queue_out_of_memory_is_not_ready(client, queue):
