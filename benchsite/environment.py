@@ -95,12 +95,12 @@ def postgresql_options(given: dict[str, Any]) -> dict[str, Any]:
     """
     pooled, idle = env_bool("DATABASE_POOLER", False), env_int("IDLE_TRANSACTION_SECONDS", 30)
     defaults: dict[str, Any] = {
-        "connect_timeout": 5,  # seconds, for each address of the host
+        "connect_timeout": 4,  # seconds, for each address of the host
         "keepalives": 1,
         "keepalives_idle": 4,
         "keepalives_interval": 2,
         "keepalives_count": 2,
-        "tcp_user_timeout": 5_000,  # milliseconds that data may stay unacknowledged
+        "tcp_user_timeout": 4_000,  # milliseconds that data may stay unacknowledged
         # Only statements that ask for it are prepared (benchsite/lib/database/prepared.py); Django's own never repeat to the letter.
         # A pooler between this site and PostgreSQL may not know them: then none is.
         "prepare_threshold": 10**9 if env_bool("PREPARED_STATEMENTS", True) else None,

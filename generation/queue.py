@@ -34,9 +34,9 @@ SWEEPER_KEY = "benchsite:sweeper"
 SWEEPER_KEPT = 86_400  # seconds
 PRESENCE_KEY = "benchsite:presence"
 TROUBLE_KEY, TROUBLE_KEPT = "benchsite:trouble", 30  # seconds
-WORKER_TTL, HEARTBEAT_SECONDS = 20, 5  # RQ waits 15 seconds less than the first for a job before it beats again
+WORKER_TTL, HEARTBEAT_SECONDS = 19, 4  # RQ waits 15 seconds less than the first for a job before it beats again
 WORKER_KEPT = WORKER_TTL + 60  # as RQ itself keeps one that was just born
-SILENT_SECONDS = 12  # two beats and a little: a worker that is silent for longer is not counted
+SILENT_SECONDS = 10  # two beats and a little: a worker that is silent for longer is not counted
 
 
 @cache

@@ -66,7 +66,7 @@ def test_connections_to_postgresql_have_limits_that_the_address_can_change(monke
 
     options = postgresql_options(env_database("")["OPTIONS"])
 
-    assert (int(options["connect_timeout"]), options["tcp_user_timeout"]) == (2, 5_000)
+    assert (int(options["connect_timeout"]), options["tcp_user_timeout"]) == (2, 4_000)
     assert "idle_in_transaction" in options["options"]
 
 
