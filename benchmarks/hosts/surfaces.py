@@ -61,7 +61,7 @@ class Watch:
             thread.join()
 
     def _look(self, surface: str, host: str, signs: list[Sign]) -> None:
-        # Pages are asked until all is seen, as a balancer asks for ever: what a host is not asked it does not log.
+        # Pages are asked until all is seen, as a balancer asks for ever.
         awaited = self.signs if surface in ("readyz", "metrics") else signs
         while any(sign.seconds is None for sign in awaited):
             if time.monotonic() > self.end:
