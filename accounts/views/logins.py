@@ -41,6 +41,10 @@ class LoginView(auth.LoginView):
             return self._ask_for_code()
         return super().dispatch(request, *args, **kwargs)
 
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        share = {"title": "Log in to Benchsite", "description": "Judge drawings by language models, blind."}
+        return super().get_context_data(share=share, **more)
+
     def get_default_redirect_url(self) -> str:
         return reverse("generation:runs" if cast(User, self.request.user).is_staff else "judging:home")
 

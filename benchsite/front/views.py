@@ -10,7 +10,6 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 
 from benchsite.front.practice import practice_of
@@ -48,14 +47,9 @@ def home(request: HttpRequest) -> HttpResponse:
         "demo_runs": not runs and coming_demo_runs().exists(),
         "numbers": live_numbers(),
         "arenas": open_arenas()[:ARENAS],
-        "share": {"title": "Which model draws best? You be the judge.", "description": LEDE, "picture": _picture()},
+        "share": {"title": "Which model draws best? You be the judge.", "description": LEDE},
     }
     return page_or_json(request, "site/home.html", context, _home_document)
-
-
-def _picture() -> str:
-    """For pages without a picture of their own: two drawings of the shipped practice set."""
-    return static("share/home.png")
 
 
 def _home_document(context: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +63,7 @@ def drawings(request: HttpRequest) -> HttpResponse:
     lines = {line["run"].pk: line for line in reversed(overview(runs, request.user, drawings=TILES))}
     shown = [lines[run.pk] for run in runs if run.pk in lines and lines[run.pk]["drawings"]]
     about = "Drawings by the leading models, from runs whose judging is closed or automatic."
-    share = {"title": "Drawings by language models", "description": about, "picture": _picture()}
+    share = {"title": "Drawings by language models", "description": about}
     return page_or_json(request, "site/drawings.html", {"lines": shown, "share": share}, _drawings_document)
 
 
@@ -81,12 +75,14 @@ def _drawings_document(context: dict[str, Any]) -> dict[str, Any]:
 def suites(request: HttpRequest) -> HttpResponse:
     about = "What models are asked to draw, and how their drawings are scored."
     listed = good_suites()
-    drawn = _first_drawings(request, shown_runs(request.user)[:BROWSED])
+    runs = list(shown_runs(request.user)[:BROWSED])
+    drawn = _first_drawings(request, runs)
     pictured_first = sorted(listed, key=lambda suite: suite.slug not in drawn)
     context = {
         "suites": listed,
         "scored": [(s, _scored_by(s), drawn.get(s.slug, []), _last_prompts(s)) for s in pictured_first],
-        "share": {"title": "Suites of drawing prompts", "description": about, "picture": _picture()},
+        "judged": {run.suite for run in runs if run.judging_state not in (Run.Judging.NOT_OPEN, Run.Judging.CLOSED)},
+        "share": {"title": "Suites of drawing prompts", "description": about},
     }
     return page_or_json(request, "site/suites.html", context, _suites_document)
 
@@ -139,7 +135,7 @@ def _suite_page(request: HttpRequest, suite: Suite, runs: QuerySet[Run]) -> Http
         "scored_by": _scored_by(suite),
         "drawings": next(iter(drawn.values()), []),
         "runs": [(run, run.pk in hidden) for run in runs],
-        "share": {"title": suite.title, "description": suite.description, "picture": _picture()},
+        "share": {"title": suite.title, "description": suite.description},
     }
     return page_or_json(request, "site/suite.html", context, _suite_document)
 
@@ -162,7 +158,6 @@ def numbers(request: HttpRequest) -> HttpResponse:
     share = {
         "title": "About the numbers",
         "description": "What ratings, intervals and ranks mean, and how they are made.",
-        "picture": _picture(),
     }
     return page_or_json(request, "site/numbers.html", {"share": share}, _numbers_document)
 

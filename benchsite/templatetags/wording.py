@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
@@ -62,6 +63,12 @@ def thousands(value: float | None) -> str:
 def named(key: str, labels: Mapping[str, str]) -> str:
     """The label of a key, or the key itself where it has none."""
     return labels.get(key, key)
+
+
+@register.filter
+def first_sentence(text: str) -> str:
+    """What a text opens with, up to its first full stop or question mark before a space."""
+    return re.split(r"(?<=[.?!])\s", text.strip(), maxsplit=1)[0]
 
 
 @register.filter

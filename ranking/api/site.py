@@ -78,7 +78,9 @@ def api_urls() -> list[URLPattern]:
 
     @require_safe
     def docs(request: HttpRequest) -> HttpResponse:
-        return render(request, "ranking/api.html", {"groups": groups_of(described()), "codes": CODES})
+        share = {"title": "API v1 of Benchsite", "description": ABOUT.replace("`", "")}
+        context = {"groups": groups_of(described()), "codes": CODES, "share": share}
+        return render(request, "ranking/api.html", context)
 
     return [
         path(f"{PREFIX}openapi.json", openapi, name="api_openapi"),

@@ -168,15 +168,22 @@ def choose_rows(rows: list[Any], filters: Filters) -> list[Any]:
     return [row for row, _ in ordered]
 
 
-def board_context(fit: Fit, rows: list[Any], query: QueryDict, *, drawings_open: bool) -> dict[str, Any]:
-    """Rows as asked for, and the choices above them; choices that would change nothing are left out."""
-    entrants = [entrant for row in rows if (entrant := entrant_of(row)) is not None]
+def board_context(
+    fit: Fit, rows: list[Any], query: QueryDict, *, drawings_open: bool, listed: list[Any] | None = None
+) -> dict[str, Any]:
+    """Rows as asked for, and the choices above them; choices that would change nothing are left out.
+
+    `listed` are the rows of the table where they are not the board's own.
+    """
+    listed = listed or rows
+    entrants = [entrant for row in listed if (entrant := entrant_of(row)) is not None]
     describe_entrants(fit.run, entrants, fit=fit, thumbs=drawings_open)
     abouts: list[About] = [entrant.about for entrant in entrants]  # type: ignore[attr-defined]
     filters = filters_of(query)
     organisations = sorted({about.facts["organisation"] for about in abouts if "organisation" in about.facts})
     return {
-        "rows": choose_rows(rows, filters),
+        "rows": choose_rows(listed, filters),
+        "listed": listed,
         "all_rows": rows,
         "filters": filters,
         "ranked": not filters.sort and not filters.narrowing,

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from xml.sax.saxutils import escape
 
 from ranking.charts.intervals import Interval, Scale, interval_scale, padded, ticks
 from ranking.charts.markers import marker
-from ranking.charts.plots import STRONG, Frame, place_labels, value_axis
+from ranking.charts.plots import STRONG, Box, Frame, place_labels, value_axis
 from ranking.charts.svg import ACCENT, INK, Svg, line, picture, tag, text
 
 DESK, PHONE = Frame(860, 500, 76, 836, 20, 436), Frame(358, 400, 58, 350, 16, 340)
@@ -46,14 +45,14 @@ def frontier_chart(
     reaches = [
         (ys.at(ys.low if p.low is None else p.low), ys.at(ys.high if p.high is None else p.high)) for p in points
     ]
-    parts = [axes(xs, ys, x_label, y_label, frame, logarithmic=logarithmic), steps(points, places, end=frame.right)]
+    treads = treads_of(points, places, end=frame.right)
+    parts = [axes(xs, ys, x_label, y_label, frame, logarithmic=logarithmic), steps(treads)]
     whiskers = [(x - 2, high, x + 2, low) for (x, _), (low, high) in zip(places, reaches, strict=True)]
-    highest = min((y for point, (_, y) in zip(points, places, strict=True) if point.on), default=frame.bottom)
-    word = (frame.right - WORD, highest - 18, frame.right, highest - 4)  # "frontier", at the end of the steps
+    if word := place_word(treads):
+        parts.append(text(word[2], word[3] - 3, "frontier", anchor="end", size=12))
+        whiskers.append(word)
     names = [short(point.label) for point in points]
-    put = place_labels(
-        names, places, (frame.left, frame.top - 12, frame.width - 4, frame.bottom), avoid=[*whiskers, word]
-    )
+    put = place_labels(names, places, (frame.left, frame.top - 12, frame.width - 4, frame.bottom), avoid=whiskers)
     for point, (x, y), (low, high), name, at in zip(points, places, reaches, names, put, strict=True):
         whisker = line(x, low, x, high, kind="reach", colour=INK, width=1.5)
         words = text(at[0], at[1], name, anchor=at[2]) if at else ""
@@ -104,15 +103,21 @@ def x_ticks(scale: Scale, *, logarithmic: bool) -> list[float]:
     return [v for p in powers for v in (10.0**p, 3 * 10.0**p) if scale.low <= math.log10(v) <= scale.high]
 
 
-def steps(points: Sequence[FrontierPoint], places: Sequence[tuple[float, float]], *, end: float) -> str:
-    """From the cheapest to the best, each step where a little more brings something better."""
+def treads_of(
+    points: Sequence[FrontierPoint], places: Sequence[tuple[float, float]], *, end: float
+) -> list[tuple[float, float, float]]:
+    """The level parts of the frontier, (from x, to x, y), from the cheapest to the best: at each end a little more brings something better."""
     corners = sorted(place for point, place in zip(points, places, strict=True) if point.on)
-    if not corners:
-        return ""
-    path = [corners[0]]
-    for (_, before), (x, y) in pairwise(corners):
-        path += [(x, before), (x, y)]
-    path.append((end, corners[-1][1]))
-    drawn = " ".join(f"{x:g},{y:g}" for x, y in path)
-    name = text(end, corners[-1][1] - 6, "frontier", anchor="end", size=12)
-    return tag("polyline", points=drawn, fill="none", stroke=ACCENT, stroke_width=2, class_="frontier") + name
+    ends = [x for x, _ in corners[1:]] + [end]
+    return [(x, to, y) for (x, y), to in zip(corners, ends, strict=True)]
+
+
+def steps(treads: Sequence[tuple[float, float, float]]) -> str:
+    path = " ".join(f"{x:g},{y:g}" for start, to, y in treads for x in (start, to))
+    return tag("polyline", points=path, fill="none", stroke=ACCENT, stroke_width=2, class_="frontier") if path else ""
+
+
+def place_word(treads: Sequence[tuple[float, float, float]]) -> Box | None:
+    """Where "frontier" stands: below the best step that is long enough, for names stand above; nowhere if none is."""
+    long = [(to, y) for start, to, y in treads if to - start >= WORD + 16]
+    return (long[-1][0] - 6 - WORD, long[-1][1] + 3, long[-1][0] - 6, long[-1][1] + 17) if long else None

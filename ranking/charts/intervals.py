@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 from ranking.charts.markers import marker, marker_at
 from ranking.charts.svg import ACCENT, INK, LINE, PAPER, Svg, line, picture, tag, text
 
+MARKER, MARKER_SHARE = 10, 4  # how wide a marker is: in pixels, and in percent of a table's cell
 SHADES = ("#f7f6f3", "#dfeaf6", "#bcd6ef", "#93bde4", "#63a0d6", "#2f7fc4")
 
 
@@ -90,16 +91,17 @@ def interval_marks(row: Interval, scale: Scale, y: float, unit: str = "") -> str
         for end, bound, right in ((low, row.low, False), (high, row.high, True))
         if bound is None
     ]
-    parts += [
-        line(x(end), y - 4, x(end), y + 4, kind="reach", colour=ink, width=thick)
-        for end in (row.low, row.high)
-        if end is not None
-    ]
-    parts += [
-        line(x(end), y - 7, x(end), y + 7, kind="pale", colour=pale, width=thin)
-        for end in (row.low2, row.high2)
-        if end is not None
-    ]
+    if scale.at(high) - scale.at(low) > (MARKER_SHARE if unit else MARKER):  # else its ends would be part of the marker
+        parts += [
+            line(x(end), y - 4, x(end), y + 4, kind="reach", colour=ink, width=thick)
+            for end in (row.low, row.high)
+            if end is not None
+        ]
+        parts += [
+            line(x(end), y - 7, x(end), y + 7, kind="pale", colour=pale, width=thin)
+            for end in (row.low2, row.high2)
+            if end is not None
+        ]
     if row.number is None:
         return "".join(parts) + tag("circle", cx=x(row.value), cy=y, r=4.5, class_="dot", fill=ACCENT)
     at = scale.at(row.value)

@@ -33,8 +33,9 @@ class Frame:
         return (self.left + self.right) / 2
 
 
-DESK, PHONE = Frame(1120, 460, 76, 860, 16, 396), Frame(358, 400, 58, 214, 16, 340)
-ROOM_FOR_RATING = 200  # beside the lines
+DESK, PHONE = Frame(1120, 460, 76, 860, 16, 396), Frame(358, 332, 58, 346, 16, 280)
+ROOM_FOR_NAMES = 60  # beside the lines; else they stand below the chart
+ROW = 24
 
 
 def place_labels(
@@ -117,13 +118,19 @@ def history_chart(series: Sequence[Series], *, label: str, frame: Frame = DESK) 
     banded = [end for s in drawn if s.band for p in s.points[len(s.points) // 4 :] for end in p[2:] if end is not None]
     ys = Scale(*padded([p[1] for p in settled] + banded, share=0.08), frame.bottom, frame.top)
     parts: list[str] = [value_axis(ys, "Rating", frame)]
-    below = frame.bottom + 20
-    parts += [text(xs.at(t), below, f"{t:,g}", anchor="middle", soft=True, size=12) for t in ticks(0, xs.high)]
+    numbers = ticks(0, xs.high)
+    parts += [text(xs.at(t), frame.bottom + 20, f"{t:,g}", anchor="middle", soft=True, size=12) for t in numbers]
     parts += [history_band(one, xs, ys) for one in drawn if one.band]
-    places = spread_labels([ys.at(one.points[-1][1]) for one in drawn], gap=18, lowest=frame.bottom)
-    parts += [history_line(one, xs, ys, frame, label_y=y) for one, y in zip(drawn, places, strict=True)]
+    below = frame.width - frame.right < ROOM_FOR_NAMES
+    if below:
+        drawn.sort(key=lambda one: -one.points[-1][1])
+        places = [frame.height + ROW * (place + 0.5) for place in range(len(drawn))]
+    else:
+        places = spread_labels([ys.at(one.points[-1][1]) for one in drawn], gap=18, lowest=frame.bottom)
+    parts += [history_line(one, xs, ys, frame, y, below=below) for one, y in zip(drawn, places, strict=True)]
     parts.append(text(frame.middle, frame.bottom + 46, "Votes counted", anchor="middle"))
-    return picture(frame.width, frame.height, label, "".join(parts), role="group")
+    height = frame.height + ROW * len(drawn) * below
+    return picture(frame.width, height, label, "".join(parts), role="group")
 
 
 def history_band(one: Series, xs: Scale, ys: Scale) -> Svg:
@@ -135,7 +142,7 @@ def history_band(one: Series, xs: Scale, ys: Scale) -> Svg:
     return tag("polygon", points=path, fill=colour, fill_opacity=0.12, class_=f"band {series_class(one.number)}")
 
 
-def history_line(one: Series, xs: Scale, ys: Scale, frame: Frame, *, label_y: float) -> str:
+def history_line(one: Series, xs: Scale, ys: Scale, frame: Frame, label_y: float, *, below: bool) -> str:
     colour, kind = look_of(one.number)[0], f"series {series_class(one.number)}"
     places = [(xs.at(votes), ys.at(rating)) for votes, rating, *_ in one.points]
     path = " ".join(f"{x:g},{y:g}" for x, y in places)
@@ -148,9 +155,10 @@ def history_line(one: Series, xs: Scale, ys: Scale, frame: Frame, *, label_y: fl
         spoken = tag("title", escape(tip.replace("|", ", ")))
         parts.append(tag("g", spoken + marker(one.number, x, y), class_="point", data_tip=tip))
     end_x, end_y = places[-1]
-    parts.append(line(end_x + 4, end_y, end_x + 18, label_y, kind="lead", colour=SOFT))
-    tip = history_tip(one, len(places) - 1)
-    last = marker(one.number, end_x + 28, label_y) + history_name(one, end_x + 40, label_y + 4, frame)
+    if not below:
+        parts.append(line(end_x + 4, end_y, end_x + 18, label_y, kind="lead", colour=SOFT))
+    tip, left = history_tip(one, len(places) - 1), 0 if below else end_x + 20
+    last = marker(one.number, left + 8, label_y) + history_name(one, left + 20, label_y + 4, frame)
     parts.append(
         tag("g", last, class_="point", tabindex=0, role="img", aria_label=tip.replace("|", ", "), data_tip=tip)
     )
@@ -158,11 +166,10 @@ def history_line(one: Series, xs: Scale, ys: Scale, frame: Frame, *, label_y: fl
 
 
 def history_name(one: Series, x: float, y: float, frame: Frame) -> str:
-    """The name as far as there is room; with the rating at the edge where both fit."""
-    with_rating = frame.width - frame.right > ROOM_FOR_RATING
-    letters = int((frame.width - frame.right - (90 if with_rating else 40)) / LETTER)
+    """The name as far as there is room, and the rating at the edge."""
+    letters = int((frame.width - x - 50) / LETTER)
     name = text(x, y, one.label if len(one.label) <= letters else f"{one.label[: letters - 1]}…")
-    return name + text(frame.width - 8, y, f"{one.points[-1][1]:,.0f}", anchor="end") if with_rating else name
+    return name + text(frame.width - 8, y, f"{one.points[-1][1]:,.0f}", anchor="end")
 
 
 def history_tip(one: Series, place: int) -> str:

@@ -18,7 +18,7 @@ TILE, GAP = 300, 40  # of the drawing
 LINES = 3  # of the sentence
 LEFT, RIGHT = 480, 1040
 PAPER, INK, SOFT, LINE, ACCENT, WARN = "#fbfaf7", "#1d1c1a", "#5d5a54", "#d9d5cc", "#0b5cad", "#8a5300"
-FONT = Path(__file__).resolve().parents[2] / "generation" / "formats" / "raster" / "fonts" / "dejavu.ttf"
+FONT = Path(__file__).resolve().parents[2] / "generation" / "formats" / "raster" / "fonts" / "dejavu-sans.ttf"
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,10 @@ def draw_share_picture(
     """
     picture = Image.new("RGB", SIZE, PAPER)
     pen = ImageDraw.Draw(picture)
-    pen.text((MARGIN, 50), _fitted(title, 44, 1080), fill=INK, font=_font(44))
-    for number, line in enumerate(_shortened(_wrapped(sentence, 26, 1080), LINES)):
-        pen.text((MARGIN, 118 + 36 * number), line, fill=SOFT, font=_font(26))
+    pen.text((MARGIN, 50), _fitted(title, 48, 1060), fill=INK, font=_font(48), stroke_width=1, stroke_fill=INK)
+    size, colour = (28, SOFT) if rows else (40, INK)  # it has the picture to itself
+    for number, line in enumerate(_shortened(_wrapped(sentence, size, 1080), LINES)):
+        pen.text((MARGIN, 122 + (6 if rows else 60) + (size + 8) * number), line, fill=colour, font=_font(size))
     right = RIGHT
     if drawing is not None:
         right = RIGHT - TILE - GAP
@@ -53,7 +54,7 @@ def draw_share_picture(
         picture.paste(inner, (corner[0] + 10, corner[1] + 10))
     _draw_rows(pen, rows[:MOST], right=right)
     first = f" · the first {MOST} of {len(rows)}" if len(rows) > MOST else ""
-    pen.text((MARGIN, 582), f"Benchsite · 95% intervals{first}", fill=SOFT, font=_font(22))
+    pen.text((MARGIN, 582), f"Benchsite{' · 95% intervals' if rows else ''}{first}", fill=SOFT, font=_font(22))
     if label:
         pen.text((SIZE[0] - MARGIN, 582), label, fill=WARN, font=_font(22), anchor="ra")
     return _png(picture)
@@ -71,11 +72,12 @@ def draw_drawing_picture(prompt: str, drawn_by: str, about: str, drawing: bytes 
     width = SIZE[0] - left - 44
     pen.rounded_rectangle([(left, 42), (left + 30, 72)], radius=6, fill=ACCENT)
     pen.text((left + 44, 57), "Benchsite", fill=INK, font=_font(22), anchor="lm")
-    lines = _shortened(_wrapped(f"“{prompt[:1].upper()}{prompt[1:]}”", 38, width), 5)
+    lines = _shortened(_wrapped(f"“{prompt[:1].upper()}{prompt[1:]}”", 42, width), 5)
     for number, line in enumerate(lines):
-        pen.text((left, 120 + 50 * number), line, fill=INK, font=_font(38))
-    pen.text((left, 400), _fitted(drawn_by, 30, width), fill=INK, font=_font(30))
-    pen.text((left, 446), _fitted(about, 20, width), fill=SOFT, font=_font(20))
+        pen.text((left, 120 + 54 * number), line, fill=INK, font=_font(42), stroke_width=1, stroke_fill=INK)
+    below = 150 + 54 * len(lines)
+    pen.text((left, below), _fitted(drawn_by, 32, width), fill=INK, font=_font(32))
+    pen.text((left, below + 48), _fitted(about, 22, width), fill=SOFT, font=_font(22))
     pen.line([(left, 540), (SIZE[0] - 44, 540)], fill=LINE)
     if label:
         pen.text((left, 582), label, fill=WARN, font=_font(22))
@@ -106,7 +108,7 @@ def _draw_rows(pen: ImageDraw.ImageDraw, rows: Sequence[SharedRow], *, right: in
         pen.line([(left, y), (right, y)], fill=LINE)
         pen.line([(across(lows[number]), y), (across(highs[number]), y)], fill=INK, width=3)
         _draw_marker(pen, row.number, across(row.score), y)
-        score = f"{row.score:,.0f}" if abs(row.score) >= 100 else f"{row.score:.1f}"
+        score = f"{row.score:,.{0 if abs(row.score) >= 100 else 1 if abs(row.score) >= 10 else 2}f}"
         pen.text((right + 100, y), score, fill=INK, font=_font(26), anchor="rm")
 
 

@@ -37,6 +37,7 @@ from ranking.pairwise.sentences import (
     ties_sentence,
 )
 from ranking.results import ConsistencyResult
+from ranking.statistics.notes import THIN
 from ranking.words import labels_of, named, numbers_of, rank_words, steadiness, with_labels
 
 FACES = {"courier": "Courier", "dejavu": "DejaVu", "fira": "Fira"}  # in the order of the judge's keys 1, 2, 3
@@ -94,7 +95,7 @@ def page_context(fit: Fit, *, scope: str = "") -> dict[str, Any]:
         "unvoted": [entrant for name, entrant in entrants.items() if name not in {s["entrant"] for s in standings}],
         "agreement": agreement_sentence(agreement),
         "agreement_in_short": raw_sentence(agreement),
-        "notes": [with_labels(note, labels) for note in result["notes"]],
+        "notes": [with_labels(note, labels) for note in result["notes"] if scope or not note.startswith(THIN)],
         "camps": camps_sentence(result_of(full)["judges"]) if full else "",
         "side": side_sentence(result["side_bias"]),
         "best": best_sentence(standings, labels) if not scope else "",
@@ -177,7 +178,8 @@ def answers_context(result: PairwiseResult, entrants: dict[str, Entrant]) -> dic
     if not ratings:
         return {"answer_rows": []}
     names = labels_of(entrants.values())
-    intervals = [answer_interval(row, named(row, names)) for row in ratings["overall"]]
+    numbers = numbers_of(entrants.values())
+    intervals = [answer_interval(row, named(row, names), numbers.get(row["entrant"])) for row in ratings["overall"]]
     scale = interval_scale(intervals)
     ranks = {r["entrant"]: rank_words(r["rank_low"], r["rank_high"]) for r in result["overall"] if r["votes"]}
     rows = [
@@ -195,10 +197,10 @@ def answers_context(result: PairwiseResult, entrants: dict[str, Entrant]) -> dic
     return {"answer_rows": rows, "answer_axis": interval_axis(scale)}
 
 
-def answer_interval(row: AnswerRow, name: str) -> Interval:
+def answer_interval(row: AnswerRow, name: str, number: int | None) -> Interval:
     low, high = ("…" if bound is None else f"{bound:.0f}" for bound in (row["low"], row["high"]))
     title = f"{name}: {row['rating']:.0f} ({low}–{high}), {row['valid']} of {row['answers']} answers valid"
-    return Interval(name, row["rating"], row["low"], row["high"], title=title)
+    return Interval(name, row["rating"], row["low"], row["high"], title=title, number=number)
 
 
 def font_table(rows: list[BoardRow], full: Fit | None) -> dict[str, Any]:

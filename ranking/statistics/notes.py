@@ -6,6 +6,7 @@ from ranking.statistics.leaderboard import CountsFit, Leaderboard
 
 FEW_JUDGES = 5  # under which nobody can tell whether two entrants are disputed
 LISTED = 6  # names in a sentence
+THIN = "Too few votes to rank by these categories"
 
 
 def notes(board: Leaderboard) -> list[str]:
@@ -95,10 +96,7 @@ def _thin(fit: CountsFit) -> list[str]:
     thin = fit.categories.thin
     if not thin:
         return []
-    return [
-        f"Too few votes to tell these categories from the whole: {_names(thin)}. Ratings there rest mostly on the overall "
-        "ones, so nobody is ranked by them."
-    ]
+    return [f"{THIN}: {_names(thin)}. Ratings there rest mostly on the overall ones."]
 
 
 def _names(names: tuple[str, ...] | list[str]) -> str:

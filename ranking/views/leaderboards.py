@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.contrib.auth.models import AnonymousUser, User
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.templatetags.static import static
 from django.views.decorators.http import require_GET, require_POST
 
 from benchsite.lib.access import UserRequest, curator_required
@@ -49,7 +48,7 @@ def leaderboards(request: HttpRequest) -> HttpResponse:
         "chosen": chosen,
         "suites": sorted({run.suite: run.title for run in runs}.items()),
         "states": list(STATES.items()) if runs else [],
-        "share": {"title": "Leaderboards", "description": about, "picture": static("share/home.png")},
+        "share": {"title": "Leaderboards", "description": about},
     }
     return page_or_json(request, "ranking/leaderboards.html", context, page_json.boards)
 
@@ -84,7 +83,9 @@ def _show(request: HttpRequest, fit: Fit, **more: Any) -> HttpResponse:
     if rows := context.get("rows"):
         # A frozen leaderboard is for whoever has its link, and its run's drawings may not be.
         open_here = context["drawings_open"] and "publication" not in more
-        context |= board_context(fit, rows, request.GET, drawings_open=open_here)
+        by_answers = not scope and request.GET.get("rating") == "answers" and context.get("answer_rows")
+        context |= {"by_answers": bool(by_answers)}
+        context |= board_context(fit, rows, request.GET, drawings_open=open_here, listed=by_answers or None)
     if fit.run.is_curated_by(request.user):
         context["publish"] = PublishForm(initial={"title": str(fit.run)})
         if entry.has_ties:

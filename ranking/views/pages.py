@@ -190,6 +190,8 @@ def drawings_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
         if may_see_drawings(run, request.user):
             return view(request, run, **rest)
         context = {"run": run, "judged": run.judging_state != Run.Judging.NOT_OPEN, "protocols": protocols_of(run)}
+        if run.visibility == Run.Visibility.PUBLISHED:
+            context["share"] = {"title": f"Drawings of {run}", "description": "They are shown once judging is closed."}
         return render(request, "ranking/gallery_hidden.html", context, status=403)
 
     return guarded

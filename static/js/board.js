@@ -1,7 +1,7 @@
 // Narrows and sorts a board's table as one types; without it the form's button does the same on the server.
 const form = document.querySelector("form[data-board]");
 const body = document.querySelector("table.leaderboard tbody");
-const all = location.search === "" || [...new URLSearchParams(location.search)].every(([key, value]) => key === "category" || value === "");
+const all = location.search === "" || [...new URLSearchParams(location.search)].every(([key, value]) => ["category", "rating"].includes(key) || value === "");
 
 if (form && body && all) {
   form.classList.add("scripted");

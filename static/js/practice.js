@@ -37,6 +37,7 @@ document.addEventListener("click", (event) => {
   const next = event.target.closest("#practice [data-next]");
   if (!next || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
+  if (event.detail > 1) return; // the second click of two was meant for the key that stood here
   show(next.href.split("#")[0]);
 });
 

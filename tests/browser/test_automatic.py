@@ -41,7 +41,7 @@ def test_pixel_art_pages(page, live_server, pixels, axe):
     assert axe() == []
 
     page.get_by_role("navigation", name="Leaderboard").get_by_role("link", name="Drawings", exact=True).click()
-    expect(page.locator("section.shelf")).to_have_count(7)
+    expect(page.locator(".shelf")).to_have_count(7)
     load_pictures(page)
     assert axe() == []
 

@@ -88,9 +88,11 @@ def test_forty_entrants_with_long_names_fit_a_phone_in_the_dark(page, live_serve
     page.set_viewport_size({"width": 360, "height": 800})
     entrant = reverse("ranking:entrant", args=[run.code, run.entrants.first().code])
 
-    for path in (reverse("ranking:leaderboard", args=[run.code]), entrant, "/leaderboards/"):
+    board = reverse("ranking:leaderboard", args=[run.code])
+    for path in (board, f"{board}?rating=answers", entrant, "/leaderboards/"):
         page.goto(live_server.url + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+        assert all(who.bounding_box()["width"] > 90 for who in page.locator("tbody .who").all()), path
         assert axe() == [], path
 
 

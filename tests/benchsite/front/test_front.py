@@ -133,6 +133,13 @@ def test_a_suite_page_says_what_is_asked(client):
     assert client.get("/suites/none-such/").status_code == 404
 
 
+def test_a_suite_that_nobody_judges_does_not_speak_of_judging(client):
+    suites = client.get("/suites/").text
+
+    assert "No drawings to show yet." in suites
+    assert "Drawings appear when judging closes." not in suites
+
+
 def test_about_the_numbers_is_public(client):
     page = client.get("/about/numbers/").content.decode()
 

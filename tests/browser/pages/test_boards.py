@@ -73,3 +73,20 @@ def test_every_page_of_a_finished_run_shows_a_drawing_at_once(page, live_server,
 
     assert below == {}
     assert len(charts) >= 1 and max(charts) <= SCREENS[screen]["width"], "no chart is wider than the phone"
+
+
+def test_a_long_title_keeps_clear_of_the_drawings_beside_it(page, live_server):
+    run = make_voted_run(votes=126)
+    Run.objects.update(
+        title="A title of some sixty characters, which needs a second line",
+        visibility=Run.Visibility.PUBLISHED,
+        judging_state=Run.Judging.CLOSED,
+    )
+    run.refresh_from_db()
+    fit_run(run)
+    page.set_viewport_size(SCREENS["desk"])
+    page.goto(live_server.url + reverse("ranking:history", args=[run.code]))
+
+    state, strip = (page.locator(one).first.bounding_box() for one in ("h1 .tag", ".head-strip"))
+
+    assert state["x"] + state["width"] < strip["x"]

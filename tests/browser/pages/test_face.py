@@ -40,6 +40,21 @@ def test_a_stranger_votes_by_keyboard_and_sees_who_drew_it(page, live_server, wo
     assert vote_count() == before
 
 
+def test_a_double_click_does_not_skip_the_answer(page, live_server, world, two_frames):
+    page.goto(live_server.url)
+    page.get_by_role("button", name="Left is better").click()
+    box = page.get_by_role("link", name="Next pair").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    page.mouse.down(click_count=2)  # the second click of two
+    page.mouse.up(click_count=2)
+    two_frames()
+
+    expect(page.locator("#practice-answer")).to_be_visible()
+    page.get_by_role("link", name="Next pair").click()
+    expect(page.get_by_role("button", name="Left is better")).to_be_visible()
+
+
 def test_going_back_counts_even_while_the_next_pair_is_on_its_way(page, live_server, world, two_frames):
     page.goto(live_server.url)
     prompt, held = page.locator("#practice-prompt").inner_text(), []

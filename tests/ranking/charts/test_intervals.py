@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ranking.charts.frontier import PHONE as NARROW
 from ranking.charts.frontier import FrontierPoint, frontier_chart
 from ranking.charts.intervals import (
     Interval,
@@ -22,6 +23,7 @@ from ranking.charts.intervals import (
     ticks,
 )
 from ranking.charts.plots import (
+    PHONE,
     Series,
     history_chart,
     inside,
@@ -162,3 +164,32 @@ def test_a_dot_at_the_highest_score_has_room_beside_it():
     scale = interval_scale([Interval("a", 1.0, 0.59, 1.0), Interval("b", 0.64, 0.45, 0.84)])
 
     assert 200 * (100 - scale.at(1.0)) / 100 >= 6
+
+
+def test_an_interval_no_wider_than_its_marker_has_no_ends():
+    narrow, wide = Interval("a", 1000, 999, 1001, 999.5, 1000.5, number=2), Interval("b", 500, 100, 900, number=1)
+    scale = interval_scale([narrow, wide])
+
+    assert "pale" not in interval_row(narrow, scale)
+    assert interval_row(narrow, scale).count('class="reach"') == 1
+    assert interval_row(wide, scale).count('class="reach"') == 3
+
+
+def test_on_a_phone_whole_names_stand_below_the_chart_the_best_first():
+    names = ["A name of thirty-two characters.", "Another one that is rated higher"]
+    series = [Series(name, ((10, 1000 + 50 * n, None, None),), n) for n, name in enumerate(names)]
+
+    root = parse(history_chart(series, label="l", frame=PHONE))
+
+    written = {node.text: float(node.get("y")) for node in root.iter(f"{SVG}text")}
+    assert PHONE.bottom < written[names[1]] < written[names[0]] < float(root.get("height"))
+
+
+def test_the_frontiers_name_stands_clear_of_dots_and_whiskers():
+    points = [point("a", 1, 1000), point("b", 2, 1100), point("c", 2.05, 1200)]
+
+    for frame in ({}, {"frame": NARROW}):
+        root = parse(frontier_chart(points, label="l", x_label="x", y_label="y", **frame))
+        right = next(float(node.get("x")) for node in root.iter(f"{SVG}text") if node.text == "frontier")
+        dots = [float(node.get("data-x")) for node in root.iter(f"{SVG}g") if node.get("data-x")]
+        assert not any(right - 48 < x < right + 4 for x in dots)

@@ -72,6 +72,19 @@ def test_the_switch_is_a_link_and_shows_the_other_table(client, run):
         assert f'data-label="rank of the drawings">{ranks}</td>' in answers
 
 
+def test_the_table_of_the_answers_is_searched_and_looks_like_the_other_one(client, run):
+    fit_run(run)
+    first = run.entrants.order_by("pk").first()
+
+    whole = client.get(f"/runs/{run.code}/leaderboard/?rating=answers")
+    narrow = client.get(f"/runs/{run.code}/leaderboard/?rating=answers&q={first.label}")
+
+    assert [row["label"] for row in narrow.context["rows"]] == [first.label]
+    assert 'name="rating" value="answers"' in narrow.text, "so that a search stays on this table"
+    assert f"1 of {len(whole.context['rows'])} models" in collapsed(narrow)
+    assert whole.text.count('class="tile"') == whole.text.count('class="thumb"') > 1
+
+
 def test_a_file_gives_the_same_two_ratings(run, tmp_path, capsys):
     for name, write in (("votes.jsonl", write_votes), ("database.jsonl", write_samples)):
         with (tmp_path / name).open("w", encoding="utf-8") as stream:

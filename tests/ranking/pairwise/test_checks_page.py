@@ -6,6 +6,7 @@ from generation.models import Run
 from judging.models import Vote
 from judging.pairs.tallies import rebuild_tallies
 from ranking.fitting import fit_run
+from ranking.statistics.notes import THIN
 from tests.pages import collapsed
 from tests.ranking.voted_run import make_voted_run
 
@@ -69,3 +70,17 @@ def test_own_ratings_stand_with_their_intervals(client):
     assert len(shown) == 6 * 4
     for row in shown:
         assert f"<strong>{row['rating']:,.0f}</strong><br> {row['low']:,.0f}–{row['high']:,.0f}<br>" in page
+
+
+def test_what_categories_lack_is_said_on_their_pages_and_not_on_the_whole_board(client, run):
+    fit = fit_run(run)
+    fit.result["notes"].append(f"{THIN}: Animal.")
+    fit.save(update_fields=["result"])
+    Run.objects.filter(pk=run.pk).update(visibility="published", judging_state="closed")
+
+    first = next(iter(fit.result["categories"]))
+
+    whole, category = (client.get(f"/runs/{run.code}/leaderboard/{tab}").text for tab in ("", f"?category={first}"))
+
+    assert THIN in category
+    assert THIN not in whole

@@ -49,7 +49,7 @@ def test_one_is_drawn_against_every_other_with_both_their_drawings(client):
         if last.name in (pair["upper"], pair["lower"]):
             assert stand_words(pair, last.name) in page
     assert f"{last.label} against the others" in page
-    assert page.count('<section class="duel"') == len(data["drawings"]) > 0
+    assert page.count('<div class="duel"') == len(data["drawings"]) > 0
     assert "<title/>" not in page, "each interval says what it shows"
 
 

@@ -43,12 +43,14 @@ def shared(client, path: str) -> dict[str, str]:
 def test_every_public_page_has_its_own_title_and_a_description(client, run):
     entrant, sample = run.entrants.first(), run.samples.judgeable().first()
     paths = ["/", "/drawings/", "/suites/", "/suites/ascii/", "/about/numbers/", "/leaderboards/"]
+    paths += ["/login/", "/api/v1/docs"]
     paths += [f"/runs/{run.code}/leaderboard/", f"/runs/{run.code}/gallery/", f"/gallery/{sample.code}/"]
     paths += [f"/runs/{run.code}/entrants/{entrant.code}/"]
 
     cards = {path: shared(client, path) for path in paths}
 
-    assert all(card["og:title"] and card["og:description"] and card["description"] for card in cards.values())
+    wanted = ("og:title", "og:description", "description", "og:image")
+    assert all(card[part] for card in cards.values() for part in wanted)
     titles = [card["og:title"] for path, card in cards.items() if "gallery/" not in path or path[:9] == "/gallery/"]
     assert len(set(titles)) == len(titles)
     assert cards[f"/gallery/{sample.code}/"]["og:image"].endswith(f"/gallery/{sample.code}/share.png")
