@@ -75,8 +75,7 @@ def _judge(run: Run, kind: Any, wanted: int, at_once: int) -> Run:
 
 def broken_answers(run: Run, asked: int, *, failed: int) -> Iterable[str]:
     """What is wrong with a model judge's answers, as files have them; nothing where the run is one of drawings."""
-    from judging.model_judges.answers import model_vote_lines
-    from judging.model_judges.graded import model_grade_lines
+    from judging.model_judges.answers import model_grade_lines, model_vote_lines
     from judging.models import Grade, Vote
 
     judged = run.judged_run

@@ -6,26 +6,34 @@ Grades are called `grades`, never `value`: a reader of people's grades refuses t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from benchsite.lib.file_errors import BadField, BadLine
+from benchsite.lib.file_errors import BadField
 from benchsite.lib.json_lines import json_type
 from benchsite.lib.progress_bar import Progress, unwatched
-from benchsite.lib.times import EXPECTED as A_TIME
-from benchsite.lib.times import parse_stored_time
 from generation.suites.suite import Rubric
-from judging.files.model_lines import CHECKS, MAX_REASON, read_lines, text_of, whole
-from judging.files.vote_lines import name_fault
+from judging.files.model_lines import (
+    CHECKS,
+    MAX_REASON,
+    ModelLine,
+    checked,
+    columns_of,
+    read_lines,
+    text_of,
+    texts_of,
+    time_of,
+    whole,
+)
 
 NAMES = ("judge", "model", "entrant", "stage", "subject")
 LONGEST = {**dict.fromkeys(NAMES, 200), "judge": 100, "stage": 80, "reason": MAX_REASON, "unreadable": MAX_REASON}
 
 
 @dataclass(frozen=True)
-class ModelGradeLine:
+class ModelGradeLine(ModelLine):
     """One answer: a grade and a reason for each dimension of the drawing's stage. `grades` is None where nothing readable came."""
 
     judge: str
@@ -51,18 +59,10 @@ class ModelGradeLine:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What a judge may be asked once."""
         return (self.judge, *self.item)
 
-    def bad(self, problem: str) -> BadLine:
-        return BadLine(self.file, self.number, "", problem)
 
-    def as_row(self) -> dict[str, Any]:
-        row = {key: value for key, value in asdict(self).items() if key not in ("file", "number")}
-        return row | {"answered_at": self.answered_at.isoformat() if self.answered_at else None}
-
-
-FIELDS = tuple(each.name for each in fields(ModelGradeLine) if each.name not in ("file", "number"))
+FIELDS = columns_of(ModelGradeLine)
 
 
 def read_model_grades(path: Path, *, rubric: Rubric, progress: Progress = unwatched) -> list[ModelGradeLine]:
@@ -82,28 +82,16 @@ def _line(row: dict[str, Any], file: str, number: int, rubric: Rubric) -> ModelG
 
 
 def _values(row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name in NAMES:
-        fault = name_fault(row[name]) if name in row else "is missing"
-        if fault:
-            raise BadField(name, fault)
-        yield name, text_of(row[name], name, LONGEST[name])
-    yield "unreadable", text_of(row.get("unreadable") or "", "unreadable", MAX_REASON)
+    yield from texts_of(row, NAMES, ("unreadable",), LONGEST)
     yield "attempt", _attempt(row.get("attempt", 1))
-    for name, (holds, expected, default) in CHECKS.items():
-        value = default if row.get(name) is None else row[name]
-        if not holds(value):
-            raise BadField(name, f"{expected}, not {str(value)[:40]!r}")
-        yield name, value
+    yield from checked(row, CHECKS)
     grades, reasons = row.get("grades"), row.get("reasons") or {}
     for name, given in (("grades", grades), ("reasons", reasons)):
         if given is not None and not isinstance(given, dict):
             raise BadField(name, f"must be an object by dimension, not {json_type(given)}")
     yield "grades", grades
     yield "reasons", {key: text_of(reason, f"reasons.{key}", MAX_REASON) for key, reason in reasons.items()}
-    try:
-        yield "answered_at", parse_stored_time(row.get("answered_at") or None, "answered_at")
-    except (TypeError, ValueError):
-        raise BadField("answered_at", A_TIME) from None
+    yield time_of(row)
 
 
 def _attempt(value: Any) -> int:

@@ -2,32 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from benchsite.lib.file_errors import BadField, BadLine, FileError
 from benchsite.lib.json_lines import LONGEST_LINE, json_chunks, json_type, text_file
 from benchsite.lib.progress_bar import Progress
 from benchsite.lib.text import clean_text
+from benchsite.lib.times import EXPECTED as A_TIME
+from benchsite.lib.times import parse_stored_time
+from judging.files.vote_lines import name_fault
 
 MAX_REASON = 2_000
+Value = tuple[str, Any]  # a field and what a line says
 Check = tuple[Callable[[Any], bool], str, Any]  # whether a value may stand, what is expected, and what stands for none
 
 
-class AnswerLine(Protocol):
+class ModelLine:
+    """What lines have in common; each kind is a dataclass with its fields in the order of the file, and these among them."""
+
+    judge: str
+    model: str
+    version: int
+    simulated: bool
+    unreadable: str
+    cost_nano: int | None
+    answered_at: datetime | None
+    file: str
+    number: int
+
     @property
-    def judge(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def version(self) -> int: ...
-    @property
-    def key(self) -> tuple[Any, ...]: ...
-    def bad(self, problem: str) -> BadLine: ...
+    def key(self) -> tuple[Any, ...]:
+        """What a judge may be asked once."""
+        raise NotImplementedError
+
+    def bad(self, problem: str) -> BadLine:
+        return BadLine(self.file, self.number, "", problem)
+
+    def as_row(self) -> dict[str, Any]:
+        row = {name: getattr(self, name) for name in columns_of(type(self))}
+        return row | {"answered_at": self.answered_at.isoformat() if self.answered_at else None}
 
 
-Line = TypeVar("Line", bound=AnswerLine)
+Line = TypeVar("Line", bound=ModelLine)
+
+
+def columns_of(line: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(line) if each.name not in ("file", "number"))
 
 
 def read_lines(
@@ -71,6 +95,35 @@ def text_of(value: Any, name: str, longest: int) -> str:
     if len(value) > longest:
         raise BadField(name, f"is longer than {longest} characters")
     return clean_text(value)[0]
+
+
+def texts_of(
+    row: dict[str, Any], required: Iterable[str], optional: Iterable[str], longest: dict[str, int]
+) -> Iterator[Value]:
+    for name in required:
+        fault = name_fault(row[name]) if name in row else "is missing"
+        if fault:
+            raise BadField(name, fault)
+        yield name, text_of(row[name], name, longest[name])
+    for name in optional:
+        yield name, text_of(row.get(name) or "", name, longest[name])
+
+
+def checked(row: dict[str, Any], checks: dict[str, Check]) -> Iterator[Value]:
+    """What is null or left out is as the check says."""
+    for name, (holds, expected, default) in checks.items():
+        value = row.get(name)
+        value = default if value is None else value
+        if not holds(value):
+            raise BadField(name, f"{expected}, not {str(value)[:40]!r}")
+        yield name, value
+
+
+def time_of(row: dict[str, Any]) -> Value:
+    try:
+        return "answered_at", parse_stored_time(row.get("answered_at") or None, "answered_at")
+    except (TypeError, ValueError):
+        raise BadField("answered_at", A_TIME) from None
 
 
 def whole(least: int, most: int) -> Callable[[Any], bool]:

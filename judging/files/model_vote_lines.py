@@ -6,18 +6,26 @@ The answer is called `answer`, never `outcome`: a reader of people's votes refus
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from benchsite.lib.file_errors import BadField, BadLine
+from benchsite.lib.file_errors import BadField
 from benchsite.lib.progress_bar import Progress, unwatched
-from benchsite.lib.times import EXPECTED as A_TIME
-from benchsite.lib.times import parse_stored_time
 from judging.files.model_lines import CHECKS as COMMON
-from judging.files.model_lines import MAX_REASON, Check, read_lines, text_of, whole
-from judging.files.vote_lines import OUTCOMES, STORED, name_fault
+from judging.files.model_lines import (
+    MAX_REASON,
+    Check,
+    ModelLine,
+    checked,
+    columns_of,
+    read_lines,
+    texts_of,
+    time_of,
+    whole,
+)
+from judging.files.vote_lines import OUTCOMES, STORED
 
 LONGEST = {**STORED, "model": 200, "reason": MAX_REASON, "unreadable": MAX_REASON}
 FIRST_ATTEMPT = 1  # what a line without attempts means beside drawings
@@ -26,7 +34,7 @@ REQUIRED = ("judge", "model", "left_model", "right_model", "prompt_text")
 
 
 @dataclass(frozen=True)
-class ModelVoteLine:
+class ModelVoteLine(ModelLine):
     """One answer: `left` is the drawing that was shown first. `answer` is None where nothing readable came back."""
 
     judge: str
@@ -53,15 +61,8 @@ class ModelVoteLine:
         left, right = (-1 if each is None else each for each in (self.left_attempt, self.right_attempt))
         return (self.judge, self.prompt_text, self.left_model, left, self.right_model, right)
 
-    def bad(self, problem: str) -> BadLine:
-        return BadLine(self.file, self.number, "", problem)
 
-    def as_row(self) -> dict[str, Any]:
-        row = {key: value for key, value in asdict(self).items() if key not in ("file", "number")}
-        return row | {"answered_at": self.answered_at.isoformat() if self.answered_at else None}
-
-
-FIELDS = tuple(each.name for each in fields(ModelVoteLine) if each.name not in ("file", "number"))
+FIELDS = columns_of(ModelVoteLine)
 
 
 def read_model_votes(path: Path, *, progress: Progress = unwatched) -> list[ModelVoteLine]:
@@ -77,25 +78,11 @@ def _line(row: dict[str, Any], file: str, number: int) -> ModelVoteLine:
 
 
 def _values(row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name in REQUIRED:
-        fault = name_fault(row[name]) if name in row else "is missing"
-        if fault:
-            raise BadField(name, fault)
-        yield name, text_of(row[name], name, LONGEST[name])
+    yield from texts_of(row, REQUIRED, ("category", "reason", "unreadable"), LONGEST)
     if row["left_model"] == row["right_model"]:
         raise BadField("right_model", f"{row['left_model']!r} cannot be compared with itself")
-    for name in ("category", "reason", "unreadable"):
-        yield name, text_of(row.get(name) or "", name, LONGEST[name])
-    for name, (holds, expected, default) in CHECKS.items():
-        value = row.get(name)
-        value = default if value is None else value
-        if not holds(value):
-            raise BadField(name, f"{expected}, not {str(value)[:40]!r}")
-        yield name, value
-    try:
-        yield "answered_at", parse_stored_time(row.get("answered_at") or None, "answered_at")
-    except (TypeError, ValueError):
-        raise BadField("answered_at", A_TIME) from None
+    yield from checked(row, CHECKS)
+    yield time_of(row)
 
 
 CHECKS: dict[str, Check] = {

@@ -3,35 +3,49 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils.timezone import now
 
-from generation.models import Entrant, LanguageModel, Prompt, Run, Sample
+from generation.models import Entrant, Event, LanguageModel, Prompt, Run, Sample
 from generation.runs.errors import RunError
+from generation.runs.staleness import mark_stale
 from generation.suites.suite import Generation
-from judging.model_judges.asking import create_judge, question_row
+from judging.files.model_lines import Line, ModelLine
+from judging.model_judges.asking import create_judge, question_row, refuse_unasked
 from judging.model_judges.kinds import Facts, Kind
 from judging.model_judges.names import judge_names
+from judging.provenance import import_reason
 
 PROVIDER = "import"
 AT_ONCE = 500
 
 
-class AnswerLine(Protocol):
-    judge: str
-    model: str
-    version: int
-    simulated: bool
-    unreadable: str
-    cost_nano: int | None
-    answered_at: datetime | None
-
-
-Line = TypeVar("Line", bound=Any)
+def import_answers(
+    run: Run,
+    kind: Kind,
+    read: Callable[[], Sequence[Line]],
+    store: Callable[[Sequence[Line]], None],
+    *,
+    file: str,
+    reason: str,
+    by: User | None,
+) -> int:
+    """All of the file or nothing; says how many answers. A judge of the same name is not imported twice."""
+    reason = import_reason(reason)
+    refuse_unasked(run, kind)
+    lines = read()
+    named = {line.judge for line in lines}
+    with transaction.atomic():
+        refuse_known(run, kind, named)
+        store(lines)
+        facts = {"answers": len(lines), "judges": sorted(named), "file": file}
+        Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_MODEL_VOTES, reason=reason, facts=facts)
+        mark_stale(run.pk)
+    return len(lines)
 
 
 def by_judge(lines: Iterable[Line]) -> list[list[Line]]:
@@ -50,7 +64,7 @@ def refuse_known(run: Run, kind: Kind, named: Collection[str]) -> None:
 def store_answers(
     run: Run,
     kind: Kind,
-    lines: Sequence[Any],
+    lines: Sequence[ModelLine],
     shown: Sequence[tuple[Prompt, Facts]],
     answers: Sequence[dict[str, Any] | None],
     *,
@@ -86,7 +100,7 @@ def store_answers(
     )
 
 
-def _fields(kind: Kind, line: AnswerLine, answer: dict[str, Any] | None) -> dict[str, Any]:
+def _fields(kind: Kind, line: ModelLine, answer: dict[str, Any] | None) -> dict[str, Any]:
     """What the answer said, as a reader of ours would have stored it."""
     fields: dict[str, Any] = {
         "state": Sample.State.DRAWN,

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from benchsite.lib.progress_bar import Progress, unwatched
-from generation.models import Event, Prompt, Run, Sample
-from generation.runs.staleness import mark_stale
+from generation.models import Prompt, Run, Sample
 from judging.files.model_vote_lines import FIRST_ATTEMPT, ModelVoteLine, read_model_votes
-from judging.model_judges.asking import refuse_unasked
-from judging.model_judges.elsewhere import by_judge, refuse_known, store_answers
+from judging.model_judges.elsewhere import by_judge, import_answers, store_answers
 from judging.model_judges.pairs import PAIRS
-from judging.provenance import import_reason
-
-PROVIDER = "import"
-AT_ONCE = 500
 
 
 class Drawings:
@@ -63,18 +57,8 @@ class Drawings:
 def import_model_votes(
     run: Run, path: Path, *, reason: str, by: User | None = None, progress: Progress = unwatched
 ) -> int:
-    """All of the file or nothing; says how many answers. A judge of the same name is not imported twice."""
-    reason = import_reason(reason)
-    refuse_unasked(run, PAIRS)
-    lines = read_model_votes(path, progress=progress)
-    named = {line.judge for line in lines}
-    with transaction.atomic():
-        refuse_known(run, PAIRS, named)
-        store_model_votes(run, lines, by=by)
-        facts = {"answers": len(lines), "judges": sorted(named), "file": path.name}
-        Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_MODEL_VOTES, reason=reason, facts=facts)
-        mark_stale(run.pk)
-    return len(lines)
+    read, store = partial(read_model_votes, path, progress=progress), partial(store_model_votes, run, by=by)
+    return import_answers(run, PAIRS, read, store, file=path.name, reason=reason, by=by)
 
 
 def store_model_votes(run: Run, lines: Sequence[ModelVoteLine], *, by: User | None = None) -> None:

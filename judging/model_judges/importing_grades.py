@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from benchsite.lib.progress_bar import Progress, unwatched
-from generation.models import Event, Prompt, Run, Sample
-from generation.runs.staleness import mark_stale
+from generation.models import Prompt, Run, Sample
 from judging.files.model_grade_lines import ModelGradeLine, read_model_grades
 from judging.grades.sheets import rubric_of
-from judging.model_judges.asking import refuse_unasked
-from judging.model_judges.elsewhere import by_judge, refuse_known, store_answers
+from judging.model_judges.elsewhere import by_judge, import_answers, store_answers
 from judging.model_judges.grading import GRADES, facts_about
 from judging.model_judges.kinds import Facts
-from judging.provenance import import_reason
 
 
 def import_model_grades(
     run: Run, path: Path, *, reason: str, by: User | None = None, progress: Progress = unwatched
 ) -> int:
-    """All of the file or nothing; says how many answers. A judge of the same name is not imported twice."""
-    reason = import_reason(reason)
-    refuse_unasked(run, GRADES)
-    lines = read_model_grades(path, rubric=rubric_of(run.code), progress=progress)
-    named = {line.judge for line in lines}
-    with transaction.atomic():
-        refuse_known(run, GRADES, named)
-        store_model_grades(run, lines, by=by)
-        facts = {"answers": len(lines), "judges": sorted(named), "file": path.name}
-        Event.objects.create(run=run, actor=by, verb=Event.Verb.IMPORT_MODEL_VOTES, reason=reason, facts=facts)
-        mark_stale(run.pk)
-    return len(lines)
+    def read() -> list[ModelGradeLine]:
+        return read_model_grades(path, rubric=rubric_of(run.code), progress=progress)
+
+    store = partial(store_model_grades, run, by=by)
+    return import_answers(run, GRADES, read, store, file=path.name, reason=reason, by=by)
 
 
 def store_model_grades(run: Run, lines: Sequence[ModelGradeLine], *, by: User | None = None) -> None:

@@ -32,7 +32,7 @@ from ranking.pairwise.sentences import stability_sentence
 from ranking.people import is_closed_to, judge_labels
 from ranking.views import page_json
 from ranking.views.forms import PastForm
-from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, show_page, tabs_of
+from ranking.views.pages import as_file, fit_page, newest_fit, nothing_yet, ranking_page, show_page, tabs_of
 from ranking.words import labels_of, named, numbers_of
 
 
@@ -54,20 +54,16 @@ def chart(request: HttpRequest, run: Run, name: str, form: str) -> HttpResponse:
 
 @require_GET
 @ranking_page
-def judges(request: HttpRequest, run: Run) -> HttpResponse:
-    fit = newest_fit(request, run, NAME)
-    if fit is None:
-        return nothing_yet(request, run)
-    context = judges_context(fit, labels=judge_labels(run, curator=run.is_curated_by(request.user)))
+@fit_page(NAME)
+def judges(request: HttpRequest, fit: Fit) -> HttpResponse:
+    context = judges_context(fit, labels=judge_labels(fit.run, curator=fit.run.is_curated_by(request.user)))
     return show_page(request, "ranking/judges.html", {**_tabs(request, fit, "judges"), **context}, page_json.judges)
 
 
 @require_GET
 @ranking_page
-def model_judges(request: HttpRequest, run: Run) -> HttpResponse:
-    fit = newest_fit(request, run, NAME)
-    if fit is None:
-        return nothing_yet(request, run)
+@fit_page(NAME)
+def model_judges(request: HttpRequest, fit: Fit) -> HttpResponse:
     context = _tabs(request, fit, "model_judges")
     context |= model_judges_context(fit, drawings_open=context["drawings_open"])
     return show_page(request, "ranking/model_judges.html", context, model_judges_document)
@@ -75,11 +71,9 @@ def model_judges(request: HttpRequest, run: Run) -> HttpResponse:
 
 @require_GET
 @ranking_page
-def groups(request: HttpRequest, run: Run) -> HttpResponse:
+@fit_page(NAME)
+def groups(request: HttpRequest, fit: Fit) -> HttpResponse:
     """The open arena's board beside the judges', and boards by group of judges."""
-    fit = newest_fit(request, run, NAME)
-    if fit is None:
-        return nothing_yet(request, run)
     context = {**_tabs(request, fit, "groups"), **groups_context(fit)}
     return show_page(request, "ranking/groups.html", context, groups_document)
 
@@ -177,12 +171,10 @@ def versus(request: HttpRequest, run: Run) -> HttpResponse:
 
 @require_GET
 @ranking_page
-def votes(request: HttpRequest, run: Run) -> HttpResponse:
+@fit_page(NAME)
+def votes(request: HttpRequest, fit: Fit) -> HttpResponse:
     """Every vote with both drawings and their names: only where nobody can judge them blind any more."""
-    fit = newest_fit(request, run, NAME)
-    if fit is None:
-        return nothing_yet(request, run)
     context = _tabs(request, fit, "votes")
     if context["drawings_open"]:
-        context |= votes_context(run, request.GET, curator=run.is_curated_by(request.user))
+        context |= votes_context(fit.run, request.GET, curator=fit.run.is_curated_by(request.user))
     return show_page(request, "ranking/votes.html", context, page_json.votes)

@@ -9,7 +9,7 @@ from generation.models import Run, Sample
 from judging.files.exports import grade_rows, write_grades
 from judging.files.model_grade_lines import ModelGradeLine, check_grades
 from judging.grades.sheets import rubric_of
-from judging.model_judges.graded import count_model_grades, model_grade_lines
+from judging.model_judges.answers import count_model_grades, model_grade_lines
 from judging.model_judges.importing_grades import store_model_grades
 from judging.models import Grade
 from ranking.archive.fields import fields_of

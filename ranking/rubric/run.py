@@ -18,7 +18,7 @@ from benchsite.lib.times import parse_time
 from generation.models import Measurement, Run, Sample
 from generation.suites.suite import Rubric
 from judging.grades.sheets import rubric_of
-from judging.model_judges.graded import model_grade_lines
+from judging.model_judges.answers import model_grade_lines
 from judging.model_judges.grading import GRADES
 from judging.models import Grade, Seat
 from ranking.answers import count_answers, notes_markdown

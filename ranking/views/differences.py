@@ -8,7 +8,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from generation.models import Entrant, Run
+from generation.models import Entrant
 from judging.rules import rules_of
 from ranking.best import drawings_of_both
 from ranking.boards.conditional import conditional
@@ -17,17 +17,15 @@ from ranking.charts.markers import marker_sign
 from ranking.models import Fit
 from ranking.results import VerdictResult, VerdictsResult
 from ranking.views import page_json
-from ranking.views.pages import newest_fit, nothing_yet, ranking_page, show_page, tabs_of
+from ranking.views.pages import fit_page, ranking_page, show_page, tabs_of
 from ranking.words import GAP_WORDS, labels_of, numbers_of, pair_of, stand_words, verdict_words
 
 
 @require_GET
 @ranking_page
 @conditional
-def differences(request: HttpRequest, run: Run, protocol: str) -> HttpResponse:
-    fit = newest_fit(request, run, protocol)
-    if fit is None:
-        return nothing_yet(request, run)
+@fit_page()
+def differences(request: HttpRequest, fit: Fit) -> HttpResponse:
     context = differences_context(fit, request.GET.get("a", ""), request.GET.get("b", ""))
     if context is None:
         raise Http404

@@ -6,7 +6,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from benchsite.lib.text import csv_text
-from generation.models import Run
 from ranking.boards.conditional import conditional
 from ranking.boards.frontier import (
     MEASURES,
@@ -21,22 +20,20 @@ from ranking.boards.rows import describe_entrants
 from ranking.charts.frontier import DESK, PHONE
 from ranking.models import Fit
 from ranking.views import page_json
-from ranking.views.pages import as_file, newest_fit, nothing_yet, ranking_page, show_page, tabs_of
+from ranking.views.pages import as_file, fit_page, ranking_page, show_page, tabs_of
 
 
 @require_GET
 @ranking_page
 @conditional
-def frontier(request: HttpRequest, run: Run, protocol: str) -> HttpResponse:
-    fit = newest_fit(request, run, protocol)
-    if fit is None:
-        return nothing_yet(request, run)
+@fit_page()
+def frontier(request: HttpRequest, fit: Fit) -> HttpResponse:
     key = request.GET.get("by", "cost")
     weights = request.GET.get("weights", "")
     if key not in MEASURES or weights not in ("", "open", "closed"):
         raise Http404
-    measure, entrants = MEASURES[key], list(run.entrants.all())
-    describe_entrants(run, entrants, fit=fit)
+    measure, entrants = MEASURES[key], list(fit.run.entrants.all())
+    describe_entrants(fit.run, entrants, fit=fit)
     known = {entrant.about.facts.get("weights") for entrant in entrants}  # type: ignore[attr-defined]
     chosen = [e for e in entrants if weights in ("", e.about.facts.get("weights"))]  # type: ignore[attr-defined]
     rows = frontier_rows(fit, measure, chosen)
@@ -51,7 +48,7 @@ def frontier(request: HttpRequest, run: Run, protocol: str) -> HttpResponse:
         "has_weights": len(known - {None}) > 1,
         "rows": rows,
         "charts": [frontier_svg(fit, measure, rows, frame=frame) for frame in (DESK, PHONE) if len(rows) > 1],
-        "sentence": frontier_sentence(rows, measure, run.entrant_word, groups=has_groups(fit)),
+        "sentence": frontier_sentence(rows, measure, fit.run.entrant_word, groups=has_groups(fit)),
         "joint": is_joint(fit),
     }
     return show_page(request, "ranking/frontier.html", context, page_json.frontier)

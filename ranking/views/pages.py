@@ -51,6 +51,23 @@ def ranking_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
     return guarded
 
 
+def fit_page(protocol: str = "") -> Callable[..., Callable[..., HttpResponse]]:
+    """Below `ranking_page`: the newest fit instead of its run, by this protocol or the address's; before there is one, so the page says."""
+
+    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @wraps(view)
+        def with_fit(request: HttpRequest, run: Run, **rest: Any) -> HttpResponse:
+            fit = newest_fit(request, run, protocol or rest.pop("protocol"))
+            if fit is None:
+                return nothing_yet(request, run)
+            fit.run = run
+            return view(request, fit, **rest)
+
+        return with_fit
+
+    return decorate
+
+
 class StillJudgedError(Exception):
     """People judge this run blind, and the visitor is no curator: there is a public state to see, and no fit."""
 

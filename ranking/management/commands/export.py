@@ -16,8 +16,7 @@ from generation.files.export_samples import write_samples
 from generation.management.run_commands import find_run
 from generation.models import Run
 from judging.files.exports import write_skips
-from judging.model_judges.answers import write_model_votes
-from judging.model_judges.graded import write_model_grades
+from judging.model_judges.answers import write_model_grades, write_model_votes
 from ranking.archive.members import listed_members
 from ranking.archive.writing import write_archive
 

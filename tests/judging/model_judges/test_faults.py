@@ -13,9 +13,8 @@ from redis import Redis
 from benchmarks.faults.storm_runs import answer
 from generation.models import ProviderCall, Run, Sample
 from generation.suites.suite import ModelEntry
-from judging.model_judges.answers import model_vote_lines
+from judging.model_judges.answers import model_grade_lines, model_vote_lines
 from judging.model_judges.asking import Plan, add_model_judge
-from judging.model_judges.graded import model_grade_lines
 from judging.model_judges.grading import GRADES
 from judging.model_judges.instructions import versioned
 from judging.model_judges.pairs import PAIRS

@@ -13,8 +13,8 @@ from django.urls import reverse
 from generation.models import LanguageModel, Prompt, ProviderCall, ReferencePicture, Run, Sample
 from generation.runs.errors import RunError
 from generation.suites.suite import ModelEntry
+from judging.model_judges.answers import model_grade_lines
 from judging.model_judges.asking import Plan, add_model_judge, ask_for_more, cost_bound_nano
-from judging.model_judges.graded import model_grade_lines
 from judging.model_judges.grading import GRADES
 from judging.model_judges.instructions import standard_instructions, versioned
 from judging.model_judges.pairs import PAIRS

@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from generation.demo.server import start
 from generation.models import Run
+from judging.model_judges.answers import model_grade_lines
 from judging.model_judges.asking import Plan, add_model_judge
-from judging.model_judges.graded import model_grade_lines
 from judging.model_judges.grading import GRADES
 from judging.model_judges.instructions import versioned
 from ranking.archive.importing import import_run
