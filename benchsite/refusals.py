@@ -90,7 +90,7 @@ def replace_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
 def say_method(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Middleware, inside the one that knows the user. Django's answer to a method that a view does not take is a blank page."""
 
-    def said(request: HttpRequest) -> HttpResponse:
+    def explained(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         for_programs = request.path.startswith("/api/") or request.path in HEALTH_PATHS
         if not isinstance(response, HttpResponseNotAllowed) or response.content or for_programs:
@@ -99,7 +99,7 @@ def say_method(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
         page["Allow"] = response["Allow"]
         return page
 
-    return said
+    return explained
 
 
 def _is_large(request: HttpRequest) -> bool:

@@ -207,9 +207,9 @@ def attack(
     truth = {entrant.name: entrant.samples.first().drawing[0] for entrant in world.run.entrants.all()}
     right = [world.names[guessed[style]] for style in range(len(GLYPHS))]
     named = [key for key in (before or {}) if key[0].startswith("judge ")]
-    found = float(np.mean([truth[name] == GLYPHS[style] for style, name in enumerate(right)]))
+    share = float(np.mean([truth[name] == GLYPHS[style] for style, name in enumerate(right)]))
     counts = {"states": states, "changes": notes.changes, "named": len(named), "read": len(before or {})}
-    return {"found": found, **counts, "speaking": {who: sorted(routes) for who, routes in speaking.items()}}
+    return {"found": share, **counts, "speaking": {who: sorted(routes) for who, routes in speaking.items()}}
 
 
 def attack_row(runs: int, notebook: Notebook, *, as_curator: bool) -> Row:

@@ -205,12 +205,12 @@ def main() -> int:
     if asked.inside:
         write_json(asked.json, measure_inside(rows))
         return 0
-    found: list[Row] = []
+    rows_of_both: list[Row] = []
     for database in ("postgresql", "sqlite"):
-        found += measure_on(database, full=asked.full)
-    show("Pushed to a real server, processor seconds of the server", found)
-    write_json(asked.json, {"pushes": found})
-    return int(any(row["faults"] for row in found))
+        rows_of_both += measure_on(database, full=asked.full)
+    show("Pushed to a real server, processor seconds of the server", rows_of_both)
+    write_json(asked.json, {"pushes": rows_of_both})
+    return int(any(row["faults"] for row in rows_of_both))
 
 
 def measure_on(database: str, *, full: bool) -> list[Row]:

@@ -190,10 +190,10 @@ class Storm:
         return [(worker, drawing) for worker, drawing in pairs if drawing]
 
     def signal_one(self, *, worker: bool, drawing: bool, number: int = signal.SIGKILL) -> list[int]:
-        found = self.drawing_workers()
-        if not found:
+        pairs = self.drawing_workers()
+        if not pairs:
             return []
-        pair = self.rng.choice(found)
+        pair = self.rng.choice(pairs)
         pids = [pid for pid, wanted in zip(pair, (worker, drawing), strict=True) if wanted]
         for pid in pids:
             with suppress(ProcessLookupError):

@@ -58,8 +58,8 @@ def come(diary: Diary, *, study: str, run: str, person: str, random: Random, bro
             diary.met["unknown browser"] += 1
         if status >= 500:
             diary.wrong.append(f"a step was answered {status}")
-        if found := CODE.search(page):
-            diary.codes.setdefault(person, set()).add(found[1])
+        if code := CODE.search(page):
+            diary.codes.setdefault(person, set()).add(code[1])
             diary.met["code"] += 1
             return
         step = STEP.search(page)

@@ -218,9 +218,9 @@ def section(name: str, bench: Row) -> str:
     rows = [judge(promise, bench["figures"]) for promise in PROMISES if promise.bench == name]
     tables = [markdown(rows)] if rows else []
     tables += [
-        columns_of(found, columns)
+        columns_of(figures, columns)
         for key, columns in TABLES.get(name, {}).items()
-        if (found := [row for rows in dig(bench["figures"], key) for row in rows])
+        if (figures := [row for rows in dig(bench["figures"], key) for row in rows])
     ]
     failed = [] if not bench["exit"] else [f"The bench ended with code {bench['exit']}."]
     failed += [bench["note"]] if bench.get("note") else []  # how a record came about, where not by the command alone

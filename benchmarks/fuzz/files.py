@@ -177,7 +177,7 @@ IMPORTERS = (
         answers(),
         holds=storable_answers,
     ),
-    refuses("database.jsonl", FileError, read_samples, samples(), holds=lambda found: "".join(found[0]).encode()),
+    refuses("database.jsonl", FileError, read_samples, samples(), holds=lambda read: "".join(read[0]).encode()),
     refuses("trials.csv", FileError, read_trials, [TRIALS]),
     refuses("programs.yaml", SuiteError, read_programs, [PROGRAMS.encode(), *corpus("yaml")], YAML),
     refuses("providers.yaml", SuiteError, load_profiles, [PROVIDERS.encode(), *corpus("yaml")], YAML),

@@ -220,7 +220,7 @@ def refuses(
     load: Callable[[Path], Any],
     texts: Sequence[bytes],
     patterns: Sequence[str] = ('{"a":', "[", "{}\n", '"', ",", "\n"),
-    holds: Callable[[Any], None] = lambda found: None,
+    holds: Callable[[Any], None] = lambda value: None,
 ) -> Reader:
     """A reader of one file that either reads it, twice alike, or raises its own error, with a sentence.
 
@@ -237,10 +237,10 @@ def refuses(
             return None
 
     def check(raw: bytes) -> bool:
-        found = read(raw)
-        assert repr(found) == repr(read(raw)), "the same file reads otherwise the second time"
-        if found is not None:
-            holds(found)
-        return found is not None
+        value = read(raw)
+        assert repr(value) == repr(read(raw)), "the same file reads otherwise the second time"
+        if value is not None:
+            holds(value)
+        return value is not None
 
     return Reader(name, damaged(texts) | ANY.map(encoded), read, check, patterns)

@@ -56,20 +56,20 @@ def vote_files() -> Reader:
     )
 
     def read(raw: bytes) -> Any:
-        found = []
+        votes_read = []
         for name in ("votes.jsonl", "votes.csv"):
             path = FOLDER / name
             path.write_bytes(raw)
             try:
-                found.append(read_votes(path, skip_bad=True).votes)
+                votes_read.append(read_votes(path, skip_bad=True).votes)
             except FileError as error:
                 assert str(error)
-        return found
+        return votes_read
 
     def check(raw: bytes) -> bool:
-        found, again = read(raw), read(raw)
-        assert [repr(one) for one in found] == [repr(one) for one in again], "votes read otherwise the second time"
-        return any(len(one) for one in found)
+        votes_read, again = read(raw), read(raw)
+        assert [repr(one) for one in votes_read] == [repr(one) for one in again], "votes read otherwise the second time"
+        return any(len(one) for one in votes_read)
 
     inputs = damaged([*votes(), table, numbers]) | ANY.map(encoded)
     return Reader("vote files", inputs, read, check, ['{"a":', "[", "{}\n", '"', ",", "\n", "a,b,left\n"])

@@ -39,14 +39,14 @@ MOST_KB = 0.5  # a vote; 2 were once seen, over the first thousand votes of each
 
 def web_memory(site: Topology) -> dict[int, int]:
     """Kilobytes that each process with pages holds, by its number: those that gunicorn's own have started."""
-    found = {}
+    memory = {}
     for host in WEB:
         for pid in map(int, ip("netns", "pids", site.net[host].namespace).split()):
             status = Path(f"/proc/{pid}/status").read_text()
             about = dict(line.split(":", 1) for line in status.splitlines())
             if "gunicorn" in Path(f"/proc/{about['PPid'].strip()}/cmdline").read_text():
-                found[pid] = int(about["VmRSS"].split()[0])
-    return found
+                memory[pid] = int(about["VmRSS"].split()[0])
+    return memory
 
 
 def endure(site: Topology, form: Form) -> Row:

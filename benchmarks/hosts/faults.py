@@ -26,13 +26,13 @@ def all_faults(site: Topology) -> dict[str, Fault]:
         Sign("metrics", "web1", "benchsite_queue_up 0"),
         Sign("doctor", "web1", "The queue does not answer.+"),
     ]
-    provider = told("worker3", "provider_unreachable", "provider demo")
+    provider = reported("worker3", "provider_unreachable", "provider demo")
     passed_over = [Sign("log", "balancer", r"upstream timed out.+")]
     reads_only, full = r"database: .*read-only.*25006.*", r"database: .*No space left on device.*53100.*"
     cut, set_on = partial(_cut, site), partial(_set, site)
-    found = [
+    faults = [
         cut("web host from the database", away("web1"), ("web1", "pool")),
-        cut("worker from the database", told("worker1", AWAY, "database"), ("worker1", "pool")),
+        cut("worker from the database", reported("worker1", AWAY, "database"), ("worker1", "pool")),
         cut("worker from the queue", silent, ("worker2", "queue")),
         cut("worker from the provider", provider, ("worker3", "provider")),
         cut("balancer from a web host", passed_over, ("balancer", "web1")),
@@ -48,7 +48,7 @@ def all_faults(site: Topology) -> dict[str, Fault]:
             first=partial(promote, site),
         ),
     ]
-    return {fault.name: fault for fault in found}
+    return {fault.name: fault for fault in faults}
 
 
 def away(host: str, words: str = r"database: .+") -> list[Sign]:
@@ -62,7 +62,7 @@ def away(host: str, words: str = r"database: .+") -> list[Sign]:
     ]
 
 
-def told(host: str, log: str, what: str) -> list[Sign]:
+def reported(host: str, log: str, what: str) -> list[Sign]:
     """A worker host has no pages: it tells the others by the queue, and they say so."""
     metric = rf'benchsite_host_trouble\{{host="{host}",with="{what}"\}} 1'
     return [
@@ -103,7 +103,7 @@ def _set(site: Topology, name: str, signs: list[Sign], setting: str, value: str)
 
 
 def promote(site: Topology) -> None:
-    """As the page says: the old primary is off, the standby is promoted, the pooler is told."""
+    """As the page says: the old primary is off, the standby is promoted, the pooler is reported."""
     site.net["db1"].kill()
     with psycopg.connect(site.admin("db2"), autocommit=True) as connection:
         connection.execute("SELECT pg_promote()")

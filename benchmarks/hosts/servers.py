@@ -51,12 +51,12 @@ class Servers:
         self.postgres = find_postgres() or sys.exit("PostgreSQL is missing.")
 
     def program(self, name: str) -> tuple[Path, dict[str, str]]:
-        found = find_program(name)
-        if found is None:
+        program = find_program(name)
+        if program is None:
             raise NoNetworks(f"{name} is not installed, and apt does not offer it")
-        path, libraries = found
+        path, libraries = program
         if not libraries:
-            return found
+            return program
         # Users other than root may not read where it is.
         home = shutil.copytree(path.parents[2], self.folder / name, symlinks=True)
         return home / "usr" / "sbin" / name, {"LD_LIBRARY_PATH": ":".join(map(str, home.glob("usr/lib/*-linux-*")))}

@@ -115,9 +115,9 @@ def fail_table(*, runs: int) -> list[Row]:
         truth = true_fail_rates(world)
         held, width = [], []
         for seed in range(FIRST_SEED, FIRST_SEED + runs):
-            found = fail_rates(tally_votes(simulate_field(world, seed=seed).votes))
-            held.append(((found.low <= truth) & (truth <= found.high)).mean())
-            width.append(np.median(found.high - found.low))
+            rates = fail_rates(tally_votes(simulate_field(world, seed=seed).votes))
+            held.append(((rates.low <= truth) & (truth <= rates.high)).mean())
+            width.append(np.median(rates.high - rates.low))
         row: Row = {"world": name, "runs": runs, "rate": float(np.mean(held)), "error": error_of(held)}
         rows.append(row | {"width": float(np.median(width))})
     return rows

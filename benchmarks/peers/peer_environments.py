@@ -50,8 +50,8 @@ def install(package: str, cache: Path, *, least_python: tuple[int, int] = (3, 11
             _pip(environment, package)
         else:
             _pip(environment, "--no-deps", "--ignore-requires-python", package)
-            found = _run([str(environment.python), "-c", _DEPENDENCIES.format(name=package)], package)
-            _pip(environment, *json.loads(found))
+            needed = _run([str(environment.python), "-c", _DEPENDENCIES.format(name=package)], package)
+            _pip(environment, *json.loads(needed))
     return Environment(folder, _version(environment, package), note)
 
 

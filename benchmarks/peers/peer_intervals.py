@@ -41,9 +41,9 @@ def by_arena_rank(left: np.ndarray, right: np.ndarray, outcome: np.ndarray) -> l
     """Its sandwich intervals."""
     frame = pd.DataFrame({"model_a": left, "model_b": right, "winner": [NAMES[o] for o in outcome]})
     dataset = PairDataset.from_pandas(frame)
-    found = BradleyTerry(len(dataset.competitors)).compute_ratings_and_cis(dataset)
+    fit = BradleyTerry(len(dataset.competitors)).compute_ratings_and_cis(dataset)
     order = np.argsort(dataset.competitors)
-    low, high, rating = (np.asarray(found[key])[order] / ELO for key in ("rating_lower", "rating_upper", "ratings"))
+    low, high, rating = (np.asarray(fit[key])[order] / ELO for key in ("rating_lower", "rating_upper", "ratings"))
     return [(low - rating.mean()).tolist(), (high - rating.mean()).tolist()]
 
 

@@ -79,8 +79,8 @@ class LabelStudioAnnotator(Annotator):
         self.project, self.task = project, 0
 
     async def open(self) -> None:
-        found = await self.ask_json(f"/api/dm/actions/?id=next_task&project={self.project}", {})
-        self.task = found["id"]
+        task = await self.ask_json(f"/api/dm/actions/?id=next_task&project={self.project}", {})
+        self.task = task["id"]
 
     async def vote(self) -> None:
         value = {"id": f"{random.getrandbits(40):x}", "type": "pairwise", "from_name": "pair", "to_name": "left"}
@@ -146,10 +146,10 @@ _INSTANCE = re.compile(rb'id="instance_id"[^>]*value="([^"]+)"|value="([^"]+)"[^
 class PotatoAnnotator(Annotator):
     async def open(self) -> None:
         page = await self.ask("GET", "/annotate")
-        found = _INSTANCE.search(page)
-        if not found:
+        item = _INSTANCE.search(page)
+        if not item:
             raise UnavailableError(f"Potato's page names no item: {page[:200]!r}")
-        self.item = (found[1] or found[2]).decode()
+        self.item = (item[1] or item[2]).decode()
 
     async def vote(self) -> None:
         body = {"instance_id": self.item, "annotations": {"pair:selection": random.choice("AB")}}

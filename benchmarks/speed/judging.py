@@ -130,7 +130,7 @@ def queries_of_a_vote(run):
     return {"usual": sorted(counts)[len(counts) // 2], "most": max(counts[5:])}
 
 
-def told(tale, cpu_seconds):
+def summary(tale, cpu_seconds):
     return {
         "votes": len(tale.codes),
         "errors": len(tale.errors),
@@ -160,7 +160,7 @@ def open_pages(run, base, roots, judges, seconds):
 
     sessions = make_judges(run, judges, "page")
     tale, cpu = gathered(run, base, roots, sessions, every=8.0, votes=judges * seconds // 8, look=True)
-    return {"judges": judges, **told(tale, cpu)}
+    return {"judges": judges, **summary(tale, cpu)}
 
 
 def facts(run, base, roots, sessions, votes):
@@ -174,7 +174,7 @@ def facts(run, base, roots, sessions, votes):
     stored = run.votes.standing().values_list("matchup__code", flat=True)
     new = [code for code in stored if code not in before]
     return {
-        **told(tale, cpu),
+        **summary(tale, cpu),
         "sent_twice": tale.doubles,
         "lost": len(set(tale.codes) - set(new)),
         "doubled": len(new) - len(set(new)),
@@ -198,24 +198,26 @@ def on_database(asked: argparse.Namespace) -> dict:
     vendor, form = asked.inside, {part: part in asked.long for part in PARTS}
     pages, votes = OPEN_PAGES[form["open_pages"]], asked.votes or FACTS[vendor][form["facts"]]
     print(f"\n{vendor}", flush=True)
-    found, notebook = {}, Notebook(asked.resume)
+    results, notebook = {}, Notebook(asked.resume)
     with gunicorn() as (base, pid):
         roots = {pid, int(os.environ.get("BENCH_DATABASE_PID", pid))}
         run = make_run()
         crowd = (run, base, roots, make_judges(run, JUDGES))
         measures = {
             "growth": lambda: growth(make_run(), base, roots, SIZES[form["growth"]]),
-            "saturated": lambda: told(*gathered(*crowd, every=LEAST_PAUSE, votes=200 * SECONDS[form["saturated"]])),
+            "saturated": lambda: summary(*gathered(*crowd, every=LEAST_PAUSE, votes=200 * SECONDS[form["saturated"]])),
             "facts": lambda: facts(*crowd, votes),
             "open_pages": lambda: open_pages(run, base, roots, pages, SECONDS[form["open_pages"]]),
         }
         for name in asked.part:
             if name == "open_pages" and vendor == "sqlite":
                 continue
-            found[name] = notebook.noted(f"{vendor}, {name}, {'long' if form[name] else 'short'}", measures[name])
-            figures = "  ".join(f"{key} {value}" for key, value in found[name].items() if key != "rows" and value != "")
+            results[name] = notebook.noted(f"{vendor}, {name}, {'long' if form[name] else 'short'}", measures[name])
+            figures = "  ".join(
+                f"{key} {value}" for key, value in results[name].items() if key != "rows" and value != ""
+            )
             print(f"  {name:10}{figures}", flush=True)
-    return found
+    return results
 
 
 def in_process(vendor: str, url: str, asked: argparse.Namespace, pid: str = "") -> dict:
@@ -257,18 +259,18 @@ def main() -> int:
     if asked.inside:
         asked.json.write_text(json.dumps(on_database(asked)))
         return 0
-    found = {}
+    results = {}
     if asked.only != "sqlite":
         with postgres(durable=not asked.unsafe) as database:
             pid = (Path(database.data) / "postmaster.pid").read_text().split()[0]
             print(f"PostgreSQL with {database.settings}", flush=True)
-            found["postgresql"] = in_process("postgresql", database.url, asked, pid)
-            found["postgresql"]["settings"] = dict(setting.split("=") for setting in database.settings.split())
+            results["postgresql"] = in_process("postgresql", database.url, asked, pid)
+            results["postgresql"]["settings"] = dict(setting.split("=") for setting in database.settings.split())
     if asked.only != "postgresql":
-        found["sqlite"] = in_process("sqlite", "", asked)
-    write_json(asked.json, found)
+        results["sqlite"] = in_process("sqlite", "", asked)
+    write_json(asked.json, results)
     wrong = ("errors", "lost", "doubled", "tally_rows_wrong")
-    return 1 if any(part.get(key) for parts in found.values() for part in parts.values() for key in wrong) else 0
+    return 1 if any(part.get(key) for parts in results.values() for part in parts.values() for key in wrong) else 0
 
 
 if __name__ == "__main__":

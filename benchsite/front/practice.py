@@ -66,7 +66,7 @@ class Practice:
     ranks: str = ""
 
     @property
-    def said(self) -> str:
+    def choice_words(self) -> str:
         return CHOICES.get(self.choice, "")
 
 

@@ -38,14 +38,14 @@ class Ballot(Format):
                 None, "no_choice", f"The answer is none of {', '.join(ANSWERS)}, or its reason is no text."
             )
         facts = {"answer": ANSWERS[chosen], "reason": reason}
-        return Extraction(said(facts), facts=facts)
+        return Extraction(in_words(facts), facts=facts)
 
     def demo_answer(self, turns: Any, *, skill: float, random: Random) -> DemoAnswer:
         """Of a demo player that is asked to judge but has no eyes; demo judges have (`generation.demo.judges`)."""
         return DemoAnswer(json.dumps({"answer": random.choice(list(ANSWERS)), "reason": "A guess."}), fence=None)
 
 
-def said(facts: Mapping[str, Any]) -> str:
+def in_words(facts: Mapping[str, Any]) -> str:
     """The answer in words, as its page shows it."""
     chosen = next(word for word, answer in ANSWERS.items() if answer == facts["answer"])
     return f"{chosen}: {facts['reason']}".rstrip(": ")

@@ -47,14 +47,14 @@ class GradeSheet(Format):
                 return Extraction(None, "no_grade", f"{key}: {fault or 'the reason is no text.'}")
             grades[key], reasons[key] = float(given["grade"]), reason
         facts = {"grades": grades, "reasons": reasons}
-        return Extraction(said(facts), facts=facts)
+        return Extraction(in_words(facts), facts=facts)
 
     def demo_answer(self, turns: Any, *, skill: float, random: Random) -> DemoAnswer:
         """Of a demo player that is asked to judge but has no eyes; demo judges have (`generation.demo.judges`)."""
         return DemoAnswer(json.dumps({"grades": "I would rather draw."}), fence=None)
 
 
-def said(facts: Mapping[str, Any]) -> str:
+def in_words(facts: Mapping[str, Any]) -> str:
     """The answer in words, as its page shows it."""
     reasons = facts["reasons"]
     return "\n".join(f"{key} {grade:g}: {reasons.get(key, '')}".rstrip(": ") for key, grade in facts["grades"].items())

@@ -101,7 +101,7 @@ def store_answers(
 
 
 def _fields(kind: Kind, line: ModelLine, answer: dict[str, Any] | None) -> dict[str, Any]:
-    """What the answer said, as a reader of ours would have stored it."""
+    """What the answer in_words, as a reader of ours would have stored it."""
     fields: dict[str, Any] = {
         "state": Sample.State.DRAWN,
         "drawn_at": line.answered_at or now(),
@@ -112,4 +112,4 @@ def _fields(kind: Kind, line: ModelLine, answer: dict[str, Any] | None) -> dict[
     if answer is None:
         code, _, detail = line.unreadable.partition(": ")
         return fields | {"verdict": Sample.Verdict.INVALID, "reason": code[:60], "detail": detail}
-    return fields | {"verdict": Sample.Verdict.VALID, "drawing": kind.said(answer)}
+    return fields | {"verdict": Sample.Verdict.VALID, "drawing": kind.in_words(answer)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 
-from generation.formats.grade_sheet import FORMAT, said
+from generation.formats.grade_sheet import FORMAT, in_words
 from generation.models import Prompt, Run
 from generation.suites.suite import Rubric
 from judging.grades.pages import title_of
@@ -69,7 +69,7 @@ def question(run: Run, prompt: Prompt) -> str:
 GRADES = Kind(
     room="judging.grades",
     format=FORMAT,
-    said=said,
+    in_words=in_words,
     things="drawings",
     orders=1,
     section="grading",

@@ -28,7 +28,7 @@ class Kind:
 
     room: str
     format: Format
-    said: Callable[[Facts], str]  # an answer in words
+    in_words: Callable[[Facts], str]  # an answer in words
     things: str
     orders: int
     section: str

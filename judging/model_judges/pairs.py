@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from benchsite.lib.model_families import family_of
-from generation.formats.ballot import FORMAT, said
+from generation.formats.ballot import FORMAT, in_words
 from generation.models import Prompt, Run
 from judging.model_judges.kinds import Facts, Kind, reference_facts, with_reference
 from judging.models import Vote
@@ -101,7 +101,7 @@ def question(run: Run, prompt: Prompt) -> str:
 PAIRS = Kind(
     room="judging.pairs",
     format=FORMAT,
-    said=said,
+    in_words=in_words,
     things="pairs",
     orders=2,
     section="",

@@ -71,7 +71,7 @@ def start(request: UserRequest, code: str) -> HttpResponse:
     if wants_json(request):
         last = pages.newest_answer(seat, screen.current)
         body = pages.screen_json(screen, have=request.POST.get("have", ""), undo=last.code)
-        return JsonResponse(body | last.said() | {"marks": last.marks})
+        return JsonResponse(body | last.for_script() | {"marks": last.marks})
     if screen.current is None:
         if screen.seat.voted or request.session.get(STUDY):
             return redirect("judging:done", code)
@@ -104,7 +104,7 @@ def vote(request: UserRequest) -> HttpResponse:
     undo = "" if names or feedback else cast.matchup.code
     if wants_json(request):
         body = pages.screen_json(cast.screen, have=request.POST.get("have", ""), undo=undo)
-        words = {"said": feedback, "stacked": ""} if feedback else LastAnswer(outcome=cast.vote.outcome).said()
+        words = {"said": feedback, "stacked": ""} if feedback else LastAnswer(outcome=cast.vote.outcome).for_script()
         return JsonResponse(body | words | {"revealed": names})
     if feedback:
         messages.info(request, feedback)
@@ -130,14 +130,14 @@ def undo(request: UserRequest) -> HttpResponse:
     if wants_json(request):
         last = pages.newest_answer(screen.seat, screen.current)
         body = pages.screen_json(screen, undo=last.code)
-        return JsonResponse(body | last.said_after(_undone_said(undone)) | {"marks": last.marks})
+        return JsonResponse(body | last.for_script_after(_undone_words(undone)) | {"marks": last.marks})
     if undone.put_away:
         another = f" {_('This is another pair.')}" if screen.current and not undone.skip else ""
-        messages.info(request, _undone_said(undone) + another)
+        messages.info(request, _undone_words(undone) + another)
     return _go_on(request, screen, screen.seat.run.code)
 
 
-def _undone_said(undone: Undone) -> str:
+def _undone_words(undone: Undone) -> str:
     if undone.skip:
         return (
             _("The pair that you skipped cannot be shown now.") if undone.put_away else _("The skipped pair is back.")
@@ -163,7 +163,7 @@ def skip(request: UserRequest) -> HttpResponse:
         return _refuse(request, refused, STATUS.get(refused.code, 409))
     if wants_json(request):
         body = pages.screen_json(screen, have=request.POST.get("have", ""), undo=matchup.code)
-        return JsonResponse(body | LastAnswer(outcome=SKIP).said())
+        return JsonResponse(body | LastAnswer(outcome=SKIP).for_script())
     return _go_on(request, screen, screen.seat.run.code)
 
 
@@ -183,7 +183,7 @@ def report(request: UserRequest) -> HttpResponse:
     if wants_json(request):
         last = pages.newest_answer(screen.seat, screen.current)
         body = pages.screen_json(screen, undo=last.code)
-        return JsonResponse(body | last.said_after(sentence))
+        return JsonResponse(body | last.for_script_after(sentence))
     messages.success(request, sentence)
     return _go_on(request, screen, screen.seat.run.code)
 

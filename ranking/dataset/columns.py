@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from generation.models import Run
-    from ranking.dataset.said import Said
+    from ranking.dataset.study_answers import StudyAnswers
 
 Rows = Iterator[dict[str, Any]]
 # Our type: its name in Parquet's dictionary, and in Croissant.
@@ -80,4 +80,4 @@ class Published:
     judges: dict[int, str | None]  # by seat; null for the seat of votes that name nobody
     weights: dict[int, float]
     results: dict[str, Any]
-    said: Said
+    study_answers: StudyAnswers

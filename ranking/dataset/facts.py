@@ -17,7 +17,7 @@ from judging.pairs import NAME as PAIRWISE
 from judging.provenance import import_reasons, marks_of
 from ranking.dataset.about import About
 from ranking.dataset.columns import Published
-from ranking.dataset.said import SMALLEST
+from ranking.dataset.study_answers import SMALLEST
 from ranking.dataset.tables import protocol_modules
 from ranking.people import in_order_of_judges, with_labels
 from ranking.words import counted
@@ -130,10 +130,10 @@ def group_sentence(*, people: int, machines: int, unnamed: bool = False) -> str:
 
 def privacy_sentence(source: Published, about: About) -> str:
     """What is published of judges, and what is not."""
-    said = source.said
+    answers = source.study_answers
     own = (
         "What judges said about themselves in studies is in the table `answers`: each combination of answers is shared by at "
-        f"least {SMALLEST} judges, and {counted(said.left_out, 'rarer answer')} {'is' if said.left_out == 1 else 'are'} "
+        f"least {SMALLEST} judges, and {counted(answers.left_out, 'rarer answer')} {'is' if answers.left_out == 1 else 'are'} "
         "left out."
         if about.answers
         else "What judges said about themselves is not published."

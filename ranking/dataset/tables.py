@@ -11,7 +11,7 @@ from generation.protocols import PROTOCOLS, Protocol, load, module_in, protocols
 from ranking.archive.lines import entrant_rows, measure_rows, model_rows, prompt_rows, sample_rows, undrawn_rows
 from ranking.dataset.about import About
 from ranking.dataset.columns import Published, Rows, Table, columns_of
-from ranking.dataset.said import SMALLEST, said_in_studies
+from ranking.dataset.study_answers import SMALLEST, answers_to_publish
 from ranking.fitting import fit_options, standing_rows
 from ranking.models import Fit
 from ranking.statistics.rounding import rounded
@@ -220,9 +220,9 @@ STANDINGS = Table(
 
 
 def _answer_table(source: Published) -> Rows:
-    for seat, given in source.said.answers.items():
+    for seat, given in source.study_answers.answers.items():
         for (study, key), answer in given.items():
-            name, question = source.said.questions[study, key]
+            name, question = source.study_answers.questions[study, key]
             yield {
                 "judge": source.judges[seat],
                 "study": name,
@@ -233,8 +233,8 @@ def _answer_table(source: Published) -> Rows:
 
 
 def _comment_table(source: Published) -> Rows:
-    for (study, key), text in source.said.written:
-        name, question = source.said.questions[study, key]
+    for (study, key), text in source.study_answers.written:
+        name, question = source.study_answers.questions[study, key]
         yield {"study": name, "question": key, "asked": question.text, "comment": text}
 
 
@@ -270,7 +270,7 @@ def published(run: Run, about: About) -> Published:
     names = {seat: None if unknown else f"judge-{n}" for n, (seat, unknown, _) in enumerate(seats, start=1)}
     results = {name: full_result(run, name, entry) for name, entry in protocols_of(run).items()}
     weights = {seat: weight for seat, _, weight in seats}
-    return Published(run, names, weights, results, said_in_studies(run, about))
+    return Published(run, names, weights, results, answers_to_publish(run, about))
 
 
 def full_result(run: Run, protocol: str, entry: Protocol) -> Any:

@@ -8,7 +8,7 @@ from django import forms
 
 from judging.views.forms import import_reason_field
 from ranking.dataset.about import FIRST_VERSION, LICENCES, LONGEST, About
-from ranking.dataset.said import SMALLEST
+from ranking.dataset.study_answers import SMALLEST
 from ranking.models import Counting
 
 

@@ -37,9 +37,9 @@ def sqlstate(error: BaseException) -> str:
 
 
 def _refusal(error: BaseException) -> str:
-    """Why the server refused a connection, if it said so in words that are known."""
-    said = str(error.__cause__ or error)
-    return next((words for words in REFUSED_CONNECTIONS if words in said), "") if "FATAL" in said else ""
+    """Why the server refused a connection, if it message so in words that are known."""
+    message = str(error.__cause__ or error)
+    return next((words for words in REFUSED_CONNECTIONS if words in message), "") if "FATAL" in message else ""
 
 
 def is_away(error: BaseException) -> bool:

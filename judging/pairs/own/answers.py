@@ -32,7 +32,7 @@ WORDS = {
     SKIP: "skipped",
 }
 # What the judge is told of the last answer, and of the one before it; on a phone left is the top drawing.
-SAID = {
+SENTENCES = {
     "left": _("Voted left on the last pair."),
     "right": _("Voted right on the last pair."),
     "tie": _("Voted both good on the last pair."),
@@ -46,7 +46,7 @@ BEFORE = {
     "fail": _("Before it you voted both bad."),
     SKIP: _("Before it you skipped a pair."),
 }
-SAID_STACKED = {"left": _("Voted top on the last pair."), "right": _("Voted bottom on the last pair.")}
+SENTENCES_STACKED = {"left": _("Voted top on the last pair."), "right": _("Voted bottom on the last pair.")}
 BEFORE_STACKED = {"left": _("Before it you voted top."), "right": _("Before it you voted bottom.")}
 
 
@@ -61,23 +61,23 @@ class LastAnswer:
 
     @property
     def sentence(self) -> str:
-        return str(SAID.get(self.outcome, ""))
+        return str(SENTENCES.get(self.outcome, ""))
 
     @property
     def stacked(self) -> str:
         """The sentence where the drawings stand one above the other; empty where it is the same."""
-        return str(SAID_STACKED.get(self.outcome, ""))
+        return str(SENTENCES_STACKED.get(self.outcome, ""))
 
     @property
     def marks(self) -> dict[str, list[int]]:
         bits = {"left": self.left_breaks, "right": self.right_breaks}
         return {side: [font for font in (1, 2, 3) if value >> font - 1 & 1] for side, value in bits.items()}
 
-    def said(self) -> dict[str, str]:
+    def for_script(self) -> dict[str, str]:
         """For the page's script."""
         return {"said": self.sentence, "stacked": self.stacked}
 
-    def said_after(self, sentence: str) -> dict[str, str]:
+    def for_script_after(self, sentence: str) -> dict[str, str]:
         """What was done instead of a vote, and which answer undo would now take back."""
 
         def joined(texts: Mapping[str, object]) -> str:

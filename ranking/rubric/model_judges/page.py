@@ -66,12 +66,12 @@ def _unbroken(cell: str) -> str:
 
 def _worst(case: WorstGradeResult, run: Run, rubric: Rubric, labels: dict[str, str]) -> dict[str, Any]:
     # What a curator excluded since the fit is not shown.
-    found = (
+    samples = (
         run.samples.judgeable()
         .select_related("run", "prompt", "entrant")
         .filter(entrant__name=case["entrant"], prompt__category=case["stage"], attempt=case["attempt"])
     )
-    sample = next((one for one in found if case["subject"] in (one.prompt.subject, one.prompt.key)), None)
+    sample = next((one for one in samples if case["subject"] in (one.prompt.subject, one.prompt.key)), None)
     dimensions = {dimension.key: dimension.label for dimension in rubric.stage(case["stage"]).dimensions}
     return {
         **case,

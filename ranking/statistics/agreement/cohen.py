@@ -19,17 +19,17 @@ DENSE = 0.022  # what a step of a product of whole tables takes, over one of cou
 
 
 def cohen_matrix(
-    said: Array, edges: Array, *, judges: int, classes: int, mirror: tuple[int, int] | None = None
+    answers: Array, edges: Array, *, judges: int, classes: int, mirror: tuple[int, int] | None = None
 ) -> tuple[Array, Array]:
     """Cohen's kappa [J, J] of every pair of judges and the units they share [J, J]; NaN where they share none.
 
-    `said` is judge x classes + class, unit by unit, at most one for a judge and unit; unit u's begin at edges[u] [units + 1].
+    `answers` is judge x classes + class, unit by unit, at most one for a judge and unit; unit u's begin at edges[u] [units + 1].
     """
     pairs = float((np.diff(edges).astype(float) ** 2).sum()) / 2
     if mirror is not None and classes <= 4 and DENSE * judges**2 * (len(edges) - 1) < pairs:
-        chosen, agreed = _by_tables(said, edges, judges, classes, mirror)
+        chosen, agreed = _by_tables(answers, edges, judges, classes, mirror)
     else:
-        chosen, agreed = _by_answers(said, edges, judges, classes)
+        chosen, agreed = _by_answers(answers, edges, judges, classes)
     shared = chosen.sum(-1)
     marginals = mirrored(chosen, mirror)
     n = np.where(shared > 0, shared, np.nan)
@@ -38,16 +38,16 @@ def cohen_matrix(
     return np.where(shared > 0, kappa, np.nan), shared.astype(int)
 
 
-def _by_answers(said: Array, edges: Array, judges: int, classes: int) -> tuple[Array, Array]:
+def _by_answers(answers: Array, edges: Array, judges: int, classes: int) -> tuple[Array, Array]:
     """How often each judge chose each class on units shared with each other [J, J, C], and how often they agreed [J, J]."""
     side = judges * classes
     if side > MOST:
-        return _by_product(said, edges, judges, classes)
-    both = _by_pairs(said, edges, side).reshape(judges, classes, judges, classes)
+        return _by_product(answers, edges, judges, classes)
+    both = _by_pairs(answers, edges, side).reshape(judges, classes, judges, classes)
     return both.sum(3).swapaxes(1, 2).astype(float), np.einsum("iaja->ij", both)
 
 
-def _by_pairs(said: Array, edges: Array, side: int) -> Array:
+def _by_pairs(answers: Array, edges: Array, side: int) -> Array:
     """How often two answers (judge and class as one number) stand on one unit, both ways round: pair by pair."""
     sizes = np.diff(edges)
     counts = np.zeros(side * side, np.int64)
@@ -58,19 +58,19 @@ def _by_pairs(said: Array, edges: Array, side: int) -> Array:
         alike = order[last[size - 1] : last[size]]
         step = max(PAIRS // size, 1)
         for first in range(0, len(alike), step):
-            columns = said[edges[alike[first : first + step]] + np.arange(size)[:, None]].astype(np.int64)
+            columns = answers[edges[alike[first : first + step]] + np.arange(size)[:, None]].astype(np.int64)
             for k in range(size - 1):
                 np.add.at(counts, (columns[k] * side + columns[k + 1 :]).ravel(), 1)
     both = counts.reshape(side, side)
     return both + both.T
 
 
-def _by_product(said: Array, edges: Array, judges: int, classes: int) -> tuple[Array, Array]:
+def _by_product(answers: Array, edges: Array, judges: int, classes: int) -> tuple[Array, Array]:
     """As `_by_answers`, where there are so many judges that few of their pairs share a unit."""
-    answers: Any = csr_matrix(
-        (np.ones(len(said), np.int32), said, edges.astype(np.int32)), shape=(len(edges) - 1, judges * classes)
+    table: Any = csr_matrix(
+        (np.ones(len(answers), np.int32), answers, edges.astype(np.int32)), shape=(len(edges) - 1, judges * classes)
     )
-    both = (answers.T @ answers).tocoo()
+    both = (table.T @ table).tocoo()
     (one, mine), (other, theirs) = np.divmod(both.row, classes), np.divmod(both.col, classes)
     pair = one.astype(np.int64) * judges + other
     same = mine == theirs
@@ -79,7 +79,7 @@ def _by_product(said: Array, edges: Array, judges: int, classes: int) -> tuple[A
     return chosen.reshape(judges, judges, classes), agreed.reshape(judges, judges)
 
 
-def _by_tables(said: Array, edges: Array, judges: int, classes: int, mirror: tuple[int, int]) -> tuple[Array, Array]:
+def _by_tables(answers: Array, edges: Array, judges: int, classes: int, mirror: tuple[int, int]) -> tuple[Array, Array]:
     """As `_by_answers`, by products of whole tables, some thousand units at a time.
 
     Sums are whole numbers below 2¹², so three are taken in one product, each at its own power of two, and none is rounded.
@@ -100,7 +100,7 @@ def _by_tables(said: Array, edges: Array, judges: int, classes: int, mirror: tup
     for first in range(0, len(edges) - 1, BLOCK):
         ends = edges[first : first + BLOCK + 1]
         units = len(ends) - 1
-        part = said[ends[0] : ends[-1]]
+        part = answers[ends[0] : ends[-1]]
         judge = part // classes
         label = part - judge * classes
         unit = np.repeat(np.arange(units), np.diff(ends))

@@ -102,7 +102,7 @@ def measure_agreement(votes: Votes) -> Agreement:
     hits, trials = _repeats(unit[again], votes.judge[again], label[again], answers, judges)
     low, high = wilson(hits.sum(), trials.sum())
     panel = _panel(answers, judges)
-    kappa, shared = cohen_matrix(answers.said, answers.edges, judges=judges, classes=4, mirror=MIRROR)
+    kappa, shared = cohen_matrix(answers.answer, answers.edges, judges=judges, classes=4, mirror=MIRROR)
     return Agreement(
         units=int(panel.times[panel.table.sum(1) >= 2].sum()),
         alpha_nominal=krippendorff(panel, nominal_delta(4), mirror=MIRROR),
@@ -135,10 +135,10 @@ def _units(votes: Votes) -> tuple[Array, int, Array]:
 
 @dataclass(frozen=True)
 class Answered:
-    """Unit by unit, each judge's first answer, in order of judges: `said` is judge x 4 + class, and unit u's begin at edges[u]."""
+    """Unit by unit, each judge's first answer, in order of judges: `answer` is judge x 4 + class, and unit u's begin at edges[u]."""
 
     unit: Array
-    said: Array
+    answer: Array
     edges: Array
 
 
@@ -156,22 +156,22 @@ def _first_answers(unit: Array, units: int, judge: Array, judges: int, label: Ar
     for here in portions(rows):
         first = np.diff(whose[here], prepend=last) != 0
         last, part = whose[here][-1], whose[here][first]
-        said = (part & (1 << bits) - 1) * 4 + label[here][first]
-        parts.append(((part >> bits).astype(kind), said.astype(np.int32)))
-    unit, said = map(np.concatenate, zip(*parts, strict=True))
-    return Answered(unit, said, edges_of(unit, units))
+        answer = (part & (1 << bits) - 1) * 4 + label[here][first]
+        parts.append(((part >> bits).astype(kind), answer.astype(np.int32)))
+    unit, answer = map(np.concatenate, zip(*parts, strict=True))
+    return Answered(unit, answer, edges_of(unit, units))
 
 
 def _panel(answers: Answered, judges: int) -> Panel:
     """Units gathered by their counts of classes."""
-    unit, said, units = answers.unit, answers.said, len(answers.edges) - 1
-    counts = count_rows(len(said), units * 4, lambda here: unit[here].astype(np.int64) * 4 + (said[here] & 3))
+    unit, answer, units = answers.unit, answers.answer, len(answers.edges) - 1
+    counts = count_rows(len(answer), units * 4, lambda here: unit[here].astype(np.int64) * 4 + (answer[here] & 3))
     rows, row = _alike(counts.reshape(-1, 4))
     times = np.bincount(row, minlength=len(rows)).astype(float)
     times[rows.sum(1) == 0] = 0.0
     row = row.astype(np.int32) * 4
-    place = np.concatenate([row[unit[here]] + (said[here] & 3) for here in portions(len(said))] or [said])
-    return Panel(rows.astype(float), times, Answers(said >> 2, place, judges))
+    place = np.concatenate([row[unit[here]] + (answer[here] & 3) for here in portions(len(answer))] or [answer])
+    return Panel(rows.astype(float), times, Answers(answer >> 2, place, judges))
 
 
 def _alike(table: Array) -> tuple[Array, Array]:
@@ -201,12 +201,12 @@ def _repeats(unit: Array, judge: Array, label: Array, answers: Answered, judges:
     hits = trials = np.zeros(judges, np.int64)
     if not len(unit):
         return hits, trials
-    answered = answers.unit.astype(np.int64) * judges + (answers.said >> 2)  # in order
+    answered = answers.unit.astype(np.int64) * judges + (answers.answer >> 2)  # in order
     wanted = unit.astype(np.int64) * judges + judge
     at = np.searchsorted(answered, wanted)
     known = at < len(answered)
     known[known] = answered[at[known]] == wanted[known]
-    same = answers.said[at[known]] & 3 == label[known]
+    same = answers.answer[at[known]] & 3 == label[known]
     return np.bincount(judge[known][same], minlength=judges), np.bincount(judge[known], minlength=judges)
 
 

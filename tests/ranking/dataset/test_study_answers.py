@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from judging.models import Participation, StudyAnswer
 from ranking.dataset.importing import import_dataset
 from ranking.dataset.publishing import publish_dataset
-from ranking.dataset.said import SMALLEST, shared_only
+from ranking.dataset.study_answers import SMALLEST, shared_only
 from tests.judging.make import close_judging, make_curator, make_seat
 from tests.judging.studies.make import WHOLE, make_study
 from tests.ranking.archive_run import make_judged_run

@@ -1,4 +1,4 @@
-"""What judges said in studies: published only where the publisher chooses so, and never what sets a small group apart."""
+"""What judges answered in studies: published only where the publisher chooses so, and never what sets a small group apart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key = tuple[str, str]  # a study's code and a question's key
 
 
 @dataclass(frozen=True)
-class Said:
+class StudyAnswers:
     """Answers to publish by seat; how many are left out; and what was written, without who wrote it."""
 
     questions: dict[Key, tuple[str, Question]]  # with the study's name
@@ -31,7 +31,7 @@ class Said:
     written: list[tuple[Key, str]]
 
 
-def said_in_studies(run: Run, about: About) -> Said:
+def answers_to_publish(run: Run, about: About) -> StudyAnswers:
     questions = {
         (study.code, key): (study.name, question)
         for study in run.studies.order_by("id")
@@ -49,7 +49,7 @@ def said_in_studies(run: Run, about: About) -> Said:
             chosen.setdefault(row.participation.seat_id, {})[key] = _word(row.value, questions[key][1])
     kept = shared_only(chosen)
     left_out = sum(map(len, chosen.values())) - sum(map(len, kept.values()))
-    return Said(
+    return StudyAnswers(
         questions,
         kept if about.answers else {},
         left_out if about.answers else 0,
