@@ -21,7 +21,6 @@ app_name = "ranking"
 
 run_urls = [  # /runs/<code>/
     path("runs/import/archive/", file_views.import_archive, name="import_run"),
-    path("runs/<slug:code>/import/grades/", file_views.import_grade_file, name="import_grades"),
     path("runs/<slug:code>/archive.zip", file_views.download_archive, name="archive"),
     path("runs/<slug:code>/dataset/", file_views.publish_dataset, name="dataset"),
     path("runs/<slug:code>/leaderboard.png", share_views.share_picture, name="share_picture"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from generation.formats import BUILT_IN, INTERNAL
 from generation.protocols import PROTOCOLS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -223,3 +224,29 @@ def test_nothing_outside_its_rooms_asks_for_a_protocol_by_name():
     }
 
     assert asked - {("generation/protocols.py", name) for name in names} == OTHERWISE
+
+
+# About votes alone: files and the API's operation that bring them in.
+FOR_VOTES = {"judging/files/import_votes.py", "ranking/api/pushing.py"}
+
+
+def test_nothing_outside_its_rooms_knows_a_protocol_by_its_constant():
+    rooms = tuple(f"{room.replace('.', '/')}/" for room in ROOMS)
+    files = {str(path.relative_to(ROOT)): path for app in [*APPS, "benchsite"] for path in modules(app)}
+
+    knowing = {name for name, path in files.items() if {f"{room}.NAME" for room in ROOMS} & imports(path)}
+
+    assert {name for name in knowing if not name.startswith(rooms)} == FOR_VOTES
+
+
+def test_nothing_outside_the_formats_asks_for_one_by_name():
+    """`svg` and `ballot` are names of other things, too: these must not be compared with a format."""
+    names = {*BUILT_IN, *INTERNAL}
+    plain = "|".join(names - {"svg", "ballot"})
+    named = re.compile(rf"[\"']({plain})[\"']|format(?:\.name)? *(?:==|!=|in) *[(\[{{]?[\"']({'|'.join(names)})[\"']")
+    files = [path for app in [*APPS, "benchsite"] for path in modules(app) if "formats" not in path.parts]
+    files += [path for kind in ("templates/**/*.html", "static/js/**/*.js") for path in ROOT.glob(kind)]
+
+    asking = {str(path.relative_to(ROOT)): match[0] for path in files if (match := named.search(path.read_text()))}
+
+    assert asking == {}

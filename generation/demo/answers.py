@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 from dataclasses import dataclass
 from random import Random
@@ -11,14 +12,14 @@ from typing import Any
 
 from generation.demo.judges import HABITS, grade_picture, judge_pictures
 from generation.demo.players import Player
-from generation.formats import INTERNAL, format_names, get_format
+from generation.formats import DEFAULT_FORMAT, INTERNAL, format_names, get_format
 from generation.formats.base import Format
+from generation.formats.grade_sheet import FORMAT as GRADE_SHEET
 
 REFUSALS = (
     "I'm sorry, but I would rather not draw that today.",
     "I can't help with drawing this. Would you like a poem about it instead?",
 )
-GRADES = "grade_sheet"  # the format of a judge that grades
 CHATTER = "Sure! Here is my drawing:"
 
 
@@ -81,7 +82,7 @@ def _pictures_of(content: Any) -> list[str]:
 def answer_to(player: Player, asked: Asked, random: Random) -> str:
     habits = HABITS.get(player.name)
     if habits is not None and asked.pictures:
-        if asked.format == GRADES:
+        if asked.format == GRADE_SHEET.name:
             return grade_picture(habits, asked.pictures[0], asked.users[-1], random)
         return judge_pictures(habits, asked.pictures[:2], random)
     if random.random() < player.refusal:
@@ -95,14 +96,14 @@ def answer_to(player: Player, asked: Asked, random: Random) -> str:
 
 def format_of(asked: Asked) -> Format:
     """What the request names; a request that names nothing, such as one by hand, is guessed at from its words."""
-    return get_format(
-        asked.format if asked.format in (*format_names(), *INTERNAL) else guess_format("\n".join(asked.texts).lower())
+    if asked.format in (*format_names(), *INTERNAL):
+        return get_format(asked.format)
+    return guess_format("\n".join(asked.texts).lower())
+
+
+def guess_format(words: str) -> Format:
+    """The last that knows its own request: packages' formats come before those of the site, and these from the most particular on."""
+    formats = map(get_format, reversed(format_names()))
+    return next(
+        (form for form in formats if form.asked_by and re.search(form.asked_by, words)), get_format(DEFAULT_FORMAT)
     )
-
-
-def guess_format(words: str) -> str:
-    if "drop_block" in words or "b31" in words or ("blocks" in words and "letter" in words):
-        return "science_birds"
-    if "pixel" in words and "grid" in words:
-        return "pixel_art"
-    return "svg" if "svg" in words and "ascii" not in words else "ascii_art"

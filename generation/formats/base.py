@@ -146,6 +146,9 @@ class Format(ABC):
     stages: Mapping[str, str] = NOTHING  # the measure `stage`: its values in order, and words for each
     judge_page: str = ""  # of answers of model judges: what their pages are called
     asks_again: int = 0  # times that a model is asked again whose answer has no drawing in it
+    asked_by: str = (
+        ""  # a pattern that a request for it matches, in lower case: for a demo player that is told no format
+    )
     scoring: str = ""  # a way of scoring of its own under the automatic protocol, such as `competition`
 
     def answer_schema(self, facts: Mapping[str, Any]) -> dict[str, Any] | None:

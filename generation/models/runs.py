@@ -10,7 +10,7 @@ from django.db.models import Q, TextChoices  # `models.` would be a run's models
 from django.utils.timezone import now
 
 from benchsite.lib.access import within_teams
-from generation.formats import format_to_show
+from generation.formats import INTERNAL, format_to_show
 from generation.formats.base import Format
 from generation.models.fields import CodeField
 from generation.models.teams import Team
@@ -142,7 +142,7 @@ class Run(models.Model):
             models.CheckConstraint(
                 condition=Q(judged_run=None)
                 | (
-                    Q(format__in=["ballot", "grade_sheet"], judging_state="not_open", budget_nano__isnull=False)
+                    Q(format__in=sorted(INTERNAL), judging_state="not_open", budget_nano__isnull=False)
                     & ~Q(visibility="published")
                 ),
                 name="generation_run_model_judge_has_no_board",

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from generation.models import Event, Run
+from generation.protocols import protocols_of
 from generation.runs.errors import RunError
 from generation.suites.loading import load_suite
 from generation.suites.studies.study import Study as Content
@@ -19,7 +20,6 @@ from generation.suites.studies.study_files import parse_study
 from generation.suites.yaml_source import SuiteError
 from judging.gold.pool import fill_pool
 from judging.models import Participation, Study, StudyVersion
-from judging.pairs import NAME
 from judging.rules import rules_of
 from judging.studies.practice.pairs import can_practise
 
@@ -90,7 +90,7 @@ def _without_defaults(value: dict[str, object]) -> dict[str, object]:
 def write_study(*, run: Run, source: str, by: User | None, study: Study | None = None) -> Study:
     """A new study, or a new version of one; StudyFaultsError where the YAML is wrong, and then nothing changes."""
     content = parse_study(source)
-    if NAME not in run.protocols:
+    if not any(entry.studies_page for entry in protocols_of(run).values()):
         raise RunError(f"{run} is not judged by pairs, so it has nothing for a study to show.")
     namesake = run.studies.filter(name=content.name).first()
     if namesake is not None and namesake != study:

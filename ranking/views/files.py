@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET, require_http_methods
 from benchsite.lib.access import UserRequest, curator_required
 from benchsite.lib.file_errors import FileError
 from benchsite.lib.files import attachment, kept
-from benchsite.lib.text import visible
 from generation.models import ARCHIVE_DIFFERS, Run
 from generation.runs.errors import RunError
 from judging.disclosure import drawings_are_open
@@ -26,8 +25,7 @@ from ranking.dataset.importing import import_dataset
 from ranking.dataset.publishing import zipped_dataset
 from ranking.dataset.reading import is_dataset
 from ranking.dataset.tables import tables_of
-from ranking.rubric.import_grades import import_grades
-from ranking.views.forms import ArchiveForm, DatasetForm, GradesForm
+from ranking.views.forms import ArchiveForm, DatasetForm
 
 
 @curator_required
@@ -108,21 +106,3 @@ def import_archive(request: HttpRequest) -> HttpResponse:
                 )
             return redirect("generation:run", run.code)
     return render(request, "ranking/import_run.html", {"form": form})
-
-
-@curator_required
-@require_http_methods(["GET", "POST"])
-def import_grade_file(request: UserRequest, code: str) -> HttpResponse:
-    run = get_object_or_404(Run.objects.curated_by(request.user), code=code)
-    form = GradesForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            with kept(form.cleaned_data["file"]) as path:
-                count = import_grades(path=path, run=run, reason=form.cleaned_data["reason"], by=request.user)
-        except (FileError, RunError) as refused:
-            form.add_error("file", visible(f"Nothing was imported. {refused}"))
-        else:
-            grades = f"{count} new grade{'' if count == 1 else 's'}"
-            messages.success(request, f"{grades} imported. The leaderboard will update in a few seconds.")
-            return redirect("judging:overview", code)
-    return render(request, "ranking/import_grades.html", {"run": run, "form": form})

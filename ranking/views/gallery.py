@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from benchsite.lib.files import attachment
 from benchsite.lib.text import visible
+from generation.files.xml_files import xml_name, zip_xml
 from generation.models import Run, Sample
 from generation.pictures import picture_response, thumbnail
 from generation.protocols import protocols_of
@@ -17,7 +18,6 @@ from judging.disclosure import may_see_drawings
 from ranking.boards.conditional import conditional
 from ranking.boards.rows import describe_entrants
 from ranking.charts.share_picture import HEIGHT, draw_drawing_picture
-from ranking.competition.level_files import level_name, zip_levels
 from ranking.models import Fit
 from ranking.views import gallery_page as drawings
 from ranking.views import page_json
@@ -152,7 +152,7 @@ def level(request: HttpRequest, code: str) -> HttpResponse:
     if not form.has_xml or not attempt.drawing:
         raise Http404
     response = HttpResponse(form.xml(attempt.drawing), content_type="application/xml; charset=utf-8")
-    response["Content-Disposition"] = attachment(level_name(attempt))
+    response["Content-Disposition"] = attachment(xml_name(attempt))
     return response
 
 
@@ -186,6 +186,6 @@ def program_zip(request: HttpRequest, run: Run, entrant: str) -> HttpResponse:
     competitor = get_object_or_404(run.entrants.filter(model=None), code=entrant)
     if not run.drawing_format.has_xml:
         raise Http404
-    response = HttpResponse(zip_levels(run, competitor), content_type="application/zip")
+    response = HttpResponse(zip_xml(run, competitor), content_type="application/zip")
     response["Content-Disposition"] = attachment(f"{run.suite}-{competitor.code}-levels.zip")
     return response

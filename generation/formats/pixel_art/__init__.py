@@ -58,6 +58,7 @@ class PixelArt(Format):
 
     name = "pixel_art"
     shown_as = "image"
+    asked_by = r"(?s)pixel.*grid|grid.*pixel"
     version = 2  # extra keys and further objects are flagged
     example = '{"grid": [[0, 1, 0], [1, 2, 1], [0, 1, 0]], "palette": ["white", "red", "#ffcc00"]}'
     score_parts = SCORE_PARTS

@@ -28,6 +28,7 @@ class ScienceBirds(Format):
     label = "Science Birds"
     version = 2  # calls of blocks that do not exist lose their block, as in the competition's extraction
     shown_as = "image"
+    asked_by = r"(?s)drop_block|b31|blocks.*letter|letter.*blocks"
     example = "```\ndrop_block('b11', 4)\ndrop_block('b11', 6)\ndrop_block('b31', 5)\n```"
     measure_backends = ("glyphs", "vit")
     backend_names = {"glyphs": "the built-in classifier", "vit": "vit-base-uppercase-english-characters"}

@@ -33,6 +33,7 @@ class SvgFormat(Format):
     label = "SVG"
     version = 2  # CSS is read by the standard's grammar
     shown_as = "image"
+    asked_by = r"(?s)^(?!.*ascii).*svg"
     example = (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><circle cx="5" cy="5" r="4" fill="red"/></svg>'
     )

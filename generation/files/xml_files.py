@@ -1,4 +1,4 @@
-"""Levels as files of the game: one XML a sample, one zip a program."""
+"""Drawings as XML files, such as a game's levels: one a sample, one zip an entrant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import zipfile
 from generation.formats import get_format
 from generation.models import Entrant, Run, Sample
 
-# A zip of the same levels is the same file, byte for byte.
+# A zip of the same drawings is the same file, byte for byte.
 STAMP = (2000, 1, 1, 0, 0, 0)
 
 
@@ -18,13 +18,13 @@ def plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "unnamed"
 
 
-def level_name(sample: Sample) -> str:
+def xml_name(sample: Sample) -> str:
     target = str(sample.prompt.facts.get("target") or sample.prompt.key)
     return f"{plain(sample.entrant.name)}-{plain(sample.model.model_id)}-{plain(target)}-{sample.attempt:02d}.xml"
 
 
-def zip_levels(run: Run, entrant: Entrant) -> bytes:
-    """model/letter/trial.xml of every level of a program that stands in the run; lost levels have no file."""
+def zip_xml(run: Run, entrant: Entrant) -> bytes:
+    """model/target/attempt.xml of every drawing of an entrant that stands in the run; an answer without one has no file."""
     write = get_format(run.format).xml
     samples = run.samples.filter(entrant=entrant, state=Sample.State.DRAWN, excluded_reason="").exclude(drawing="")
     samples = samples.select_related("model", "prompt").only(
