@@ -217,6 +217,10 @@ DEMO_JUDGES, DEMO_VOTES = 10, 400  # simulated judges of a new site's demo runs,
 
 WEB_THREADS = env_int("WEB_THREADS", 4)  # of each web process; one of them stays free for /healthz and /readyz
 STUCK_SECONDS = 2.0  # a request that has run for so long may be waiting for a database that is away
+METRICS_PATIENCE_SECONDS = 2.5  # the page waits no longer for the database
+METRICS_KEPT_SECONDS = (
+    120.0  # numbers that came too late for their page are on the next one, until they are as old as this
+)
 PROBE_KEPT_SECONDS = 1.0  # for so long one look at the database and the queue serves everybody who asks
 METRICS_TOKEN = env_str("METRICS_TOKEN")  # without one, /metrics answers this machine alone
 

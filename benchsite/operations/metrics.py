@@ -35,8 +35,6 @@ from ranking.models import Fit
 PENDING = Sample.State.PENDING
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 NEWEST_CALLS = 1_000  # among which the one that ended last is looked for
-PAGE_SECONDS = 2.5  # the page waits no longer for the database
-LATE_SECONDS = 120.0  # numbers that came too late for their page are on the next one, until they are as old as this
 Series = Iterable[tuple[dict[str, str], float]]
 
 
@@ -62,7 +60,7 @@ class Numbers(Aside[list[str]]):
             answer.result()  # or its error
         at, lines = self._last
         age = time.monotonic() - at
-        if age > LATE_SECONDS:
+        if age > settings.METRICS_KEPT_SECONDS:
             return []
         about = "Seconds since the database was asked for its numbers: more than a few where that takes long."
         return [*_metric("numbers_seconds_ago", "gauge", about, [({}, age)]), *lines]
@@ -79,7 +77,7 @@ def metrics_text() -> str:
     lines = [
         *_metric("build_info", "gauge", "1, with the release that is running.", [(about, 1)]),
         *_queue_metrics(),
-        *_database_metrics(began + PAGE_SECONDS),
+        *_database_metrics(began + settings.METRICS_PATIENCE_SECONDS),
     ]
     lines += _metric(
         "scrape_seconds", "gauge", "Seconds it took to collect these metrics.", [({}, time.monotonic() - began)]

@@ -47,9 +47,11 @@ class Aside(Generic[T]):
 class Probe(Aside[str]):
     """Asks what is wrong: nothing while all is well."""
 
-    def __init__(self, name: str, ask: Callable[[], str], *, limit: float = LIMIT_SECONDS) -> None:
+    def __init__(
+        self, name: str, ask: Callable[[], str], *, limit: float = LIMIT_SECONDS, repeat: float = REPEAT_SECONDS
+    ) -> None:
         super().__init__(name, ask)
-        self.limit = limit
+        self.limit, self.repeat = limit, repeat
         self._said_at: float | None = None  # when the outage was logged last; none while all is well
         self._noted, self._noted_at = "", float("-inf")
 
@@ -68,7 +70,7 @@ class Probe(Aside[str]):
             wrong = self._noted
         if not wrong:
             self._said_at = None
-        elif self._said_at is None or time.monotonic() - self._said_at >= REPEAT_SECONDS:
+        elif self._said_at is None or time.monotonic() - self._said_at >= self.repeat:
             self._said_at = time.monotonic()
             log.warning(f"{self.name}_unreachable", error=wrong)
         return wrong

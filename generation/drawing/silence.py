@@ -25,7 +25,8 @@ LOOK_SECONDS = 1.0
 class Silence:
     """What one crew has heard of its providers."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, after: float = SILENT_SECONDS, every: float = LOOK_SECONDS) -> None:
+        self.after, self.every = after, every
         self._heard: dict[str, float] = {}
         self._away: set[str] = set()
         self._looks: dict[str, asyncio.Task[None]] = {}
@@ -39,11 +40,11 @@ class Silence:
         moment = time.monotonic()
         if moment < self._look_at:
             return
-        self._look_at = moment + LOOK_SECONDS
+        self._look_at = moment + self.every
         for profile in {profile.name: profile for profile in flying}.values():
             silent = moment - self._heard.setdefault(profile.name, moment)
             look = self._looks.get(profile.name)
-            if (silent >= SILENT_SECONDS or profile.name in self._away) and (look is None or look.done()):
+            if (silent >= self.after or profile.name in self._away) and (look is None or look.done()):
                 self._looks[profile.name] = asyncio.create_task(self._look(profile))
 
     async def _look(self, profile: Profile) -> None:

@@ -63,7 +63,8 @@ class Origin:
 class Connections:
     """As many connections as there are requests at once; each is used again for the same origin."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._idle_seconds = idle_seconds
         self._idle: defaultdict[Origin, list[_Connection]] = defaultdict(list)
         self._all: set[_Connection] = set()
 
@@ -103,7 +104,7 @@ class Connections:
         idle = self._idle[origin]
         while idle:
             connection = idle.pop()
-            if connection.usable():
+            if connection.usable(self._idle_seconds):
                 return connection
             self._drop(connection)
         return None
@@ -220,9 +221,9 @@ class _Connection(asyncio.Protocol):
         self._idle_since = time.monotonic()
         return True
 
-    def usable(self) -> bool:
+    def usable(self, idle_seconds: float) -> bool:
         closing = self._lost is not None or self.transport.is_closing()
-        return not closing and self._idle_since is not None and time.monotonic() - self._idle_since < IDLE_SECONDS
+        return not closing and self._idle_since is not None and time.monotonic() - self._idle_since < idle_seconds
 
     def end(self) -> None:
         """Politely after an exchange, at once in the middle of one."""

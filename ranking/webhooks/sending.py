@@ -43,23 +43,23 @@ def due_deliveries() -> QuerySet[Delivery]:
     return Delivery.objects.filter(sent_at=None, next_at__lte=now(), tries__lt=MOST_TRIES, webhook__disabled_at=None)
 
 
-def send_deliveries() -> int:
+def send_deliveries(*, deadline: float = DEADLINE) -> int:
     """Send what is due, for a while; says how many arrived. Two workers send no more than one does."""
     Delivery.objects.filter(created_at__lt=now() - KEPT).delete()
     until, arrived = time.monotonic() + SLICE, 0
     for delivery in due_deliveries().select_related("webhook__run").defer("webhook__run__config")[:100]:
         if time.monotonic() > until:
             break
-        arrived += _send(delivery)
+        arrived += _send(delivery, deadline)
     return arrived
 
 
-def _send(delivery: Delivery) -> bool:
+def _send(delivery: Delivery, deadline: float) -> bool:
     wait = timedelta(seconds=FIRST_WAIT * 2**delivery.tries)
     mine = Delivery.objects.filter(pk=delivery.pk, sent_at=None, tries=delivery.tries)
     if mine.update(tries=F("tries") + 1, next_at=now() + wait) != 1:
         return False  # another worker has it
-    status, error = _post(delivery)
+    status, error = _post(delivery, deadline)
     row, hook = Delivery.objects.filter(pk=delivery.pk), Webhook.objects.filter(pk=delivery.webhook_id)
     if not error:
         row.update(sent_at=now(), status=status, error="")
@@ -99,17 +99,17 @@ def signed_headers(delivery: Delivery, body: bytes, *, at: int) -> dict[str, str
     }
 
 
-def _post(delivery: Delivery) -> tuple[int | None, str]:
+def _post(delivery: Delivery, deadline: float) -> tuple[int | None, str]:
     """The status, and what went wrong."""
     body = body_of(delivery)
     try:
         parts = checked_url(delivery.webhook.url)
         headers = signed_headers(delivery, body, at=int(time.time()))
-        status = asyncio.run(asyncio.wait_for(_status(parts, body, headers), DEADLINE))
+        status = asyncio.run(asyncio.wait_for(_status(parts, body, headers), deadline))
     except AddressError as error:
         return None, str(error)
     except TimeoutError:
-        return None, f"No answer within {DEADLINE:g} seconds."
+        return None, f"No answer within {deadline:g} seconds."
     except httpx.HTTPError as error:
         return None, f"{type(error).__name__}: {visible(str(error))}"
     return status, "" if 200 <= status < 300 else f"The address answered with status {status}."

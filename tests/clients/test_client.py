@@ -6,7 +6,7 @@ import json
 from http.server import BaseHTTPRequestHandler
 
 import pytest
-from benchsite_client import BenchsiteError, Client, retries
+from benchsite_client import BenchsiteError, Client
 
 from tests.listening import Listening
 
@@ -14,9 +14,8 @@ PROBLEM = {"type": "/api/v1/docs#rows", "detail": "Nothing was stored.", "errors
 
 
 @pytest.fixture
-def site(monkeypatch):
+def site():
     """A server that answers as planned, (status, document, headers) each, and notes what it was asked."""
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.0)
     plan, asked = [], []
 
     class Handler(BaseHTTPRequestHandler):
@@ -37,7 +36,7 @@ def site(monkeypatch):
         def log_message(self, *words):
             pass
 
-    with Listening(Handler) as server, Client(server.url, "bench_x", progress=False) as client:
+    with Listening(Handler) as server, Client(server.url, "bench_x", first_wait=0.0, progress=False) as client:
         yield client, plan, asked
 
 

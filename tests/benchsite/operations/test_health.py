@@ -141,9 +141,8 @@ def locked():
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="a file does not hang")
-def test_metrics_do_not_wait_for_a_database_that_is_lost_meanwhile(client, queue, locked, monkeypatch):
-    monkeypatch.setattr(metrics, "PAGE_SECONDS", 0.2)
-    monkeypatch.setattr(metrics, "LATE_SECONDS", 0.0)
+def test_metrics_do_not_wait_for_a_database_that_is_lost_meanwhile(client, queue, locked, settings):
+    settings.METRICS_PATIENCE_SECONDS, settings.METRICS_KEPT_SECONDS = 0.2, 0.0
 
     lines = client.get("/metrics").content.decode().splitlines()
 
@@ -152,8 +151,8 @@ def test_metrics_do_not_wait_for_a_database_that_is_lost_meanwhile(client, queue
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="a file does not hang")
-def test_numbers_that_came_too_late_are_on_the_next_page(client, queue, locked, monkeypatch):
-    monkeypatch.setattr(metrics, "PAGE_SECONDS", 0.2)
+def test_numbers_that_came_too_late_are_on_the_next_page(client, queue, locked, settings):
+    settings.METRICS_PATIENCE_SECONDS = 0.2
     client.get("/metrics")
     locked.rollback()
     metrics.NUMBERS.begin()[0].result()
@@ -187,15 +186,14 @@ def test_what_a_page_was_refused_counts_though_the_probe_is_not(client, queue, m
 
 
 def test_an_outage_is_logged_again_while_it_lasts_and_anew_when_it_comes_back(queue, monkeypatch):
-    said = []
-    monkeypatch.setattr(probes.log, "warning", lambda event, **_: said.append(event))
+    logged = []
+    monkeypatch.setattr(probes.log, "warning", lambda event, **_: logged.append(event))
     answers = iter(["away", "away", "", "away"])
     probe = Probe("database", lambda: next(answers))
 
     states = [probe.wrong() for _ in range(4)]
 
-    assert states == ["away", "away", "", "away"] and said == ["database_unreachable"] * 2
-    monkeypatch.setattr(probes, "REPEAT_SECONDS", 0)
-    answers = iter(["away"])
-    probe.wrong()
-    assert len(said) == 3
+    assert states == ["away", "away", "", "away"] and logged == ["database_unreachable"] * 2
+    impatient = Probe("database", lambda: "away", repeat=0)
+    assert [impatient.wrong(), impatient.wrong()] == ["away", "away"]
+    assert len(logged) == 4

@@ -15,12 +15,10 @@ from tests.services import free_port
 
 
 @pytest.fixture
-def told(monkeypatch):
-    found = []
-    monkeypatch.setattr(silence, "note_trouble", lambda what, words: found.append((what, words)))
-    monkeypatch.setattr(silence, "SILENT_SECONDS", 0.0)
-    monkeypatch.setattr(silence, "LOOK_SECONDS", 0.0)
-    return found
+def troubles(monkeypatch):
+    noted = []
+    monkeypatch.setattr(silence, "note_trouble", lambda what, words: noted.append((what, words)))
+    return noted
 
 
 async def look(watched, url):
@@ -28,13 +26,13 @@ async def look(watched, url):
     await asyncio.gather(*watched._looks.values())
 
 
-def test_a_door_that_nobody_opens_is_told_and_one_that_opens_is_not(told):
+def test_a_provider_that_cannot_be_reached_is_reported_and_one_that_can_is_not(troubles):
     demo = start()
 
     async def both():
-        watched = Silence()
+        watched = Silence(after=0.0, every=0.0)
         await look(watched, demo.url)
-        assert told == []
+        assert troubles == []
         await look(watched, f"http://127.0.0.1:{free_port()}/v1")
         assert watched._away == {"demo"}
         await look(watched, demo.url)
@@ -43,14 +41,12 @@ def test_a_door_that_nobody_opens_is_told_and_one_that_opens_is_not(told):
     asyncio.run(both())
     demo.stop()
 
-    assert [what for what, _ in told] == ["provider demo"]
+    assert [what for what, _ in troubles] == ["provider demo"]
 
 
-def test_a_provider_that_was_just_heard_is_left_alone(told, monkeypatch):
-    monkeypatch.setattr(silence, "SILENT_SECONDS", 60.0)
-
+def test_a_provider_that_was_just_heard_is_left_alone():
     async def watch():
-        watched = Silence()
+        watched = Silence(after=60.0)
         profile = SimpleNamespace(name="demo", base_url="http://127.0.0.1:1")
         watched.heard(profile)
         watched.look_around([profile])

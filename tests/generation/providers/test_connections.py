@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from generation.providers import connections
 from generation.providers.connections import BrokenConnection, Connections, NoConnection
 
 ANSWER = b"HTTP/1.1 200 OK\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: 2\r\n\r\nhi"
@@ -50,20 +49,20 @@ async def running(server: Server):
             await asyncio.gather(*server.visits)
 
 
-def ask_twice(server: Server, *, is_spoiled: bool = False, body: bytes = b"{}"):
+def ask_twice(server: Server, *, is_spoiled: bool = False, body: bytes = b"{}", idle_seconds: float = 60.0):
     """What was heard; a connection that will be spoiled is asked again when it is."""
 
     async def twice():
         heard = []
         async with asyncio.timeout(60), running(server):
-            client = Connections()
+            client = Connections(idle_seconds=idle_seconds)
             try:
                 for _ in range(2):
                     await client.exchange(
                         "POST", server.url, {"a": "b"}, body, begin=lambda *head: heard.append(head), take=heard.append
                     )
                     server.was_read.set()
-                    while is_spoiled and any(connection.usable() for connection in client._all):
+                    while is_spoiled and any(connection.usable(idle_seconds) for connection in client._all):
                         await asyncio.sleep(0)
             finally:
                 await client.aclose()
@@ -99,11 +98,10 @@ def test_a_spoiled_connection_is_not_used_again(server):
     assert server.opened == 2
 
 
-def test_a_connection_that_rested_too_long_is_not_used_again(monkeypatch):
-    monkeypatch.setattr(connections, "IDLE_SECONDS", 0.0)
+def test_a_connection_that_rested_too_long_is_not_used_again():
     server = Server(ANSWER)
 
-    ask_twice(server)
+    ask_twice(server, idle_seconds=0.0)
 
     assert server.opened == 2
 

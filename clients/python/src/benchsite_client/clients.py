@@ -15,7 +15,7 @@ from benchsite_client import calls
 from benchsite_client.calls import Call, Row, Verb, in_run
 from benchsite_client.errors import error_of
 from benchsite_client.progress import bar
-from benchsite_client.retries import wait_before
+from benchsite_client.retries import FIRST_WAIT, wait_before
 from benchsite_client.rows import PAGE, AsyncRows, Rows
 
 R = TypeVar("R")
@@ -61,9 +61,11 @@ def _size(rows: Iterable[Row]) -> int | None:
     return len(rows) if isinstance(rows, Sized) else None
 
 
-def _answer_or_pause(call: Call, tries: int, outcome: httpx.Response | httpx.TransportError) -> Row | float:
+def _answer_or_pause(
+    call: Call, tries: int, outcome: httpx.Response | httpx.TransportError, first_wait: float
+) -> Row | float:
     """What the site answered, or the seconds to wait before the next try; raises what no other try would mend."""
-    pause = wait_before(call, tries, outcome)
+    pause = wait_before(call, tries, outcome, first_wait=first_wait)
     if pause is not None:
         return pause
     if isinstance(outcome, httpx.TransportError):
@@ -108,10 +110,16 @@ class Client(_Lists[Rows]):
     """A site and a token. Close it, or use it in a `with`."""
 
     def __init__(
-        self, url: str, token: str, *, timeout: httpx.Timeout | float = TIMEOUT, progress: bool = True
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout: httpx.Timeout | float = TIMEOUT,
+        first_wait: float = FIRST_WAIT,
+        progress: bool = True,
     ) -> None:
         self._http = httpx.Client(**_options(url, token, timeout))
-        self._progress = progress
+        self._first_wait, self._progress = first_wait, progress
 
     def __enter__(self) -> Self:
         return self
@@ -134,7 +142,7 @@ class Client(_Lists[Rows]):
                 outcome = self._http.request(**_sent(call))
             except httpx.TransportError as error:
                 outcome = error
-            answer = _answer_or_pause(call, tries, outcome)
+            answer = _answer_or_pause(call, tries, outcome, self._first_wait)
             if isinstance(answer, dict):
                 return answer
             time.sleep(answer)
@@ -198,10 +206,16 @@ class AsyncClient(_Lists[AsyncRows]):
     """The same site and token, with methods to be awaited."""
 
     def __init__(
-        self, url: str, token: str, *, timeout: httpx.Timeout | float = TIMEOUT, progress: bool = True
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout: httpx.Timeout | float = TIMEOUT,
+        first_wait: float = FIRST_WAIT,
+        progress: bool = True,
     ) -> None:
         self._http = httpx.AsyncClient(**_options(url, token, timeout))
-        self._progress = progress
+        self._first_wait, self._progress = first_wait, progress
 
     async def __aenter__(self) -> Self:
         return self
@@ -223,7 +237,7 @@ class AsyncClient(_Lists[AsyncRows]):
                 outcome = await self._http.request(**_sent(call))
             except httpx.TransportError as error:
                 outcome = error
-            answer = _answer_or_pause(call, tries, outcome)
+            answer = _answer_or_pause(call, tries, outcome, self._first_wait)
             if isinstance(answer, dict):
                 return answer
             await asyncio.sleep(answer)
