@@ -103,7 +103,7 @@ def _set(site: Topology, name: str, signs: list[Sign], setting: str, value: str)
 
 
 def promote(site: Topology) -> None:
-    """As the page says: the old primary is off, the standby is promoted, the pooler is reported."""
+    """As the page says: the old primary is off, the standby is promoted, the pooler is told."""
     site.net["db1"].kill()
     with psycopg.connect(site.admin("db2"), autocommit=True) as connection:
         connection.execute("SELECT pg_promote()")
