@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from generation.models import Run
+from judging.model_judges.pairs import PAIRS
 from ranking.charts.intervals import Interval, interval_axis, interval_row, interval_scale
 from ranking.models import Fit
 from ranking.pairwise.model_judges.document import CorrectedResult, ModelJudgeResult, WorstResult
@@ -28,12 +29,13 @@ def model_judges_context(fit: Fit, *, drawings_open: bool) -> dict[str, Any]:
     full = full_of(fit)
     models = result_of(full).get("model_judges") if full else None
     if full is None or models is None:
-        return {"full": full, "models": None, "lede": HUMAN}
+        return {"full": full, "models": None, "lede": HUMAN, "manage": PAIRS.page}
     labels = labels_of(fit.run.entrants.all())
     return {
         "full": full,
         "models": models,
         "lede": HUMAN,
+        "manage": PAIRS.page,
         "judges": [_judge(judge, fit.run, labels, drawings_open=drawings_open) for judge in models["judges"]],
         "corrected": corrected_sentence(models["corrected"]),
         "picked": [picked_sentence(each) for each in result_of(full)["run"].get("picked", [])],

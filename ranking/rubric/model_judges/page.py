@@ -7,6 +7,7 @@ from typing import Any
 from generation.models import Run
 from generation.suites.suite import Rubric
 from judging.grades.sheets import rubric_of
+from judging.model_judges.grading import GRADES
 from ranking.models import Fit
 from ranking.rubric.model_judges.document import DimensionResult, GraderResult, WorstGradeResult
 from ranking.rubric.model_judges.sentences import (
@@ -26,11 +27,13 @@ def model_graders_context(fit: Fit, *, drawings_open: bool) -> dict[str, Any]:
     """Drawings and reasons are shown only where nobody can grade them blind any more."""
     models = result_of(fit).get("model_judges")
     if models is None:
-        return {"models": None, "lede": HUMAN}
+        return {"full": fit, "models": None, "lede": HUMAN, "manage": GRADES.page}
     rubric, labels = rubric_of(fit.run.code), labels_of(fit.run.entrants.all())
     return {
+        "full": fit,
         "models": models,
         "lede": HUMAN,
+        "manage": GRADES.page,
         "rubric": rubric,
         "judges": [_judge(judge, fit.run, rubric, labels, drawings_open=drawings_open) for judge in models["judges"]],
     }
