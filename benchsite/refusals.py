@@ -1,4 +1,4 @@
-"""Requests that are refused at the door: by load, by size, or by method; and one character that no address keeps.
+"""Requests refused before they reach a view: by load, by size, or by method; and one character that no address keeps.
 
 One thread of each web process stays free while the others wait for a database that does not answer. Without it, a few requests
 that hang would keep `/healthz` waiting too, and nobody would learn why. So this thread takes no request that could hang, however young

@@ -2,7 +2,7 @@
 
 The attacker recognises every model's style, and wants its name. Votes are sent to the judge page, for or against each style
 by a coin; between them the addresses of the site that a visitor, a judge or an analyst's token can open are fetched, and every
-number that stands near a model's name, and the order of names, is held against the coins. Which addresses name models is found
+number that stands near a model's name, and the order of names, is compared with the coins. Which addresses name models is found
 by opening all of them, before and after public states are there. As a control the same attacker looks with a curator's eyes,
 who sees exact leaderboards.
 

@@ -81,7 +81,7 @@ def weather(**asked: Any) -> Row:
 
 
 def verdict(storm: Storm) -> Row:
-    """What the storm left behind, held against every promise."""
+    """What the storm left behind, compared with every promise."""
     from django.db.models import Count, Sum
 
     from generation.models import ProviderCall, Run, Sample

@@ -80,7 +80,7 @@ def anomaly_table(*, runs: int, sizes: tuple[int, ...] = (30, 100)) -> list[dict
 
 
 def _row(kind: str, size: int, runs: int, usual: list[tuple[list[str], float]], world: World) -> dict[str, Any]:
-    # Other seeds than the honest judges it is held against.
+    # Other seeds than the honest judges it is compared with.
     studies = [_study(kind, size, FIRST_SEED + runs + seed, world) for seed in range(runs)]
     slopes, honest_slopes = ([slope for _, slope in seen] for seen in (studies, usual))
     codes = sorted({code for flags, _ in studies for code in flags})

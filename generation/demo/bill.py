@@ -1,4 +1,4 @@
-"""What the demo provider charged, request by request, so that a ledger can be held against it."""
+"""What the demo provider charged, request by request, so that a ledger can be compared with it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Notices that a provider cannot be reached while its calls are in flight.
 
-A slow model and a dead network look the same to whoever waits, for as long as a call may take. So whoever has heard nothing for
-a while tries the door. The calls themselves go on: their answers may be under way, and are paid for.
+A slow model and a dead network look the same until a call times out. So a crew that has heard nothing for a while tries to connect
+once more. The calls themselves go on: their answers may still arrive, and are paid for.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Silence:
         self._heard[profile.name] = time.monotonic()
 
     def look_around(self, flying: Iterable[Profile]) -> None:
-        """Try the doors of those that calls are in flight to and that say nothing; returns at once, however often it is called."""
+        """Try to connect to silent providers that calls are waiting for; returns at once, however often it is called."""
         moment = time.monotonic()
         if moment < self._look_at:
             return

@@ -136,7 +136,7 @@ class Connections:
 
 
 async def no_connection(url: str, *, seconds: float) -> str:
-    """Why nobody opens the door at this address, or nothing."""
+    """Why this address cannot be connected to, or nothing."""
     try:
         origin = Origin.of(url)[0]
         async with asyncio.timeout(seconds):

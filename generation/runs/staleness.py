@@ -20,7 +20,7 @@ EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def mark_stale(run_id: int) -> None:
-    """Marks within the transaction too: whoever dies after the commit has left a mark."""
+    """Marks within the transaction too: a process that dies after the commit has left a mark."""
     move_mark(run_id)
     transaction.on_commit(lambda: move_mark(run_id))
 

@@ -22,7 +22,7 @@ class Kind:
       `generation.runs.loaded.drawings_in`; `prompt` is the judged run's), people's first; none of those whose facts were
       `asked`, and with a `family` none with a drawing by its models. Each thing takes `orders` questions.
     - `question(run, prompt)` is what goes with the pictures: what people read, and nothing of the drawings.
-    - `page` and `import_page` are curators', `board` is where its judges are held against people: names of pages.
+    - `page` and `import_page` are curators', `board` is where its judges are compared with people: names of pages.
     - `section` of config/model_judges.yaml holds what a judge is told; empty for its head.
     """
 

@@ -62,7 +62,7 @@ class DisputedDrawing(TypedDict):
 
 
 class PeopleResult(TypedDict):
-    """The score held against people's votes."""
+    """The score compared with people's votes."""
 
     votes: int
     entrants: list[RatedEntrant]

@@ -1,8 +1,8 @@
-"""Pages of a run that were made before: a visitor's copy is confirmed by numbers of rows, and whoever has none gets ours.
+"""Pages of a run that were rendered before: a visitor's copy is confirmed by numbers of rows, and a visitor without one gets ours.
 
 Only where nothing can change but by a new fit, an event or the run's own row: people have judged it, judging is closed, and all is
 drawn. Each process keeps the pages it made, by their tags, up to so many bytes. The tag is keyed, so it says nothing of what it was
-made from. Whoever is logged in and curates nothing reads what visitors read, under links of their own; curators get a page of their own.
+made from. Logged-in people who curate nothing read what visitors read, under links of their own; curators get a page of their own.
 """
 
 from __future__ import annotations

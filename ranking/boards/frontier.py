@@ -113,7 +113,7 @@ def _comparable(fit: Fit, rows: list[dict[str, Any]]) -> Any:
 
 
 def has_groups(fit: Fit) -> bool:
-    """Whether some never met, so that each is held against its own group only."""
+    """Whether some never met, so that each is compared with its own group only."""
     return _comparable(fit, fit.result.get("overall", [])) is not None
 
 

@@ -64,7 +64,7 @@ class RubricBoard:
     notes: tuple[str, ...] = ()
     differences: Mapping[str, Differences] = field(default_factory=dict, compare=False)  # by stage; "" is the total
     items: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)  # ITEM, score, judges, state
-    models: tuple[GraderStudy, ...] = ()  # model judges, held against these grades
+    models: tuple[GraderStudy, ...] = ()  # model judges, compared with these grades
 
 
 def score_judgements(grades: pd.DataFrame, rubric: Rubric) -> tuple[pd.DataFrame, int]:
@@ -166,7 +166,7 @@ def _differences(
 def analyse_file(path: Path, *, suite: Suite, out_format: str = "json", model_grades: Path | None = None) -> str:
     """Scores of a bare grades.jsonl as `json`, `markdown` or `csv`; raises FileError with file, line and field.
 
-    `model_grades` is a file of model judges' answers, which are held against the grades.
+    `model_grades` is a file of model judges' answers, which are compared with the grades.
     """
     if suite.rubric is None:
         raise FileError(path.name, 0, "", f"the suite {suite.slug} has no rubric.")

@@ -17,7 +17,7 @@ NORMAL = 1.959964  # half of a 95% interval in standard deviations
 def on_frontier(quality: Array, cost: Array, comparable: Array | None = None) -> Array:
     """[..., K]: whether nobody as cheap or cheaper is better; `quality` may hold one set of ratings a row.
 
-    `comparable` [K, K] says who can be held against whom; None: everybody.
+    `comparable` [K, K] says who can be compared with whom; None: everybody.
     """
     no_dearer = cost[None, :] <= cost[:, None]  # [i, j]: j costs no more than i
     if comparable is not None:
@@ -41,7 +41,7 @@ def frontier_chances(
 
     Draws are those of the chance of being best, under the same prior for how far entrants lie apart; `unit` is one log-odds
     in the unit of `quality` (None: as far as the qualities lie apart). A covariance of NaN is of two that never met: each
-    group that met is drawn by itself, and its entrants are held against each other only.
+    group that met is drawn by itself, and its entrants are compared with each other only.
     """
     rng = np.random.default_rng(seed)
     comparable = np.isfinite(covariance)

@@ -207,7 +207,7 @@ def analyse_votes(
 ) -> Leaderboard:
     """Standing votes (see `standing_votes`) to a leaderboard; judges of weight 0 are left out of every part.
 
-    `ballots` of model judges are held against the votes; nothing else changes by them.
+    `ballots` of model judges are compared with the votes; nothing else changes by them.
     """
     settings = settings or Settings()
     excluded = [j for j, name in enumerate(votes.judges) if settings.weights.get(name, 1.0) == 0]

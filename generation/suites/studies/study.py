@@ -13,7 +13,7 @@ from generation.suites.studies.practice import Practice
 from generation.suites.studies.texts import Translations, in_language, missing_texts
 
 KINDS = ("choice", "several", "number", "text")
-# Every way to end, or to be turned away at the door, and what a curator's page calls it.
+# Every way to end, or to be turned away, and what a curator's page calls it.
 OUTCOMES = {
     "done": "done",
     "refused": "refused consent",

@@ -1,4 +1,4 @@
-"""Model judges' grades held against people's, by dimension and as the drawing's score."""
+"""Model judges' grades compared with people's, by dimension and as the drawing's score."""
 
 from __future__ import annotations
 

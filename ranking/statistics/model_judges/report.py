@@ -1,4 +1,4 @@
-"""Model judges held against people: every figure about each of them, and people's ratings with their votes corrected."""
+"""Model judges compared with people: every figure about each of them, and people's ratings with their votes corrected."""
 
 from __future__ import annotations
 

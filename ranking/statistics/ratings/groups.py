@@ -90,7 +90,7 @@ def gather_way(
     """A way from batches of its groups' scores s, information H and vote noise I.
 
     `alone` [K, K] is the noise of votes whose group is unknown, and `loners` how many they are. `turn` [K, K] makes what a
-    group pulls all ratings by what it pulls those of its kind by: the groups are then held against ratings of their own kind.
+    group pulls all ratings by what it pulls those of its kind by: the groups are then compared with ratings of their own kind.
     """
     size = len(inverse)
     taste, noise = (np.zeros((size, size)) for _ in range(2))
@@ -155,7 +155,7 @@ def summarise_way(tables: Tables, theta: Array, inverse: Array) -> Way:
 
 
 def gather_kinds(kinds: Iterable[tuple[list[Sums], int]], inverse: Array, *, alone: Array | None, loners: float) -> Way:
-    """A way from the sums of each kind of groups and how many these are; each kind is held against its own (`gather_way`)."""
+    """A way from the sums of each kind of groups and how many these are; each kind is compared with its own (`gather_way`)."""
     size, whole, ways = len(inverse), np.linalg.inv(inverse), []
     for sums, groups in kinds:
         own = sum(information.sum(0) for _, information, _ in sums)

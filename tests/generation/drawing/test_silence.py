@@ -55,14 +55,14 @@ def test_a_provider_that_was_just_heard_is_left_alone():
     asyncio.run(watch())
 
 
-def test_a_slow_provider_that_opens_its_door_has_been_heard(told, monkeypatch):
+def test_a_slow_provider_that_can_be_reached_has_been_heard(troubles):
     demo = start()
 
     async def watch():
-        watched = Silence()
+        watched = Silence(after=0.0, every=0.0)
         await look(watched, demo.url)
         first = watched._looks["demo"]
-        monkeypatch.setattr(silence, "SILENT_SECONDS", 60.0)
+        watched.after = 60.0
         await look(watched, demo.url)
         assert watched._looks["demo"] is first
 

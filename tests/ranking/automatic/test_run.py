@@ -1,4 +1,4 @@
-"""Automatic leaderboards from the database: the same numbers as from a file, pages that say why, rankings held against people."""
+"""Automatic leaderboards from the database: the same numbers as from a file, pages that say why, rankings compared with people's."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _in_common(excess: Array, noise: Array, trace: Array, alike: Array) -> tuple
 
 def _alike(squares: Array, noise: Array, information: Array) -> Array:
     """Which categories [C] differ by no more than the others do: those that do are left out one by one, the clearest first,
-    and never more than half. Each is held against all that remain, as F."""
+    and never more than half. Each is compared with all that remain, as F."""
     expected, trace = (np.trace(each, axis1=1, axis2=2) for each in (noise, information))
     pairs = ((noise, noise), (noise, information), (information, information))
     products = np.array([np.einsum("cij,cji->c", one, other) for one, other in pairs])
