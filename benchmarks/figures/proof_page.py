@@ -65,7 +65,7 @@ PARTS = {
     ),
     "study_votes": (
         "Votes in studies",
-        "Participants and invited judges of one run sit down in turn for 20 pairs each, on SQLite in one process: processor time of a vote with its next pair, and what the last quarter takes over the first.",
+        "Participants and invited judges of one run take turns with 20 pairs each, on SQLite in one process: processor time of a vote with its next pair, and what the last quarter takes over the first.",
     ),
     "first_vote": (
         "From a link to the first vote",
@@ -73,7 +73,7 @@ PARTS = {
     ),
     "checks": (
         "Attention checks",
-        "The default rule after 30 pairs, counted exactly over all orders of answers: who presses keys at random, and honest judges who slip on 1 or 2% of checks.",
+        "The default rule after 30 pairs, counted exactly over all orders of answers: people who press keys at random, and honest judges who slip on 1 or 2% of checks.",
     ),
     "arena": (
         "The open arena",
@@ -84,7 +84,7 @@ PARTS = {
     "before_after": (
         "A vote before and after",
         "The oldest path of a vote, of a commit before anything was done about its cost, and today's, side by side: each tree's own gunicorn on a database of its own, PostgreSQL with fsync on and SQLite, "
-        "and 200 light judges who vote as fast as they may, now here, now there. `crowd_cpu_ms` is what the judges themselves take for a vote, on the same cores.",
+        "and 200 light judges who vote as fast as they may, alternating between the two. `crowd_cpu_ms` is what the judges themselves take for a vote, on the same cores.",
     ),
     "growth": (
         "Growth",
@@ -130,12 +130,12 @@ PARTS = {
     ),
     "svg": (
         "SVG",
-        "Drawings as models write them, and families of adversarial shapes, each as large as the gate lets in; painting is processor time of Chromium.",
+        "Drawings as models write them, and families of adversarial shapes, each as large as the limits allow; painting is processor time of Chromium.",
     ),
     "attacker_http": (
         "Blindness",
         "Somebody with two judges' accounts recognises every model's style and wants its name: votes for or against each style by a coin, looks at every "
-        "address of the site as a visitor, as a judge and with an analyst's token, and holds every number and order near a name against the coins.",
+        "address of the site as a visitor, as a judge and with an analyst's token, and compares every number and order near a name with the coins.",
     ),
     "raster": ("Raster", "Drawings as PNG without a browser, 192 pixels a side, as galleries show them; processor time of parent and child. *As models write* are the 44 "
         "drawings of the part on SVG; *crowded* are far from them: some 45 large shapes over each other, half of them translucent, many blurred one by one."),
