@@ -28,10 +28,10 @@ QUICK["IDLE_TRANSACTION_SECONDS"] = "3"
 
 def database_url() -> str:
     """The address of the database this test is connected to."""
-    found = connection.settings_dict
+    about = connection.settings_dict
     if connection.vendor == "sqlite":
-        return f"sqlite:///{found['NAME']}"
-    return f"postgres://{found['USER']}:{quote(found['PASSWORD'])}@{found['HOST']}:{found['PORT']}/{found['NAME']}"
+        return f"sqlite:///{about['NAME']}"
+    return f"postgres://{about['USER']}:{quote(about['PASSWORD'])}@{about['HOST']}:{about['PORT']}/{about['NAME']}"
 
 
 class Floor:
@@ -77,7 +77,7 @@ class Floor:
         end = time.monotonic() + PATIENCE
         while not holds():
             self.revive()
-            assert time.monotonic() < end, f"{what} did not happen within {PATIENCE} s\n{self.told()}"
+            assert time.monotonic() < end, f"{what} did not happen within {PATIENCE} s\n{self.output()}"
             time.sleep(0.05)
 
     def wait_for_sweeps(self, count: int) -> None:
@@ -87,18 +87,18 @@ class Floor:
             asked = time.time()
             self.wait_until(lambda asked=asked: time.time() - (seconds_since_beat(client) or 1e9) > asked, "a sweep")
 
-    def told(self) -> str:
+    def output(self) -> str:
         self.log.flush()
         return Path(self.log.name).read_text()[-3000:]
 
     def processes(self) -> list[int]:
         """Every process that was started here or descends from one: they inherit the mark."""
-        found = []
+        running = []
         for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if f"{self.mark}=".encode() in (path / "environ").read_bytes():
-                    found.append(int(path.name))
-        return found
+                    running.append(int(path.name))
+        return running
 
     def close(self) -> None:
         while processes := self.processes():

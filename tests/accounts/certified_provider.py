@@ -44,8 +44,8 @@ def program() -> Path:
 @contextmanager
 def certified_provider(*, site: str, people: dict[str, dict[str, Any]], method: str) -> Iterator[str]:
     """Its issuer. It knows the site at this address, which sends its secret by `method`, and these people with their claims."""
-    told = {"site": site, "client": CLIENT, "secret": SECRET, "method": method, "people": people}
-    command = ["node", str(program()), json.dumps(told)]
+    request = {"site": site, "client": CLIENT, "secret": SECRET, "method": method, "people": people}
+    command = ["node", str(program()), json.dumps(request)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         try:

@@ -187,9 +187,9 @@ def test_a_judge_of_two_teams_gets_no_new_password_from_one(client, painters, sc
     make_seat(other, "jo")
     client.force_login(curator("ann", painters))
 
-    told = client.post(reverse("judging:reset_link", args=[run.code, seat.pk]), follow=True).text
+    answer = client.post(reverse("judging:reset_link", args=[run.code, seat.pk]), follow=True).text
 
-    assert "jo also judges for another team" in told
+    assert "jo also judges for another team" in answer
 
 
 def test_the_command_names_the_teams_there_are(painters):

@@ -18,8 +18,8 @@ def test_the_promises_name_the_rows_they_mean():
     named = {0: "honest", 1: "random clicker", 3: "left-clicker", 4: "colluder, alone"}
     assert {at: rows[at]["judge"] for at in named} == named
     assert rows[7]["judge"] == "random clicker, entrants far apart"
-    told = [promise.path.split(".")[1] for promise in PROMISES if promise.path.startswith("anomalies.")]
-    assert {int(at) for at in told} == {*named, 7, len(rows) + 1}, (
+    places = [promise.path.split(".")[1] for promise in PROMISES if promise.path.startswith("anomalies.")]
+    assert {int(at) for at in places} == {*named, 7, len(rows) + 1}, (
         "the last is the random clicker among rows of the next size"
     )
     assert rows[3]["flagged"] == 1.0 and 0 <= rows[1]["auc"] <= 1

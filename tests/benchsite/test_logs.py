@@ -72,8 +72,8 @@ def test_numbers_stay_numbers():
 def test_each_answer_names_its_request_and_so_does_its_line(client, lines):
     first, second = client.get("/healthz"), client.get("/nowhere/", headers={"X-Request-ID": "chosen-by-a-stranger"})
     assert first["X-Request-ID"] != second["X-Request-ID"] != "chosen-by-a-stranger"
-    found = [line for line in lines() if line["event"] == "request"]
-    assert [(line["request_id"], line["status"], line["route"]) for line in found] == [
+    requests = [line for line in lines() if line["event"] == "request"]
+    assert [(line["request_id"], line["status"], line["route"]) for line in requests] == [
         (second["X-Request-ID"], 404, "none")
     ]
 

@@ -69,12 +69,12 @@ def answered(live_server):
 @pytest.fixture(autouse=True)
 def complaints(request, answered, context):
     """What the browser complains about on any page of the test: uncaught errors, refused content, failed loads."""
-    found = []
-    context.on("weberror", lambda message: found.append(str(message.error)))
-    context.on("console", lambda message: found.append(message.text) if message.type == "error" else None)
+    faults = []
+    context.on("weberror", lambda message: faults.append(str(message.error)))
+    context.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     yield
     provoked = [part for mark in request.node.iter_markers("provokes") for part in mark.args]
-    assert [message for message in found if not any(part in message for part in provoked)] == []
+    assert [message for message in faults if not any(part in message for part in provoked)] == []
 
 
 @pytest.fixture

@@ -63,15 +63,15 @@ def outcomes():
 def test_four_keys_vote_on_what_is_shown(page, judge_url, seat, axe, two_frames):
     page.goto(judge_url)
     assert axe() == []
-    said = {}
+    sentences = {}
     for number, key in enumerate("adsf", start=1):
         ready(page)
         two_frames()  # nobody decides in less than a millisecond
-        said[press(page, key)] = KEYS[key]
+        sentences[press(page, key)] = KEYS[key]
         settle(page, number)
 
     votes = Vote.objects.select_related("matchup")
-    assert {vote.matchup.code: vote.outcome for vote in votes} == said
+    assert {vote.matchup.code: vote.outcome for vote in votes} == sentences
     assert all(0 < vote.response_ms < 60_000 for vote in votes)
     expect(page.locator("#said")).to_have_text("Voted both bad on the last pair.")
     assert differences(seat.run) == 0
@@ -379,22 +379,22 @@ def test_keys_work_on_other_keyboards(page, judge_url, seat, key, code, shift, o
 
 def test_the_line_below_says_what_happened_and_which_vote_undo_takes_back(page, judge_url, seat):
     page.goto(judge_url)
-    said, back = page.locator("#said"), page.get_by_role("button", name="Undo (the last answer)")
-    expect(said).to_be_empty()
+    sentence, back = page.locator("#said"), page.get_by_role("button", name="Undo (the last answer)")
+    expect(sentence).to_be_empty()
     press(page, "a")
-    expect(said).to_have_text("Voted left on the last pair.")
+    expect(sentence).to_have_text("Voted left on the last pair.")
     press(page, "s")
     settle(page, 2)
 
     page.keyboard.press("z")
-    expect(said).to_have_text("Vote withdrawn. Before it you voted left.")
+    expect(sentence).to_have_text("Vote withdrawn. Before it you voted left.")
     page.keyboard.press("x")
     page.locator("#report button").click()
-    expect(said).to_have_text("Reported. Curators will look at it. Before it you voted left.")
+    expect(sentence).to_have_text("Reported. Curators will look at it. Before it you voted left.")
     expect(back).to_be_visible()
     ready(page)
     page.keyboard.press("z")
-    expect(said).to_have_text("Vote withdrawn.")
+    expect(sentence).to_have_text("Vote withdrawn.")
     expect(back).to_be_hidden()
 
 

@@ -173,22 +173,22 @@ def lines(path, name) -> list[dict]:
 
 def rewrite(path, *, manifest=None, seal=True, **changed: bytes | None) -> None:
     """The same archive with other files in it (`votes_jsonl=b""`); `seal` corrects its checksums, as a forger would."""
-    found = members(path)
+    contents = members(path)
     for name, data in changed.items():
-        real = next((known for known in found if known.replace(".", "_").replace("-", "_") == name), name)
+        real = next((known for known in contents if known.replace(".", "_").replace("-", "_") == name), name)
         if data is None:
-            del found[real]
+            del contents[real]
         else:
-            found[real] = data
-    result = json.loads(found.pop("manifest.json"))
+            contents[real] = data
+    result = json.loads(contents.pop("manifest.json"))
     if seal:
         result["members"] = {
             name: {"bytes": len(data), "lines": data.count(b"\n"), "sha256": hashlib.sha256(data).hexdigest()}
-            for name, data in found.items()
+            for name, data in contents.items()
         }
     result |= manifest or {}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in found.items():
+        for name, data in contents.items():
             archive.writestr(name, data)
         archive.writestr("manifest.json", json.dumps(result))
 

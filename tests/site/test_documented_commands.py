@@ -23,13 +23,13 @@ def typed(text: str) -> list[str]:
     """What stands between backticks or in an indented line and has arguments: `manage.py fit RUN` or `fit RUN`."""
     spans = re.findall(r"`([^`\n]+)`", text) + re.findall(r"^ {4,}(\S.*)$", text, re.M)
     parts = [part.strip() for span in spans for part in re.split(r"&&| # ", span.replace("\\|", "|"))]
-    found = []
+    commands = []
     for part in parts:
         words = re.sub(r"^(\S*python3? )?(\./|deploy/)?manage(\.py)? ", "", part)
         name, _, rest = words.partition(" ")
         if words != part or (name in OURS and rest and "=" not in rest):  # `export KEY=…` is the shell's
-            found.append(words)
-    return found
+            commands.append(words)
+    return commands
 
 
 def words_of(command: str) -> list[str]:
@@ -56,8 +56,8 @@ def test_command_exists_and_takes_its_arguments(command):
         return
     assert name in get_commands(), f"there is no command {name}"
     app = get_commands()[name]
-    found = app if not isinstance(app, str) else load_command_class(app, name)
-    parser = found.create_parser("manage.py", name)
+    command = app if not isinstance(app, str) else load_command_class(app, name)
+    parser = command.create_parser("manage.py", name)
     parser.called_from_command_line = False
     if arguments:  # a bare name only speaks of the command
         try:

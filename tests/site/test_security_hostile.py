@@ -47,10 +47,10 @@ def at_the_parser(client, run: Run, cast: Cast, tmp_path) -> Iterator[str]:
         case = CASES[name]
         if case["kind"] == "yaml":
             try:
-                found = read_models(FOLDER / case["file"]) and "accept"
+                outcome = read_models(FOLDER / case["file"]) and "accept"
             except SuiteError as error:
-                found = error.reason
-            right = found == (case["reason"] or "accept")
+                outcome = error.reason
+            right = outcome == (case["reason"] or "accept")
         elif case["kind"] == "http":
             right = sample.state == expected_states(case)[0]
         else:

@@ -93,12 +93,12 @@ class Echo(BaseHTTPRequestHandler):
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """A webhook's receiver that keeps what it is told."""
+    """A webhook's receiver that keeps what it receives."""
 
-    told: list[bytes] = []
+    received: list[bytes] = []
 
     def do_POST(self) -> None:
-        self.told.append(self.rfile.read(int(self.headers["Content-Length"])) + str(self.headers).encode())
+        self.received.append(self.rfile.read(int(self.headers["Content-Length"])) + str(self.headers).encode())
         self.send_response(204)
         self.end_headers()
 
@@ -117,7 +117,7 @@ def gateway(monkeypatch):
 
 @pytest.fixture
 def receiver(settings):
-    Receiver.told.clear()
+    Receiver.received.clear()
     with Listening(Receiver) as server:
         settings.NOTIFY_WEBHOOK, settings.NOTIFY_EMAIL = server.url, ["operator@example.org"]
         yield Receiver
@@ -169,13 +169,13 @@ def members(path) -> Iterator[tuple[str, bytes]]:
 
 def backup_text(path, tmp_path) -> bytes:
     """A backup's members; PostgreSQL's own form is compressed, so its tool writes it out."""
-    found = dict(members(path))
-    if PAYLOAD["postgresql"] in found:
+    contents = dict(members(path))
+    if PAYLOAD["postgresql"] in contents:
         dump = tmp_path / "dump"
-        dump.write_bytes(found.pop(PAYLOAD["postgresql"]))
+        dump.write_bytes(contents.pop(PAYLOAD["postgresql"]))
         command = [shutil.which("pg_restore"), "--file=-", str(dump)]
-        found["sql"] = subprocess.run(command, capture_output=True, check=True).stdout
-    return b"\n".join(found.values())
+        contents["sql"] = subprocess.run(command, capture_output=True, check=True).stdout
+    return b"\n".join(contents.values())
 
 
 def test_the_search_finds_a_secret_however_it_is_written():
@@ -234,5 +234,5 @@ def test_a_key_is_in_no_message_and_no_commands_words(run, receiver, capfd, sett
 
     output = "".join((*capfd.readouterr(), *check.sentences, *check.faults))
     assert check.faults and "checks failed" in output
-    assert (len(receiver.told), len(mail.outbox)) == (1, 1)
-    assert not holds_secret(output.encode() + b"".join(receiver.told) + mail.outbox[0].message().as_bytes())
+    assert (len(receiver.received), len(mail.outbox)) == (1, 1)
+    assert not holds_secret(output.encode() + b"".join(receiver.received) + mail.outbox[0].message().as_bytes())

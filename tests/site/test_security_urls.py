@@ -52,20 +52,20 @@ def answer(client: Client, method: str, url: str, data: dict) -> str:
 
 def surprises(rows: dict[str, Row], world: dict, role: str) -> list[tuple[str, ...]]:
     """What does not answer as its row says, and each GET that wrote to the database."""
-    number, found, client = ROLES.index(role), [], Client()
+    number, wrong, client = ROLES.index(role), [], Client()
     if world["users"][role]:
         client.force_login(world["users"][role])
     for name, row in rows.items():
         url = address(name, row, world)
         data = {key: fill(value, world) for key, value in row.data.items()}
-        for method, said in (("get", row.get), ("post", row.post)):
+        for method, expected in (("get", row.get), ("post", row.post)):
             with changes() as statements:
                 got = answer(client, method, url, data)
-            if got != (wanted := said.split()[number]):
-                found.append((name, method, wanted, got))
+            if got != (wanted := expected.split()[number]):
+                wrong.append((name, method, wanted, got))
             if method == "get":
-                found += [(name, sql) for sql in statements]
-    return found
+                wrong += [(name, sql) for sql in statements]
+    return wrong
 
 
 @contextmanager

@@ -59,9 +59,9 @@ def ask(client: Client, method: str, url: str, data: dict, **headers: str) -> tu
     return str(response.status_code), body.decode("utf-8", "replace")
 
 
-def allowed(said: str) -> set[str]:
+def allowed(expected: str) -> set[str]:
     """What anybody gets; where a login is asked for first, that there is nothing."""
-    anonymous, curator = said.split()[0], said.split()[3]
+    anonymous, curator = expected.split()[0], expected.split()[3]
     if anonymous == curator:
         return {anonymous}
     return {"404", "405"} if anonymous == "login" else {anonymous}
@@ -74,10 +74,10 @@ def test_a_curator_of_another_team_gets_what_strangers_get(world):
     for name, row in of_runs.items():
         url = address(name, row, world)
         data = {key: fill(value, world) for key, value in row.data.items()}
-        for method, said in (("get", row.get), ("post", row.post)):
+        for method, expected in (("get", row.get), ("post", row.post)):
             status, _ = ask(client, method, url, data)
-            if status not in allowed(said) | {"405"} and name not in ("join", "leave_team"):
-                surprises.append((name, method, said, status))
+            if status not in allowed(expected) | {"405"} and name not in ("join", "leave_team"):
+                surprises.append((name, method, expected, status))
 
     assert surprises == []
 
@@ -116,7 +116,7 @@ def test_no_row_of_another_team_opens_in_the_admin(world):
 def test_a_token_of_another_team_reads_nothing(world):
     _, token = create_token(label="dave's", by=world["dave"], role="curate", expires_at=now() + timedelta(days=1))
     sent = {"HTTP_AUTHORIZATION": f"Bearer {token}"}
-    found = {name: ask(Client(), "get", address(name, row, world), {}, **sent)[0] for name, row in API.items()}
+    statuses = {name: ask(Client(), "get", address(name, row, world), {}, **sent)[0] for name, row in API.items()}
 
-    assert {name: status for name, status in found.items() if status not in ("404", "405")} == {}
+    assert {name: status for name, status in statuses.items() if status not in ("404", "405")} == {}
     assert TITLE not in ask(Client(), "get", reverse("ranking:api_runs"), {}, **sent)[1]

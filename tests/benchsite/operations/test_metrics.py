@@ -35,17 +35,17 @@ def test_numbers_are_those_of_the_database(client, demo):
     drawn = runs.start_run(make_suite())
     draw_some(drawn, 5)
     judged = make_judged_run(votes=40)
-    found = read(client)
-    assert int(found['benchsite_samples{state="drawn"}']) == Sample.objects.filter(state="drawn").count()
-    assert int(found['benchsite_samples{state="pending"}']) == int(found["benchsite_samples_due"]) == 7
+    numbers = read(client)
+    assert int(numbers['benchsite_samples{state="drawn"}']) == Sample.objects.filter(state="drawn").count()
+    assert int(numbers['benchsite_samples{state="pending"}']) == int(numbers["benchsite_samples_due"]) == 7
     runs.pause_run(drawn)
     assert int(read(client)["benchsite_samples_due"]) == 0, "nothing waits for workers in a paused run"
     drawn.refresh_from_db()
     judged.refresh_from_db()
-    assert float(found["benchsite_cost_dollars_total"]) == pytest.approx((drawn.spent_nano + judged.spent_nano) / 1e9)
-    assert int(found["benchsite_votes_total"]) == judged.votes.filter(withdrawn_at=None).count()
-    assert int(found["benchsite_stale_fits"]) == 1 and float(found["benchsite_stale_fit_seconds"]) > 0
-    assert int(found['benchsite_calls_total{outcome="answered"}']) == 5 + judged.calls.count()
+    assert float(numbers["benchsite_cost_dollars_total"]) == pytest.approx((drawn.spent_nano + judged.spent_nano) / 1e9)
+    assert int(numbers["benchsite_votes_total"]) == judged.votes.filter(withdrawn_at=None).count()
+    assert int(numbers["benchsite_stale_fits"]) == 1 and float(numbers["benchsite_stale_fit_seconds"]) > 0
+    assert int(numbers['benchsite_calls_total{outcome="answered"}']) == 5 + judged.calls.count()
 
 
 def test_how_long_nothing_was_settled_or_fitted_is_told_while_runs_are_open_and_is_never_negative(client, demo):

@@ -66,22 +66,22 @@ def watched(page):
 def wrongs(page, live_server, look):
     """What the browser refused on a page and which rules it breaks; on the page at a path, or on the one that is open."""
 
-    def found(path: str = "", status: int = 200, *, contrast: bool = True) -> list:
+    def faults_of(path: str = "", status: int = 200, *, contrast: bool = True) -> list:
         if path:
             assert page.goto(live_server.url + path).status == status, path
         return [(page.url, fault) for fault in [*page.evaluate("window.broken"), *look(contrast=contrast)]]
 
-    return found
+    return faults_of
 
 
 def pages_of(role: int, world: dict) -> dict[str, str]:
     """Each page that a role may open, once: what it shows of a private run, else of a published one, else of a closed one."""
-    found = {}
+    addresses = {}
     for name, row in {**ADDRESSES, **admin_rows()}.items():
         bare = name.partition(" ")[0]
         if row.get.split()[role] == "200" and not bare.endswith((*NO_PAGE, "_history")):  # all one page of Django's
-            found.setdefault(bare, address(name, row, world))
-    return found
+            addresses.setdefault(bare, address(name, row, world))
+    return addresses
 
 
 def kind_of(name: str) -> str:
@@ -153,19 +153,19 @@ def test_no_page_of_a_run_that_rests_breaks_a_rule(log_in, world, wrongs):
     """Judging not begun, paused, closed; nothing on the screen yet; a leaderboard without votes."""
     judge, other = world["users"]["judge"], world["users"]["other judge"]
     log_in(judge)
-    found = []
+    faults = []
     for state in ("not_open", "paused", "closed"):
         Run.objects.update(judging_state=state)
-        found += wrongs(reverse("judging:judge", args=[world["run"]]))
-        found += wrongs(reverse("judging:drawing", args=[world["item"]]))
+        faults += wrongs(reverse("judging:judge", args=[world["run"]]))
+        faults += wrongs(reverse("judging:drawing", args=[world["item"]]))
     fresh = make_run(entrants=2, prompts=1, attempts=1)
     make_seat(fresh, judge.username)
-    found += wrongs(reverse("judging:judge", args=[fresh.code]))
+    faults += wrongs(reverse("judging:judge", args=[fresh.code]))
     Run.objects.filter(pk=fresh.pk).update(visibility="published")
     log_in(other)
-    found += wrongs(reverse("ranking:leaderboard", args=[fresh.code]))
+    faults += wrongs(reverse("ranking:leaderboard", args=[fresh.code]))
 
-    assert found == []
+    assert faults == []
 
 
 def test_no_page_behind_a_button_breaks_a_rule(page, live_server, log_in, world, wrongs):

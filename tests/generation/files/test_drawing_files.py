@@ -40,7 +40,7 @@ def write(path, body: bytes):
     return path
 
 
-def told(path, run) -> list[str]:
+def refusal(path, run) -> list[str]:
     with pytest.raises(BadLines) as refused:
         import_file(path, run=run)
     return [str(line) for line in refused.value.bad]
@@ -97,14 +97,14 @@ def test_a_link_in_a_zip_is_not_a_drawing(tmp_path, run):
         link.external_attr = 0o120777 << 16
         archive.writestr(link, "/etc/passwd")
 
-    assert told(tmp_path / "a.zip", run) == ["lab/cat.svg: this is not a plain file."]
+    assert refusal(tmp_path / "a.zip", run) == ["lab/cat.svg: this is not a plain file."]
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, run):
     text, names = " " * (LARGEST_FILE + 1), [f"{number}/cat.svg" for number in range(LARGEST_ZIP // LARGEST_FILE)]
 
-    one = told(write(tmp_path / "one.zip", packed("lab/cat.svg", text=text)), run)
-    many = told(write(tmp_path / "many.zip", packed(*names, text=text)), run)
+    one = refusal(write(tmp_path / "one.zip", packed("lab/cat.svg", text=text)), run)
+    many = refusal(write(tmp_path / "many.zip", packed(*names, text=text)), run)
 
     assert one == [f"lab/cat.svg: the file is over {LARGEST_FILE} bytes."]
     assert many == [f"many.zip: its drawings would unpack to {LARGEST_ZIP + len(names)} bytes, over {LARGEST_ZIP}."]
@@ -119,7 +119,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, run):
     ],
 )
 def test_a_zip_that_holds_nothing_says_so(tmp_path, run, name, body, sentence):
-    assert told(write(tmp_path / name, body), run)[0] == sentence
+    assert refusal(write(tmp_path / name, body), run)[0] == sentence
 
 
 def test_a_damaged_zip_is_refused_in_words(tmp_path, run):

@@ -107,10 +107,10 @@ def test_a_model_without_an_api_keeps_its_label_its_note_and_how_it_was_made():
     run = start_run(make_suite(prompts=1, attempts=1), models=[], draw=False)
     prompt = run.prompts.get()
     line = {"model_id": "composer-2", "prompt_text": prompt.text, "attempt_number": 1, "raw_output": "```\no\n```"}
-    told = {"label": "Composer 2", "note": "tools disabled", "made": "by subagents in Cursor"}
+    details = {"label": "Composer 2", "note": "tools disabled", "made": "by subagents in Cursor"}
     other = {**line, "model_id": "other"}
 
-    import_samples(io.BytesIO(b"\n".join(json.dumps(row).encode() for row in (line | told, other))), run=run)
+    import_samples(io.BytesIO(b"\n".join(json.dumps(row).encode() for row in (line | details, other))), run=run)
 
     entrants = {row.name: row for row in run.entrants.all()}
     assert entrants["composer-2"].label == "Composer 2"

@@ -74,10 +74,10 @@ def test_find_signature_leaves_everyday_words_alone(text):
 
 
 def test_find_signature_recall_over_the_hostile_list():
-    found = sum(bool(find_signature(text, NAMES)) for text in SIGNED + MISSED)
+    signatures = sum(bool(find_signature(text, NAMES)) for text in SIGNED + MISSED)
 
     # 21 of 25 disguises. Better is welcome: move the case from MISSED to SIGNED and raise the number here.
-    assert found == len(SIGNED) == 21
+    assert signatures == len(SIGNED) == 21
     assert len(MISSED) == 4
 
 

@@ -192,16 +192,16 @@ def names_in(path: Path) -> set[str]:
 
     `svg` alone says nothing: it is also the name of an element and of a file's form.
     """
-    found = set()
+    asked_for = set()
     for node in ast.walk(ast.parse(path.read_text())):
         match node:
             case ast.ImportFrom(module=str(module)) if module.startswith("generation.formats."):
-                found.add(module.split(".")[2])
+                asked_for.add(module.split(".")[2])
             case ast.Constant(value=str(text)) if text != "svg":
-                found.add(text)
+                asked_for.add(text)
             case ast.Compare() if any(getattr(part, "attr", "") == "format" for part in ast.walk(node)):
-                found |= {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
-    return found & set(format_names())
+                asked_for |= {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
+    return asked_for & set(format_names())
 
 
 def test_no_module_outside_the_rooms_asks_for_a_format_by_name():

@@ -28,12 +28,12 @@ OPERATIONS = Path(__file__).resolve().parents[3] / "docs" / "operations.md"
 
 @pytest.fixture
 def receiver():
-    """A web server that keeps what it is told, and answers with the statuses it is given."""
+    """A web server that keeps what it receives, and answers with the statuses it is given."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            self.server.told.append(json.loads(body))
+            self.server.received.append(json.loads(body))
             self.send_response(self.server.statuses.pop(0) if self.server.statuses else 204)
             self.end_headers()
 
@@ -41,7 +41,7 @@ def receiver():
             pass
 
     with Listening(Handler) as server:
-        server.told, server.statuses = [], []
+        server.received, server.statuses = [], []
         yield server
 
 
@@ -92,9 +92,9 @@ def test_nothing_is_sent_unless_asked_for(run, mailoutbox):
 def test_paused_run_is_told_once(run, webhook):
     runs.pause_run(run, reason="lunch")
     assert [send_notices(), send_notices()] == [1, 0]
-    [told] = webhook.told
-    assert (told["event"], told["run"], told["reason"]) == ("paused", run.code, "lunch")
-    assert told["samples"]["pending"] == run.samples.count()
+    [message] = webhook.received
+    assert (message["event"], message["run"], message["reason"]) == ("paused", run.code, "lunch")
+    assert message["samples"]["pending"] == run.samples.count()
 
 
 def test_finished_run_is_told_by_mail(run, settings, mailoutbox):
@@ -121,7 +121,7 @@ def test_the_documented_webhook_is_the_one_that_is_sent(run, webhook):
     runs.pause_run(run)
     send_notices()
     [example] = re.findall(r"```json\n(.*?)```", OPERATIONS.read_text(), re.S)
-    documented, [sent] = json.loads(example), webhook.told
+    documented, [sent] = json.loads(example), webhook.received
     assert list(documented) == list(sent)
     assert list(documented["samples"]) == list(sent["samples"])
 
@@ -141,7 +141,7 @@ def test_refused_notice_is_sent_again_later(run, webhook):
     assert send_notices() == 0, "not before its time"
     Notice.objects.update(next_at=now())
     assert send_notices() == 1
-    assert len(webhook.told) == 2
+    assert len(webhook.received) == 2
 
 
 def test_one_deaf_channel_does_not_repeat_the_other(run, settings, webhook, mailoutbox):
@@ -151,7 +151,7 @@ def test_one_deaf_channel_does_not_repeat_the_other(run, settings, webhook, mail
     assert send_notices() == 1
     Notice.objects.filter(sent_at=None).update(next_at=now())
     assert send_notices() == 1
-    assert len(mailoutbox) == 1 and len(webhook.told) == 2
+    assert len(mailoutbox) == 1 and len(webhook.received) == 2
 
 
 def test_receiver_that_is_away_does_not_stop_the_sweeper(run, settings):

@@ -259,8 +259,8 @@ def test_a_provider_of_ones_own_costs_nothing():
     profiles = load_profiles(settings.SUITES_DIR / "providers.yaml")
 
     def cost(provider):
-        found = replace(suite, models=unpriced, generation=replace(suite.generation, provider=provider))
-        return describe_cost(found, profiles)
+        unpriced_suite = replace(suite, models=unpriced, generation=replace(suite.generation, provider=provider))
+        return describe_cost(unpriced_suite, profiles)
 
     assert cost("ollama").endswith("at most US$0.0000 without retries.")
     assert cost("openrouter").endswith("an unknown amount: a price is missing.")

@@ -19,7 +19,7 @@ def tool():
     bubblewrap()
 
 
-def said(text: str) -> list[dict[str, str]]:
+def answered(text: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": text}]
 
 
@@ -27,7 +27,7 @@ def step(body: str, *pairs: tuple[str, str], limits: Limits = LITTLE, **options)
     """One step of a program whose `run` has this body, after these questions and answers."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     source = f"import os, random, socket, sys, time\n\ndef run(target, ask):\n{lines}\n"
-    asked, answers = tuple(said(question) for question, _ in pairs), tuple(answer for _, answer in pairs)
+    asked, answers = tuple(answered(question) for question, _ in pairs), tuple(answer for _, answer in pairs)
     return take_step(Step(source, "A", seed=7, asked=asked, answers=answers, **options), limits)
 
 

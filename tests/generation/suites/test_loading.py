@@ -71,8 +71,8 @@ def test_the_limit_of_tokens_may_go_by_its_newer_name(tmp_path):
 
     suite = load_suite(write_suite(tmp_path, config=config, models=f"models: [{{id: a/b, parameters: {limit}}}]"))
 
-    said = {"max_tokens": None, "max_completion_tokens": 4000}
-    assert suite.generation.parameters == suite.models[0].parameters == said
+    limits = {"max_tokens": None, "max_completion_tokens": 4000}
+    assert suite.generation.parameters == suite.models[0].parameters == limits
     request = Request("a/b", (), 0.0, 4000, suite.models[0].parameters)
     body = payload_of(Profile("x", "https://x"), request)
     assert (body.get("max_tokens"), body["max_completion_tokens"]) == (None, 4000)

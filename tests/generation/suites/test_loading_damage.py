@@ -17,13 +17,13 @@ FREE = ("parameters", "facts", "format_options")
 
 
 def lines_with_keys() -> list[tuple[str, int, str]]:
-    found = []
+    faults = []
     for file, text in FILES.items():
         for number, line in enumerate(text.splitlines(), 1):
             match = re.match(r"[\s-]*(\w+):", line)
             if match:
-                found.append((file, number, match[1]))
-    return found
+                faults.append((file, number, match[1]))
+    return faults
 
 
 def change_line(file: str, number: int, pattern: str, new: str) -> str:

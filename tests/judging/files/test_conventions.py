@@ -15,11 +15,11 @@ from judging.files.vote_files import Mapped, read_vote_lines
 from ranking.pairwise.files.votes import read_votes
 
 
-def said(role, text):
+def message(role, text):
     return {"role": role, "content": [{"type": "text", "text": text, "image": None, "mimeType": None}]}
 
 
-TALK = [said("user", "Draw a cat"), said("assistant", "=^.^=")]
+TALK = [message("user", "Draw a cat"), message("assistant", "=^.^=")]
 STYLE = {
     f"{name}_{side}": value
     for side in "ab"

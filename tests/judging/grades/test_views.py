@@ -16,7 +16,7 @@ from judging.grades.urls import judge_urls
 from judging.models import Epoch, Grade, GradeItem, Matchup
 from tests.judging.graded import dimensions, grade, make_rubric_run, seat_with_list
 from tests.judging.make import make_curator, make_run, make_seat
-from tests.judging.pairs.test_blindness import told
+from tests.judging.pairs.test_blindness import what_is_told
 from tests.pages import collapsed
 
 pytestmark = pytest.mark.django_db
@@ -199,8 +199,8 @@ def test_the_curators_page_shows_progress_and_decides_on_reports(client):
 
     page = client.get(url("overview", run.code), follow=True)
     assert page.redirect_chain[-1][0] == url("grade_overview", run.code)
-    for said in ("1 of 23", "8.00", "nothing to see", "Pause"):
-        assert said in page.text
+    for words in ("1 of 23", "8.00", "nothing to see", "Pause"):
+        assert words in page.text
     client.post(url("decide_item", run.code, item.code), {"decision": "exclude"})
     client.post(url("set_state", run.code, "pause"))
 
@@ -272,13 +272,13 @@ def test_judges_do_not_see_the_curators_page(client):
 
 def walk(client, seat):
     """Every response a judge can fetch about drawings, with headers."""
-    run, found = seat.run, []
+    run, differences = seat.run, []
 
     def get(name, *args):
-        found.append((name, client.get(url(name, *args))))
+        differences.append((name, client.get(url(name, *args))))
 
     def post(name, data, *args, **options):
-        found.append((name, client.post(url(name, *args), data, **options)))
+        differences.append((name, client.post(url(name, *args), data, **options)))
 
     get("home")
     post("start_grading", {}, run.code, follow=True)
@@ -295,7 +295,7 @@ def walk(client, seat):
     post("undo_grade", {"step": seat.sheet.steps}, run.code, follow=True)
     post("report_drawing", {"reason": "signed"}, items[0].code, follow=True)
     get("drawing_picture", items[0].code)
-    return found
+    return differences
 
 
 def plain(response, art):
@@ -350,8 +350,8 @@ def test_no_name_label_note_or_code_is_anywhere(client):
     own = [run.code, *seat.grade_items.values_list("code", flat=True)]
 
     for name, answer in walk(client, seat):
-        said = told(answer, own)
-        assert [word for word in hidden if word.lower() in said] == [], name
+        words = what_is_told(answer, own)
+        assert [word for word in hidden if word.lower() in words] == [], name
 
 
 def test_a_picture_cannot_act_and_is_not_cached(client):

@@ -52,7 +52,7 @@ def bodies(server_calls):
     return keep
 
 
-def said(text):
+def scripted(text):
     return Scripted(body={"id": "x", "choices": [{"message": {"content": text}, "finish_reason": "stop"}]}, cost_nano=7)
 
 
@@ -152,7 +152,7 @@ def test_it_sees_pictures_and_the_prompt_and_no_names(run, demo):
     ],
 )
 def test_an_unreadable_answer_is_asked_again_and_then_counted(run, demo, answer):
-    demo(plan=[said(answer)] * 3)
+    demo(plan=[scripted(answer)] * 3)
     judge = add_model_judge(run, plan(run, pairs=1))
 
     for _ in range(4):
@@ -180,7 +180,7 @@ def test_an_unreadable_answer_is_asked_again_and_then_counted(run, demo, answer)
     ],
 )
 def test_strict_answers_are_read(run, demo, text, answer):
-    demo(plan=[said(text)])
+    demo(plan=[scripted(text)])
     judge = add_model_judge(run, plan(run, pairs=1))
     settle(judge, ask(claim(judge, 1)))
     (line,) = model_vote_lines(run)

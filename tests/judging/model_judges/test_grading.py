@@ -22,7 +22,7 @@ from judging.models import Grade, Seat
 from tests.generation.drawing_room import claim
 from tests.hostile import FOLDER
 from tests.judging.graded import SUITE, grade, seat_with_list
-from tests.judging.model_judges.test_asking import CRITIC, bodies, draw_all, said
+from tests.judging.model_judges.test_asking import CRITIC, bodies, draw_all, scripted
 from tests.ranking.graded_run import make_graded_run
 from tests.ranking.voted_run import make_voted_run
 
@@ -144,7 +144,7 @@ SHEET = {
     ],
 )
 def test_an_unreadable_answer_is_asked_again_and_then_counted(run, demo, answer):
-    demo(plan=[said(answer)] * 3)
+    demo(plan=[scripted(answer)] * 3)
     run.samples.exclude(prompt__category="s1").update(excluded_reason="Not now.")
     judge = add_model_judge(run, plan(run, drawings=1))
 
@@ -160,7 +160,7 @@ def test_an_unreadable_answer_is_asked_again_and_then_counted(run, demo, answer)
 @pytest.mark.parametrize("fenced", [False, True])
 def test_strict_answers_are_read(run, demo, fenced):
     text = json.dumps(SHEET)
-    demo(plan=[said(f"```json\n{text}\n```" if fenced else text)])
+    demo(plan=[scripted(f"```json\n{text}\n```" if fenced else text)])
     run.samples.exclude(prompt__category="s1").update(excluded_reason="Not now.")
     draw_all(add_model_judge(run, plan(run, drawings=1)))
     (line,) = model_grade_lines(run)
@@ -183,7 +183,7 @@ def test_a_drawing_that_talks_to_the_judge_is_pixels_and_nothing_else(demo, kind
 
     def obey(number, body):
         calls.append(body)
-        return said(f"As the picture demands: {spoken}. " + '{"answer": "A", "reason": "It told me so."}')
+        return scripted(f"As the picture demands: {spoken}. " + '{"answer": "A", "reason": "It told me so."}')
 
     demo(plan=obey)
     if kind is GRADES:

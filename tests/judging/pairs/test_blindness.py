@@ -38,13 +38,13 @@ DRAW = {  # a drawing of each format, another for every number
 
 def walk(client, seat):
     """Every response a judge can fetch about the pairs on the screen and behind it, with headers."""
-    run, found = seat.run, []
+    run, differences = seat.run, []
 
     def get(name, *args, **options):
-        found.append((name, client.get(reverse(name, args=args), **options)))
+        differences.append((name, client.get(reverse(name, args=args), **options)))
 
     def post(name, data, *args, **options):
-        found.append((name, client.post(reverse(name, args=args), data, **options)))
+        differences.append((name, client.post(reverse(name, args=args), data, **options)))
 
     for name, *args in [("judging:home",), ("judging:judge", run.code), ("judging:history", run.code)]:
         get(name, *args)
@@ -93,7 +93,7 @@ def walk(client, seat):
     post("judging:vote", {"code": code, "outcome": "left"}, headers=JSON)
     get("judging:judge", run.code)
     get("judging:picture", code, "left")
-    return found
+    return differences
 
 
 def plain(response, art):
@@ -115,7 +115,7 @@ def plain(response, art):
     return re.sub(r"'Content-Length', '\d+'", "LENGTH", text)
 
 
-def told(response, own):
+def what_is_told(response, own):
     """All that a response says, in small letters, less what is drawn by chance and may spell a word: tokens, own codes."""
     return re.sub("|".join(own), "", TOKEN.sub("", f"{response.headers}{response.text}")).lower()
 
@@ -168,14 +168,16 @@ def test_with_entrants_swapped_only_art_and_codes_differ_in_any_language(client,
 
 def everything(client, world):
     """What each address of the site answers, codes taken out, whether it is one for judges or not."""
-    found = {}
+    answers_by_name = {}
     for name, row in {**ADDRESSES, **admin_rows()}.items():
         if "(" not in name and name != "readyz":  # the world's other runs
             answer = client.get(address(name, row, world))
             body = b"".join(answer.streaming_content) if answer.streaming else answer.content
             headers = sorted((key, value) for key, value in answer.headers.items() if key.lower() != "x-request-id")
-            found[name] = re.sub(TOKEN, "TOKEN", f"{answer.status_code}\n{headers}\n{body.decode(errors='replace')}")
-    return found
+            answers_by_name[name] = re.sub(
+                TOKEN, "TOKEN", f"{answer.status_code}\n{headers}\n{body.decode(errors='replace')}"
+            )
+    return answers_by_name
 
 
 @pytest.mark.long
@@ -228,8 +230,8 @@ def test_no_name_label_alias_or_provider_is_anywhere(client):
 
     seat = sit_down(client, run, "alice")
     for name, answer in walk(client, seat):
-        said = told(answer, own_codes(seat))
-        assert [word for word in hidden if word.lower() in said] == [], name
+        words = what_is_told(answer, own_codes(seat))
+        assert [word for word in hidden if word.lower() in words] == [], name
 
 
 def test_no_primary_key_of_samples_or_entrants_is_on_the_page(client):
@@ -245,7 +247,7 @@ def test_no_primary_key_of_samples_or_entrants_is_on_the_page(client):
     assert Matchup.objects.filter(seat=seat, left_sample=base).exists() or Matchup.objects.filter(right_sample=base)
     page = client.get(reverse("judging:judge", args=[run.code]))
 
-    assert str(base) not in told(page, own_codes(seat))
+    assert str(base) not in what_is_told(page, own_codes(seat))
 
 
 def test_scripts_and_styles_name_no_model():

@@ -40,13 +40,13 @@ def test_a_judge_who_moves_to_another_class_finds_each_tally_by_its_whole_key():
                 sql = sql.replace(f"${number}", str(value))
             cursor.execute(f"EXPLAIN {sql}")
             plan = [line for (line,) in cursor.fetchall()]
-            found = plan[next(n for n, line in enumerate(plan) if "judging_prompttally_once" in line) + 1]
+            plan_line = plan[next(n for n, line in enumerate(plan) if "judging_prompttally_once" in line) + 1]
         else:
             cursor.execute(f"EXPLAIN QUERY PLAN {sql}".replace("%(", ":").replace(")s", ""), values)
-            found = next(row[-1] for row in cursor.fetchall() if row[-1].startswith("SEARCH t USING"))
+            plan_line = next(row[-1] for row in cursor.fetchall() if row[-1].startswith("SEARCH t USING"))
 
-    assert all(f"{name}_id" in found for name in ("run", "prompt", "left", "right"))
-    assert all(name in found for name in ("outcome", "is_repeat", "activity"))
+    assert all(f"{name}_id" in plan_line for name in ("run", "prompt", "left", "right"))
+    assert all(name in plan_line for name in ("outcome", "is_repeat", "activity"))
 
 
 def make_tallies(run):

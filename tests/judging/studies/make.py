@@ -96,6 +96,6 @@ def come(study, address="10.0.0.1"):
     """A browser with a script, which finds the number that the page asks for."""
     guest = Guest(study, client=Client(REMOTE_ADDR=address))
     page = guest.client.get(guest.door).content.decode()
-    found = re.search(r'name="entry" value="([^"]+)"', page)
-    answer = guest.client.post(guest.door, {"entry": found[1], "proof": solve(found[1])}) if found else None
+    match = re.search(r'name="entry" value="([^"]+)"', page)
+    answer = guest.client.post(guest.door, {"entry": match[1], "proof": solve(match[1])}) if match else None
     return guest, answer

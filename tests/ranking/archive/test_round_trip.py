@@ -142,21 +142,21 @@ def test_imported_run_draws_nothing_and_lets_nobody_in(run, file):
 def test_answers_come_back_byte_by_byte(run, file):
     copy = import_run(file, copy=True, reason="a test")
     place = ("prompt__key", "entrant__name", "attempt")
-    told = (*place, "state", "answer", "raw", "drawing", "verdict", "reason", "facts", "failure")
+    columns = (*place, "state", "answer", "raw", "drawing", "verdict", "reason", "facts", "failure")
     first, second = (
         [
             [bytes(value) if isinstance(value, memoryview) else value for value in row]
-            for row in found.samples.order_by(*place).values_list(*told)
+            for row in each.samples.order_by(*place).values_list(*columns)
         ]
-        for found in (run, copy)
+        for each in (run, copy)
     )
     assert first == second
     assert copy.spent_nano == sum(ProviderCall.objects.filter(run=copy).values_list("cost_nano", flat=True))
 
 
 def test_every_field_is_written_as_it_is_documented(run, file):
-    found = members(file)
-    text = found["README.md"].decode()
+    contents = members(file)
+    text = contents["README.md"].decode()
     for name, fields in lines_of(run.protocols).items():
         if name in optional_files():  # tests/judging/model_judges/test_importing.py has one with rows
             continue
@@ -171,20 +171,20 @@ def test_every_field_is_written_as_it_is_documented(run, file):
 
 
 def test_checksums_are_of_what_is_inside(file):
-    found = members(file)
-    result = json.loads(found.pop("manifest.json"))
-    assert result["schema"] == 1 and set(result["members"]) == set(found)
-    for name, data in found.items():
+    contents = members(file)
+    result = json.loads(contents.pop("manifest.json"))
+    assert result["schema"] == 1 and set(result["members"]) == set(contents)
+    for name, data in contents.items():
         assert result["members"][name]["sha256"] == hashlib.sha256(data).hexdigest()
         assert result["members"][name]["bytes"] == len(data)
     assert result["members"]["votes.jsonl"]["lines"] == len(lines(file, "votes.jsonl"))
 
 
 def test_papers_are_for_people(run, file):
-    found = members(file)
-    assert yaml.safe_load(found["suite.yaml"]) == json.loads(found["suite.json"]) == run.config
-    assert b"Demo Master" in found["LEADERBOARD.md"] or b"demo/master" in found["LEADERBOARD.md"]
-    rows = list(csv.DictReader(io.StringIO(found["standings.csv"].decode())))
+    contents = members(file)
+    assert yaml.safe_load(contents["suite.yaml"]) == json.loads(contents["suite.json"]) == run.config
+    assert b"Demo Master" in contents["LEADERBOARD.md"] or b"demo/master" in contents["LEADERBOARD.md"]
+    rows = list(csv.DictReader(io.StringIO(contents["standings.csv"].decode())))
     assert {row["entrant"] for row in rows if row["scope"] == "overall"} == {
         "demo/master",
         "demo/beginner",

@@ -58,10 +58,10 @@ def test_the_database_is_scored_as_a_file_of_its_answers_is(run):
     answers = (dict(zip(names, row.values(), strict=True)) for row in rows)
     frame = score_answers(answers, form=run.drawing_format)
     expected = score_samples(frame, form=run.drawing_format).models
-    found = pd.DataFrame(fit.result["overall"])
-    assert list(found["entrant"]) == list(expected["model"])
+    table = pd.DataFrame(fit.result["overall"])
+    assert list(table["entrant"]) == list(expected["model"])
     for column in ("score", "low", "high", "json", "render", "quality", "valid", "sd"):
-        assert found[column].to_list() == pytest.approx(expected[column].to_list(), abs=1e-6), column
+        assert table[column].to_list() == pytest.approx(expected[column].to_list(), abs=1e-6), column
     assert fit.votes == run.samples.count()
     assert fit.standings.filter(scope="overall").count() == 5
 
@@ -94,12 +94,12 @@ def test_a_grid_of_25_short_rows_says_so():
     run = make_answered_run(say=lambda _: json.dumps({"grid": rows}), models=MODELS, prompts=["saturn"], attempts=1)
     sample = run.samples.first()
 
-    said = {
+    sentences = {
         part.label: part.why
         for part in parts_of(sample.measurements.get().values, Extraction(sample.drawing, facts=sample.facts))
     }
 
-    assert said == {
+    assert sentences == {
         "Valid JSON": "",
         "Height": "25 rows instead of 24.",
         "Width": "Rows are 20.0 cells long on average instead of 24.",

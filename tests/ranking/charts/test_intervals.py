@@ -96,10 +96,10 @@ def test_a_bound_that_does_not_exist_has_no_end_mark():
 @given(st.floats(-1e6, 1e6), st.floats(0.01, 1e6))
 @settings(max_examples=100, deadline=None)
 def test_ticks_are_few_round_and_inside(low, span):
-    found = ticks(low, low + span)
+    marks = ticks(low, low + span)
 
-    assert len(found) <= 12
-    assert all(low - span * 1e-6 <= t <= low + span * (1 + 1e-6) for t in found)
+    assert len(marks) <= 12
+    assert all(low - span * 1e-6 <= t <= low + span * (1 + 1e-6) for t in marks)
 
 
 @given(low=st.floats(-3000, 3000), span=st.floats(0.01, 5000))
@@ -119,9 +119,9 @@ def test_every_cell_of_the_heat_map_says_its_number_and_votes():
 @given(st.lists(st.floats(16, 350), max_size=15))
 @settings(max_examples=100, deadline=None)
 def test_labels_never_touch(places):
-    found = sorted(spread_labels(places, gap=17))
+    labels = sorted(spread_labels(places, gap=17))
 
-    assert all(b - a >= 17 - 1e-6 for a, b in pairwise(found))
+    assert all(b - a >= 17 - 1e-6 for a, b in pairwise(labels))
 
 
 def test_costs_that_spread_tenfold_get_a_log_scale():

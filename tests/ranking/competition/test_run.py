@@ -67,9 +67,9 @@ def test_the_database_is_scored_as_the_formulas_have_it(run):
         lengths={entrant.name: entrant.prompt_length for entrant in run.entrants.all()},
     )
     for row in expected.programs.to_dict("records"):
-        found = programs(fit)[row["program"]]
-        assert found["score"] == pytest.approx(row["normalised"], abs=1e-12)
-        assert (found["rank"], found["note"]) == (row["rank"], row["note"])
+        program = programs(fit)[row["program"]]
+        assert program["score"] == pytest.approx(row["normalised"], abs=1e-12)
+        assert (program["rank"], program["note"]) == (row["rank"], row["note"])
     assert fit.result["competition"] == pytest.approx(expected.competition, abs=1e-12)
     assert sum(row["score"] for row in fit.result["overall"]) == pytest.approx(100)
 
@@ -163,8 +163,8 @@ def test_a_backend_that_is_not_installed_says_what_to_do(run, monkeypatch):
     assert enqueue_measuring() == 1
     for _ in range(2):
         measure(run.pk, "vit")
-    said = Event.objects.filter(run=run, verb="measure_failed")
-    assert [event.reason[:33] for event in said] == ["The `vit` backend needs its weigh"]
+    failures = Event.objects.filter(run=run, verb="measure_failed")
+    assert [event.reason[:33] for event in failures] == ["The `vit` backend needs its weigh"]
     with pytest.raises(BackendMissing):
         measure_run(run)
 

@@ -49,8 +49,8 @@ def run(db):
         person = Participation.objects.create(
             study=study, version=version, seat=seat, guest=seat.judge, consent_version="1", consented_at=now()
         )
-        said = {"age": "18 or older", "tools": ["pen"] if number < 7 else ["mouse"], "years": 20 + number}
-        rows = [StudyAnswer(participation=person, step="profile", question=key, value=said[key]) for key in said]
+        profile = {"age": "18 or older", "tools": ["pen"] if number < 7 else ["mouse"], "years": 20 + number}
+        rows = [StudyAnswer(participation=person, step="profile", question=key, value=profile[key]) for key in profile]
         rows.append(
             StudyAnswer(participation=person, step="closing", question="remarks", value=f"I am person {number}")
         )

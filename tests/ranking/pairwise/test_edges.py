@@ -22,7 +22,7 @@ NOBODY_FIRST = (
     f"{ALPHA} label leads",
 )
 # What page and Markdown both say, and what neither may say.
-SAID = {
+SENTENCES = {
     "no votes": (["0 votes by 0 judges on 0 prompts"], ["Chance of being the best", *NOBODY_FIRST]),
     "all ties": ([EVEN, "24 votes by 4 judges on 6 prompts"], ["clustered by", "intervals are", *NOBODY_FIRST]),
     "all fails": ([EVEN, "24 votes by 4 judges on 6 prompts"], ["clustered by", "intervals are", *NOBODY_FIRST]),

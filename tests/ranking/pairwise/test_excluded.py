@@ -89,9 +89,9 @@ def test_two_entrants_are_compared_without_votes_on_excluded_drawings(run):
     drawing = votes(seat__pseudonym="judge alice")[0][1]
     standing = [outcome for outcome, *shown in votes() if drawing not in shown]
     exclude_samples(run.samples.filter(pk=drawing), by=curator, reason="copy")
-    found = category_records(fit, one, other)
-    assert sum(record["votes"] for record in found) == len(standing) < len(votes())
-    assert sum(record["tie"] for record in found) == standing.count("tie")
+    by_category = category_records(fit, one, other)
+    assert sum(record["votes"] for record in by_category) == len(standing) < len(votes())
+    assert sum(record["tie"] for record in by_category) == standing.count("tie")
 
     Seat.objects.filter(pseudonym="judge alice").update(weight=0, excluded_reason="clicks")
     standing = [outcome for outcome, *shown in votes() if drawing not in shown]
@@ -110,10 +110,10 @@ def test_two_entrants_are_compared_whatever_is_excluded_of_others(run):
         category_records(fit, one, other)
 
     exclude_samples(run.samples.filter(entrant=third), by=curator, reason="copies")
-    with CaptureQueriesContext(connection) as found:
+    with CaptureQueriesContext(connection) as queries:
         assert category_records(fit, one, other) == before
-    assert len(found) == len(plain)
-    assert not [query for query in found if "judging_vote" in query["sql"]]
+    assert len(queries) == len(plain)
+    assert not [query for query in queries if "judging_vote" in query["sql"]]
 
     votes = Vote.objects.filter(run=run, matchup__left__in=[one, other], matchup__right__in=[one, other])
     shown = list(votes.values_list("matchup__left_sample_id", "matchup__right_sample_id"))
@@ -121,9 +121,9 @@ def test_two_entrants_are_compared_whatever_is_excluded_of_others(run):
     counts = []
     for gone in (drawings[:1], drawings[:3]):
         exclude_samples(run.samples.filter(pk__in=gone), by=curator, reason="copies")
-        with CaptureQueriesContext(connection) as found:
+        with CaptureQueriesContext(connection) as queries:
             records = category_records(fit, one, other)
-        counts.append(len(found))
+        counts.append(len(queries))
         assert sum(record["votes"] for record in records) == sum(not {*gone} & {*pair} for pair in shown)
     assert counts[0] == counts[1] == len(plain) + 1
 

@@ -50,9 +50,9 @@ def board(rows, pairs=(), *, islands=1, needed=None):
 
 
 def test_one_leader_is_named_with_its_lead():
-    found = board([row("a", 1100, 1, 1), row("b", 1000, 2, 3), row("c", 900, 2, 3)])
+    made = board([row("a", 1100, 1, 1), row("b", 1000, 2, 3), row("c", 900, 2, 3)])
 
-    assert leading_sentence(found, LABELS) == "Alpha leads, 100 points ahead of Beta."
+    assert leading_sentence(made, LABELS) == "Alpha leads, 100 points ahead of Beta."
 
 
 def test_the_lead_of_one_who_won_everything_is_called_a_lead_of_at_least_so_much():
@@ -64,25 +64,25 @@ def test_the_lead_of_one_who_won_everything_is_called_a_lead_of_at_least_so_much
 
 
 def test_a_lead_that_is_still_open_is_called_so():
-    found = board(
+    made = board(
         [row("a", 1100, 1, 1), row("b", 1000, 2, 3), row("c", 900, 2, 3)],
         [pair("a", "b", "open", 310), pair("b", "c", "open", 20)],
     )
 
-    result = leading_sentence(found, LABELS)
+    result = leading_sentence(made, LABELS)
 
     assert result == (
         "Alpha is 100 points ahead of Beta, which may still change. About 310 more votes would settle their order."
     )
-    sentence = leading_sentence(found, LABELS, scope="animal")
+    sentence = leading_sentence(made, LABELS, scope="animal")
     assert sentence == "Alpha leads here by the category’s own votes, which may still change."
 
 
 def test_a_shared_first_place_says_how_many_votes_would_part_it():
     rows = [row("a", 1100, 1, 2), row("b", 1090, 1, 2), row("c", 900, 3, 3)]
-    found = board(rows, [pair("a", "b", "open", 1240), pair("b", "c", "separated", 0)])
+    made = board(rows, [pair("a", "b", "open", 1240), pair("b", "c", "separated", 0)])
 
-    sentence = leading_sentence(found, LABELS)
+    sentence = leading_sentence(made, LABELS)
 
     assert (
         sentence == "Two are not separated at the top: Alpha and Beta. About 1,240 more votes would settle their order."
@@ -91,18 +91,18 @@ def test_a_shared_first_place_says_how_many_votes_would_part_it():
 
 def test_a_forecast_of_endless_votes_is_not_a_number():
     rows = [row("a", 1100, 1, 2), row("b", 1099, 1, 2), row("c", 900, 3, 3)]
-    found = board(rows, [pair("a", "b", "open", 1_451_036)], needed=1_451_036)
+    made = board(rows, [pair("a", "b", "open", 1_451_036)], needed=1_451_036)
 
-    assert "many times the votes so far" in leading_sentence(found, LABELS)
-    assert "1,451" not in stability_sentence(found)
+    assert "many times the votes so far" in leading_sentence(made, LABELS)
+    assert "1,451" not in stability_sentence(made)
 
 
 def test_what_this_panel_cannot_settle_is_said_with_what_could():
     rows = [row("a", 1100, 1, 2), row("b", 1090, 1, 2), row("c", 900, 3, 3)]
     stuck = pair("a", "b", "open", None) | {"judges_needed": 12, "prompts_needed": 9}
-    found = board(rows, [stuck, pair("b", "c", "separated", 0)])
+    made = board(rows, [stuck, pair("b", "c", "separated", 0)])
 
-    sentence = leading_sentence(found, LABELS)
+    sentence = leading_sentence(made, LABELS)
 
     assert sentence.endswith("More votes like these will not settle their order; about 12 more judges would.")
     assert "9 more prompts" in leading_sentence(board(rows, [stuck | {"judges_needed": None}]), LABELS)
@@ -116,15 +116,15 @@ def test_votes_without_a_winner_put_nobody_ahead():
 
 def test_leaders_that_are_as_good_as_equal_are_called_so():
     rows = [row("a", 1100, 1, 2), row("b", 1099, 1, 2), row("c", 900, 3, 3)]
-    found = board(rows, [pair("a", "b", "tied", 0), pair("b", "c", "separated", 0)])
+    made = board(rows, [pair("a", "b", "tied", 0), pair("b", "c", "separated", 0)])
 
-    assert leading_sentence(found, LABELS).endswith("They are practically equal: more votes need not separate them.")
+    assert leading_sentence(made, LABELS).endswith("They are practically equal: more votes need not separate them.")
 
 
 def test_nobody_leads_when_nobody_is_parted_from_the_first():
-    found = board([row(name, 1000, 1, 3) for name in "abc"], [pair("a", "b", "open", None)])
+    made = board([row(name, 1000, 1, 3) for name in "abc"], [pair("a", "b", "open", None)])
 
-    sentence = leading_sentence(found, LABELS)
+    sentence = leading_sentence(made, LABELS)
 
     assert sentence.startswith("Nobody leads yet") and sentence.endswith(
         "More votes like these will not settle their order."
@@ -230,9 +230,9 @@ def test_side_and_robustness_in_words():
         "Judges favour neither side: being shown on the left changes the odds by +0.20 on the log scale (−0.10 to +0.30)."
     )
     assert side_sentence({"logit": None}) == ""
-    found = {"first": "a", "first_holds_without_any_judge": False}
-    found["fewest_votes"] = {"votes": 3, "share": 0.012, "instead": "b"}
-    assert robustness_sentence(found, LABELS) == (
+    robustness = {"first": "a", "first_holds_without_any_judge": False}
+    robustness["fewest_votes"] = {"votes": 3, "share": 0.012, "instead": "b"}
+    assert robustness_sentence(robustness, LABELS) == (
         "Leaving out one judge can take the highest rating from Alpha; leaving out 3 votes (1.2%) would put Beta first."
     )
 
@@ -249,16 +249,16 @@ def test_chances_of_being_best_name_the_likely_and_count_the_rest():
 
 
 def test_ties_between_equals_follow_from_nu():
-    def said(nu, ties=3, fails=0, counted="half"):
+    def sentence_of(nu, ties=3, fails=0, counted="half"):
         settings = {"ties": "half", "fails": counted}
         rows = [row("a", 1000, 1, 2) | {"ties": ties, "fails": fails}]
         return ties_sentence({"ties": {"nu": nu}, "settings": settings, "overall": rows})
 
-    assert said(0.5).startswith("Two equally good models would tie in 20% of votes")
-    assert said(None) == said(0) == ""
-    assert "would tie or both be called bad in 50% of votes" in said(2, fails=9)
-    assert "would both be called bad in 50% of votes" in said(2, ties=0, fails=9)
-    assert "would tie in 50% of votes" in said(2, fails=9, counted="drop")
+    assert sentence_of(0.5).startswith("Two equally good models would tie in 20% of votes")
+    assert sentence_of(None) == sentence_of(0) == ""
+    assert "would tie or both be called bad in 50% of votes" in sentence_of(2, fails=9)
+    assert "would both be called bad in 50% of votes" in sentence_of(2, ties=0, fails=9)
+    assert "would tie in 50% of votes" in sentence_of(2, fails=9, counted="drop")
 
 
 def test_a_camp_is_named_where_chance_would_not_make_it():

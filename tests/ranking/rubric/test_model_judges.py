@@ -102,14 +102,14 @@ def test_no_document_names_a_drawing_before_judging_is_closed(client, run, curat
         reverse("ranking:model_graders", args=[run.code]),
     ]
 
-    def told():
+    def sentences():
         return ["A reason of its own." in client.get(address, {"format": "json"}).text for address in addresses]
 
     client.logout()
-    before = told()
+    before = sentences()
     close_judging(run)
     assert before == [False] * 3
-    assert told() == [True] * 3
+    assert sentences() == [True] * 3
     seen = page(client, run).text
     assert "A reason of its own." in seen
     drawing = run.samples.get(pk=worst.prompt.facts["drawing"])

@@ -126,7 +126,7 @@ def test_the_page_shows_scores_agreement_structure_and_the_scatter(client, run):
     page = client.get(reverse("ranking:leaderboard", args=[run.code])).text
     stage = client.get(reverse("ranking:leaderboard", args=[run.code]), {"category": "s2"}).text
 
-    for said in (
+    for words in (
         "via proxy",
         "ICC(2,1)",
         "ICC(2,k)",
@@ -136,7 +136,7 @@ def test_the_page_shows_scores_agreement_structure_and_the_scatter(client, run):
         "Advanced tags",
         "simulated",
     ):
-        assert said in page, said
+        assert words in page, words
     for corner in ("Minimal", "Refined", "Crude", "Cluttered"):
         assert corner in page
     assert page.count('<g class="point"') == run.entrants.count(), "each mean has its marker, and answers focus"
@@ -257,7 +257,7 @@ def test_damaged_files_are_refused_by_line(tmp_path):
     first = good.splitlines(keepends=True)[0]
     Grade.objects.all().delete()
 
-    for data, said in (
+    for data, words in (
         (good + first, "grades.jsonl, line 4, dimension: this judge graded it already in line 1."),
         (first + first[:3], "grades.jsonl, line 2: it is not JSON (Unterminated string starting at character 2)."),
         (first + b"\xff\n", "grades.jsonl, line 2: it is not UTF-8 text."),
@@ -267,7 +267,7 @@ def test_damaged_files_are_refused_by_line(tmp_path):
         path.write_bytes(data)
         with pytest.raises(CommandError) as refused:
             call_command("import_grades", str(path), "--run", run.code, "--reason", "a test")
-        assert str(refused.value) == f"Nothing was imported. {said}"
+        assert str(refused.value) == f"Nothing was imported. {words}"
         assert not Grade.objects.exists()
 
     path.write_bytes(b"\xef\xbb\xbf" + good.replace(b"\n", b"\r\n"))
@@ -326,7 +326,7 @@ def test_withdrawn_grades_are_not_exported(tmp_path):
 def test_simulated_judges_are_marked_and_the_same_seed_says_the_same():
     run = make_rubric_run(entrants=2, subjects=1)
 
-    def said():
+    def notes_of():
         simulate_grades(run, judges=2, seed=5)
         grades = sorted(run.grades.values_list("seat__pseudonym", "sample", "dimension", "value"))
         assert run.seats.filter(is_simulated=True, judge__is_active=False).count() == 2
@@ -334,10 +334,10 @@ def test_simulated_judges_are_marked_and_the_same_seed_says_the_same():
         run.seats.all().delete()
         return grades
 
-    first = said()
+    first = notes_of()
 
     assert len(first) == 2 * 12 * 3
-    assert first == said()
+    assert first == notes_of()
 
 
 def test_the_total_is_the_seeds_formula():

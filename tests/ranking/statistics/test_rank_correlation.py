@@ -16,20 +16,24 @@ SECOND = {"a": 2, "b": 1, "c": 3, "d": 5, "e": 4}
 
 def test_it_works():
     # Two of ten pairs are the other way round: (8 − 2) / 10. Squared rank differences add up to 4: 1 − 6 · 4 / (5 · 24).
-    found = compare_rankings(FIRST, SECOND)
+    comparison = compare_rankings(FIRST, SECOND)
 
-    assert (found.kendall.value, found.spearman.value, found.count) == (pytest.approx(0.6), pytest.approx(0.8), 5)
+    assert (comparison.kendall.value, comparison.spearman.value, comparison.count) == (
+        pytest.approx(0.6),
+        pytest.approx(0.8),
+        5,
+    )
 
 
 def test_intervals_follow_the_papers():
     # atanh 0.6 = 0.693147 ± 1.959964 · sqrt(0.437 / 1); atanh 0.8 = 1.098612 ± 1.959964 · sqrt(1.32 / 2).
-    found = compare_rankings(FIRST, SECOND)
+    comparison = compare_rankings(FIRST, SECOND)
 
-    assert (found.kendall.low, found.kendall.high) == (
+    assert (comparison.kendall.low, comparison.kendall.high) == (
         pytest.approx(-0.53879, abs=1e-4),
         pytest.approx(0.96321, abs=1e-4),
     )
-    assert (found.spearman.low, found.spearman.high) == (
+    assert (comparison.spearman.low, comparison.spearman.high) == (
         pytest.approx(-0.45712, abs=1e-4),
         pytest.approx(0.99084, abs=1e-4),
     )
@@ -48,16 +52,16 @@ def test_only_names_in_both_count():
 
 
 def test_under_five_names_there_is_no_interval():
-    found = compare_rankings({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2, "c": 3})
+    comparison = compare_rankings({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2, "c": 3})
 
-    assert (found.kendall.value, found.kendall.low, found.spearman.high) == (1.0, None, None)
+    assert (comparison.kendall.value, comparison.kendall.low, comparison.spearman.high) == (1.0, None, None)
 
 
 def test_perfect_agreement_of_few_is_not_certainty():
-    found = compare_rankings(FIRST, FIRST)
+    comparison = compare_rankings(FIRST, FIRST)
 
-    assert found.kendall.high == found.spearman.high == 1.0
-    assert 0 < found.kendall.low < 0.9
+    assert comparison.kendall.high == comparison.spearman.high == 1.0
+    assert 0 < comparison.kendall.low < 0.9
     assert compare_rankings(FIRST, {name: -value for name, value in FIRST.items()}).kendall.low == -1.0
 
 

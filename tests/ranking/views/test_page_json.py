@@ -77,7 +77,7 @@ def test_every_page_that_strangers_may_open_has_its_json(client, run):
         "fit": run.fits.first().code,
         "entrant": run.entrants.first().code,
     }
-    found = {}
+    documents = {}
     for name, pattern in walk(get_resolver()):
         names = list(pattern.pattern.converters)
         special = {
@@ -93,19 +93,19 @@ def test_every_page_that_strangers_may_open_has_its_json(client, run):
             continue
         page = client.get(address)
         if page.status_code == 200 and page.headers["Content-Type"].startswith("text/html"):
-            found[name] = client.get(f"{address}?format=json").headers["Content-Type"]
+            documents[name] = client.get(f"{address}?format=json").headers["Content-Type"]
 
-    assert len(found) >= 13, found
-    assert set(found.values()) == {"application/json"}, found
+    assert len(documents) >= 13, documents
+    assert set(documents.values()) == {"application/json"}, documents
 
 
 def test_judges_are_numbers_in_json_too(client, run):
-    found = client.get(f"/runs/{run.code}/leaderboard/judges/?format=json")
+    response = client.get(f"/runs/{run.code}/leaderboard/judges/?format=json")
 
-    assert [line["judge"] for line in found.json()["judges"]] == [f"Judge {n}" for n in range(1, 7)]
-    assert found.json()["agreement"]["units"] > 0
-    assert {len(pair["judges"]) for pair in found.json()["cohen"]} == {2}
-    assert not any(seat.pseudonym in found.content.decode() for seat in run.seats.all())
+    assert [line["judge"] for line in response.json()["judges"]] == [f"Judge {n}" for n in range(1, 7)]
+    assert response.json()["agreement"]["units"] > 0
+    assert {len(pair["judges"]) for pair in response.json()["cohen"]} == {2}
+    assert not any(seat.pseudonym in response.content.decode() for seat in run.seats.all())
 
 
 def test_a_frozen_leaderboard_tells_no_judge_from_another(client, run):

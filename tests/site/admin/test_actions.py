@@ -227,11 +227,11 @@ def test_a_run_is_published_put_away_and_frozen(client, curator, verb, before, a
     act(client, [run], verb, reason="the term is over")
 
     run.refresh_from_db()
-    found = {
+    statuses = {
         "is_frozen": run.frozen_at is not None,
         **{name: getattr(run, name) for name in after if name != "is_frozen"},
     }
-    assert found == {"is_frozen": False, **after}
+    assert statuses == {"is_frozen": False, **after}
     assert Event.objects.get(run=run, actor=curator).reason == "the term is over"
 
 

@@ -36,12 +36,12 @@ def make_table(entrants=4, sizes=(10, 10, 10, 10), attempts=5, models=(None,), m
     drawings, sample = {}, 0
     for entrant in range(entrants):
         for question in range(len(questions)):
-            found = []
+            shown_items = []
             for attempt in range(attempts):
-                found.append(Drawing(f"{entrant}/{question}/{attempt}", (sample,)))
+                shown_items.append(Drawing(f"{entrant}/{question}/{attempt}", (sample,)))
                 sample += 1
             if (entrant, question) not in missing:
-                drawings[entrant, question] = tuple(found)
+                drawings[entrant, question] = tuple(shown_items)
     return Table(
         tuple(range(1000, 1000 + entrants)),
         tuple((prompt, model) for prompt, model, _ in questions),
@@ -216,7 +216,7 @@ def test_attempts_of_an_entrant_stay_within_one_until_questions_come_round(entra
 @given(st.integers(2, 8), st.integers(1, 3), st.floats(0, 0.5), st.floats(0, 0.2), SEEDS)
 def test_both_samples_answer_one_question_and_no_drawings_meet_twice(entrants, attempts, overlap, repeats, seed):
     table = make_table(entrants, sizes=(3, 2), attempts=attempts, models=("m1", "m2"))
-    owner = {s: place for place, found in table.drawings.items() for drawing in found for s in drawing.samples}
+    owner = {s: place for place, cell in table.drawings.items() for drawing in cell for s in drawing.samples}
     met = Counter()
 
     for kind, item, _ in sit(table, 400, seed=seed, overlap=overlap, repeats=repeats):
@@ -386,11 +386,11 @@ def test_where_nothing_is_owed_the_plan_is_followed_and_each_question_comes_once
     plan = make_plan(table, seed=5)
 
     for number in range(200):
-        found = [item.question for item in regular_items(plan, table, number)]
+        asked = [item.question for item in regular_items(plan, table, number)]
 
         planned = [question for question, _ in row_at(plan, category_at(plan, number), number)]
-        assert found[: len(planned)] == planned
-        assert sorted(found) == list(range(15))
+        assert asked[: len(planned)] == planned
+        assert sorted(asked) == list(range(15))
 
 
 def test_gaps_name_the_pairs_and_categories_that_cannot_be_shown():

@@ -59,9 +59,9 @@ def cohen_table(table):
 
 def test_krippendorff_four_observers():
     data = vector("krippendorff_4observers_12units")
-    said = np.array([[np.nan if v is None else v for v in line] for line in data["data_coders_by_units"]])
+    answers = np.array([[np.nan if v is None else v for v in line] for line in data["data_coders_by_units"]])
     values = np.arange(1, 6)
-    table = np.array([[(said[:, unit] == v).sum() for v in values] for unit in range(12)])
+    table = np.array([[(answers[:, unit] == v).sum() for v in values] for unit in range(12)])
     metrics = {
         "nominal": nominal_delta(5),
         "ordinal": ordinal_delta(table[table.sum(1) >= 2].sum(0)),
@@ -75,8 +75,8 @@ def test_krippendorff_four_observers():
 def test_gwet_with_missing_ratings_takes_class_shares_from_every_unit():
     """Gwet's four raters and twelve units, as irrCAC prints it."""
     data = vector("krippendorff_4observers_12units")
-    said = np.array([[np.nan if v is None else v for v in line] for line in data["data_coders_by_units"]])
-    table = np.array([[(said[:, unit] == v).sum() for v in range(1, 6)] for unit in range(12)])
+    answers = np.array([[np.nan if v is None else v for v in line] for line in data["data_coders_by_units"]])
+    table = np.array([[(answers[:, unit] == v).sum() for v in range(1, 6)] for unit in range(12)])
 
     assert round(gwet_ac1(panel_of(table)).value, 5) == 0.77544
 
@@ -86,8 +86,8 @@ def test_judges_who_differ_widen_agreement_as_summed_by_hand():
     judge, unit = (column.ravel() for column in np.meshgrid(np.arange(5), np.arange(30), indexing="ij"))
     skill = np.array([0.8, 0.8, 0.8, 0.8, 0.3])[judge]
     label = np.where(rng.random(150) < skill, unit % 3, rng.integers(0, 3, 150))
-    said = label.reshape(5, 30)
-    table = np.array([np.bincount(said[:, u], minlength=3) for u in range(30)])
+    answers = label.reshape(5, 30)
+    table = np.array([np.bincount(answers[:, u], minlength=3) for u in range(30)])
 
     estimate = raw_agreement(panel_of(table, judge, unit, label))
 
@@ -95,7 +95,7 @@ def test_judges_who_differ_widen_agreement_as_summed_by_hand():
     units = ((plain.high - plain.low) / 2 / stats.t.ppf(0.975, 29)) ** 2
     # Each judge's share of the agreement: its four pairs of the ten on every unit, over thirty units.
     shares = np.array(
-        [[sum(said[g, u] == said[h, u] for h in range(5) if h != g) / 10 for u in range(30)] for g in range(5)]
+        [[sum(answers[g, u] == answers[h, u] for h in range(5) if h != g) / 10 for u in range(30)] for g in range(5)]
     )
     influence = (plain.value * 30 + shares) / (30 + 0.4) - plain.value
     influence -= influence.mean()
@@ -170,8 +170,8 @@ def test_icc_interval_holds_the_value_and_needs_three_targets():
 def test_cohen_matrix_equals_the_table():
     table = vector("gwet_cont3x3abstractors")["table"]
     pairs = [(i, j) for i, line in enumerate(table) for j, times in enumerate(line) for _ in range(times)]
-    said = np.add(pairs, [0, 3]).ravel()  # judge x classes + class, unit by unit
-    kappa, shared = cohen_matrix(said, 2 * np.arange(len(pairs) + 1), judges=3, classes=3)
+    answers = np.add(pairs, [0, 3]).ravel()  # judge x classes + class, unit by unit
+    kappa, shared = cohen_matrix(answers, 2 * np.arange(len(pairs) + 1), judges=3, classes=3)
     assert kappa[0, 1] == kappa[1, 0] == pytest.approx(cohen_table(table))
     assert shared[0, 1] == 100
     assert np.isnan(kappa[0, 2])

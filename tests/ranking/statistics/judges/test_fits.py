@@ -170,10 +170,10 @@ def test_side_bias_is_found_where_ties_are_many():
 def test_fewest_votes_really_change_first_place():
     votes = simulate(1500, spread=0.4, seed=11)
     fit = fit_overall(tally_votes(votes), Settings())
-    found = fewest_votes(fit, Settings())
-    assert found.first == fit.theta.argmax() != found.instead
-    assert 0 < found.votes < 400
-    assert found.share == pytest.approx(found.votes / 1500)
+    fewest = fewest_votes(fit, Settings())
+    assert fewest.first == fit.theta.argmax() != fewest.instead
+    assert 0 < fewest.votes < 400
+    assert fewest.share == pytest.approx(fewest.votes / 1500)
 
 
 def test_fewest_votes_are_counted_whole_where_they_weigh_less():
@@ -181,10 +181,10 @@ def test_fewest_votes_are_counted_whole_where_they_weigh_less():
     busy = replace(votes, judge=np.where(np.arange(1500) % 10 < 7, 0, votes.judge))
     fit = fit_overall(tally_votes(busy), Settings())
 
-    found = fewest_votes(fit, Settings())
+    fewest = fewest_votes(fit, Settings())
 
     assert fit.weighted.sum() < 1200
-    assert found.share == pytest.approx(found.votes / 1500)
+    assert fewest.share == pytest.approx(fewest.votes / 1500)
 
 
 def test_a_runaway_first_place_takes_many_votes():
@@ -219,13 +219,13 @@ def test_few_judges_are_not_blamed_for_ratings_that_are_unsure():
 
 @pytest.mark.long
 def test_many_random_clickers_are_doubtful_after_thirty_votes_and_no_clear_case_turns_round():
-    found, scores = 0, []
+    caught, scores = 0, []
     for seed in range(60):
         votes = with_clicker(simulate(2400, judges=24, spread=1.2, seed=seed), judge=4, seed=seed)
         own = np.flatnonzero(votes.judge == 4)[30:]
         fits = fit_judges(*fitted(votes.take(~np.isin(np.arange(2400), own))))
-        found += bool({"doubtful", "unreliable"} & set(judge_flags(fits, 4, None, None)))
-    assert found > 20
+        caught += bool({"doubtful", "unreliable"} & set(judge_flags(fits, 4, None, None)))
+    assert caught > 20
     theta, sure = np.linspace(1.5, -1.5, 4)[None], np.zeros((1, 4, 4))
     for votes in (10, 100, 1000):
         backwards = votes * np.tril(np.ones((1, 4, 4)), -1)  # the weaker one wins every time

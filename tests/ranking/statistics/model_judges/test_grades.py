@@ -72,9 +72,9 @@ def test_favour_of_its_own_family_is_found_with_its_interval():
     favoured = pairs.drawing % 3 == 0
     gap = pairs.first - pairs.second + 1.5 * favoured
 
-    found = favour(gap, favoured, pairs.person, pairs.subject)
+    favoured_by = favour(gap, favoured, pairs.person, pairs.subject)
 
-    assert found.low < 1.5 < found.high and found.low > 0
+    assert favoured_by.low < 1.5 < favoured_by.high and favoured_by.low > 0
     assert favour(gap, np.zeros(len(gap), bool), pairs.person, pairs.subject).value is None
 
 

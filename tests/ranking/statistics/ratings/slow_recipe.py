@@ -25,7 +25,7 @@ class SlowRecipe:
         self.votes, self.size, self.kinds = votes, size, kinds or {}
         ones = [1.0] * len(votes)
         even = self.fit(ones)
-        self.told = self.mean_information(even)
+        self.information = self.mean_information(even)
         guess = self.weights(0.15)
         theta = self.fit(guess)
         way = self.way(theta, guess, 3)
@@ -84,7 +84,7 @@ class SlowRecipe:
         return {j: float(np.mean([own[i] for i in own if level[i] == level[j]])) for j in own}
 
     def weights(self, taste: float) -> list[float]:
-        raw = {judge: 1 / (1 + taste * told) for judge, told in self.told.items()}
+        raw = {judge: 1 / (1 + taste * information) for judge, information in self.information.items()}
         return [raw[vote[3]] / max(raw.values()) for vote in self.votes]
 
     def way(self, theta: Matrix, weight: list[float], column: int) -> dict[str, Any]:
@@ -105,9 +105,9 @@ class SlowRecipe:
         outer, seen_t, seen_e = (np.zeros(shape) for _ in range(3))
         for k in sorted(set(kind.values())):
             own = [g for g in h if kind[g] == k]
-            told = sum(h[g] for g in own)
-            held = 0.01 * np.trace(told) / self.size * np.eye(self.size)
-            alike = np.linalg.inv(told + held) if many else b  # pull to ratings of the kind's own
+            information = sum(h[g] for g in own)
+            held = 0.01 * np.trace(information) / self.size * np.eye(self.size)
+            alike = np.linalg.inv(information + held) if many else b  # pull to ratings of the kind's own
             q = {g: b @ h[g] @ alike @ np.linalg.inv(b) for g in own}
             common = sum(b @ s[g] for g in own) if many else np.zeros(self.size)
             outer += sum(np.outer(b @ s[g] - q[g] @ common, b @ s[g] - q[g] @ common) for g in own)

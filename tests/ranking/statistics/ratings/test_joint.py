@@ -34,10 +34,10 @@ def loss(x, counts):
 def test_it_is_the_maximum_of_the_joint_likelihood():
     fit, overall = joint(WORLD)
 
-    found = minimize(loss, np.zeros(11), args=(overall.counts,), options={"gtol": 1e-3})
+    best = minimize(loss, np.zeros(11), args=(overall.counts,), options={"gtol": 1e-3})
 
-    assert fit.theta == pytest.approx(found.x[:-3] - found.x[:-3].mean(), abs=1e-4)
-    assert fit.slope == pytest.approx(found.x[-1], abs=1e-4)
+    assert fit.theta == pytest.approx(best.x[:-3] - best.x[:-3].mean(), abs=1e-4)
+    assert fit.slope == pytest.approx(best.x[-1], abs=1e-4)
 
 
 def test_the_slope_is_nothing_where_fails_have_nothing_to_do_with_ratings():

@@ -52,6 +52,6 @@ def test_a_perfect_cycle_is_said_on_the_board():
         entrants=("a", "b", "c"), left=left, right=right, outcome=outcome, judge=judge, prompt=prompt, **names
     )
 
-    said = notes(analyse_votes(cast))
+    sentences = notes(analyse_votes(cast))
 
-    assert any("do not describe the votes well" in note and "a beats b" in note for note in said)
+    assert any("do not describe the votes well" in note and "a beats b" in note for note in sentences)

@@ -45,9 +45,9 @@ def test_the_fast_form_equals_the_slow_one(world):
 
     assert fast.theta == pytest.approx(slow.theta, abs=1e-8)
     for name, variance in slow.variance.items():
-        found = fast.spread.variance[name] if isinstance(name, int) else fast.spread.pair_variance[name]
+        fast_variance = fast.spread.variance[name] if isinstance(name, int) else fast.spread.pair_variance[name]
         df = fast.spread.df[name] if isinstance(name, int) else fast.spread.pair_df[name]
-        assert found == pytest.approx(variance, rel=1e-7)
+        assert fast_variance == pytest.approx(variance, rel=1e-7)
         assert df == pytest.approx(slow.df[name], rel=1e-6)
 
 

@@ -129,16 +129,16 @@ def test_without_a_decided_vote_all_chances_are_equal():
 
 @pytest.mark.long
 def test_chance_of_best_is_calibrated():
-    said, right = [], []
+    stated, right = [], []
     for seed in range(150):
         truth = np.random.default_rng(seed).normal(0, 0.3, 6)
         votes = simulate_from(truth, seed)
         fit = fit_overall(tally_votes(votes), Settings())
         chances = chance_of_best(fit.theta, fit.spread, island=fit.connected.island, draws=500)
-        said.append(chances.max())
+        stated.append(chances.max())
         right.append(chances.argmax() == truth.argmax())
 
-    assert np.mean(said) == pytest.approx(np.mean(right), abs=0.09)
+    assert np.mean(stated) == pytest.approx(np.mean(right), abs=0.09)
 
 
 def simulate_from(truth, seed):

@@ -22,23 +22,23 @@ def fit(world, seed=1):
 @pytest.mark.parametrize("votes", [250, 750])
 def test_one_reversed_category_leaves_the_others_alone(votes):
     _, alike = fit(WORLD)
-    drawn, found = fit(replace(WORLD, reversed_category=votes / 4000))
+    drawn, of_categories = fit(replace(WORLD, reversed_category=votes / 4000))
 
     usual = np.median([np.diag(each.covariance) for each in alike])
-    assert np.median([np.diag(each.covariance) for each in found[1:]]) == pytest.approx(usual, rel=0.2)
-    assert found[0].strength < 0.1 * min(each.strength for each in found[1:])
+    assert np.median([np.diag(each.covariance) for each in of_categories[1:]]) == pytest.approx(usual, rel=0.2)
+    assert of_categories[0].strength < 0.1 * min(each.strength for each in of_categories[1:])
     # They are drawn to ratings without it.
     others = drawn.votes.take(drawn.votes.category > 0)
     alone = fit_overall(tally_votes(others), Settings()).theta
-    assert np.mean([each.theta for each in found[1:]], axis=0) == pytest.approx(alone, abs=0.02)
+    assert np.mean([each.theta for each in of_categories[1:]], axis=0) == pytest.approx(alone, abs=0.02)
 
 
 def test_categories_that_all_differ_are_all_drawn_alike():
-    _, found = fit(replace(WORLD, category_sd=0.6), seed=2)
+    _, of_categories = fit(replace(WORLD, category_sd=0.6), seed=2)
 
-    strongest = max(each.strength for each in found)
-    assert sum(each.strength > 0.95 * strongest for each in found) >= 4  # whose own votes ask for hardly more
-    assert all(1 / each.strength > 0.05 for each in found)
+    strongest = max(each.strength for each in of_categories)
+    assert sum(each.strength > 0.95 * strongest for each in of_categories) >= 4  # whose own votes ask for hardly more
+    assert all(1 / each.strength > 0.05 for each in of_categories)
 
 
 def test_half_of_the_categories_may_be_the_reverse_of_the_others():
@@ -47,6 +47,6 @@ def test_half_of_the_categories_may_be_the_reverse_of_the_others():
     turned = np.where(other & (votes.outcome < 2), 1 - votes.outcome, votes.outcome)
     tallies = tally_votes(replace(votes, outcome=turned))
 
-    found = fit_categories(tallies, fit_overall(tallies, Settings()), Settings())
+    of_categories = fit_categories(tallies, fit_overall(tallies, Settings()), Settings())
 
-    assert [bool(each.theta[0] > each.theta[-1]) for each in found] == [False] * 4 + [True] * 4
+    assert [bool(each.theta[0] > each.theta[-1]) for each in of_categories] == [False] * 4 + [True] * 4
