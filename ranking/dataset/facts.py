@@ -13,7 +13,6 @@ from generation.models import Run, Sample
 from generation.protocols import PROTOCOLS, load, protocols_of
 from judging.model_judges.grading import GRADES
 from judging.model_judges.pairs import PAIRS
-from judging.pairs import NAME as PAIRWISE
 from judging.provenance import import_reasons, marks_of
 from ranking.dataset.about import About
 from ranking.dataset.columns import Published
@@ -207,7 +206,8 @@ def _missing(run: Run) -> str:
 
 
 def _biases(run: Run, simulated: bool) -> list[str]:
-    biases = ["Judges may prefer a side; the leaderboard reports the side bias."] if PAIRWISE in run.protocols else []
+    has_sides = any(entry.has_ties for entry in protocols_of(run).values())
+    biases = ["Judges may prefer a side; the leaderboard reports the side bias."] if has_sides else []
     if run.was_adaptive:
         biases.append("Pairs whose order was undecided were shown more often, at least for a time.")
     if simulated:
