@@ -73,9 +73,9 @@ def test_page_markdown_and_json_say_what_is_true(client, edge, name):
     markdown = " ".join(client.get(f"/runs/{edge.code}/leaderboard.md").content.decode().split())
     document = client.get(f"/runs/{edge.code}/leaderboard.json").json()
 
-    said, never = SAID[name]
-    assert [words for words in said if words not in page] == []
-    assert [words for words in said if words.replace(" label", "") not in markdown] == []
+    expected, never = SENTENCES[name]
+    assert [words for words in expected if words not in page] == []
+    assert [words for words in expected if words.replace(" label", "") not in markdown] == []
     assert [words for words in never if words.lower() in f"{page} {markdown}".lower()] == []
     assert "nan" not in markdown.lower().split() and "inf" not in markdown.lower().split()
     assert len(EDGES[name][1]) == document["votes"]
