@@ -1,6 +1,6 @@
 // Keys of the judge's page. Key repeat, modifiers and typing in fields are left alone.
 // On some keyboards ? + 1 2 3 need Shift; where letters are not Latin, a key counts by its place.
-import { keepMiddle } from "./judge_view.js";
+import { isStacked, keepMiddle } from "./judge_view.js";
 
 const at = (id) => document.getElementById(id);
 const ZOOMS = 3;
@@ -27,9 +27,19 @@ function markFont(number) {
   box.checked = !box.checked;
 }
 
+// A drawing is reported by the name that it has on the screen.
+function nameSides() {
+  for (const half of document.querySelectorAll(".half")) {
+    const option = document.querySelector(`#report option[value=${half.dataset.side}]`);
+    option.dataset.beside ??= option.textContent;
+    option.textContent = isStacked() ? half.dataset.stacked.toLowerCase() : option.dataset.beside;
+  }
+}
+
 function toggle(id) {
   at(id).open = !at(id).open;
   if (!at(id).open) return;
+  nameSides();
   at(id).scrollIntoView({ block: "nearest" });
   (at(id).querySelector("select, input:not([type=hidden])") || at(id).querySelector("summary")).focus();
 }

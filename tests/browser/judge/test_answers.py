@@ -200,7 +200,11 @@ def test_on_a_phone_words_say_top_and_bottom_and_a_tap_skips(browser, judge_url,
         "Both bad",
         "Skip",
     ]
-    assert screen.locator(".keys kbd:visible").count() == 0
+    screen.get_by_role("button", name="Help").tap()
+    screen.get_by_role("button", name="Report", exact=True).tap()
+    expect(screen.get_by_text("A tie: both are good")).to_be_visible()
+    assert screen.locator("kbd:visible").count() == 0
+    assert screen.get_by_label("Which drawing").locator("option").all_inner_texts() == ["top", "bottom", "both"]
     assert screen.evaluate("document.documentElement.scrollWidth") <= 390
     before = on_screen(screen)
 
@@ -230,3 +234,13 @@ def test_without_script_a_pair_can_be_skipped_and_taken_up_again(browser, judge_
 
     expect(screen.locator(".pair")).to_have_attribute("data-code", before)
     plain.close()
+
+
+def test_on_a_phone_both_pictures_are_above_the_keys(page, picture_url):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(picture_url)
+    ready(page)
+    lower, keys = (page.locator(place).bounding_box() for place in (".half[data-side=right] img", ".ballot"))
+
+    assert lower["height"] >= 200
+    assert lower["y"] + lower["height"] <= keys["y"]
