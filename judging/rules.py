@@ -43,7 +43,7 @@ class Rules:
         return [(key, self.label(key) or key or "no category") for key in order]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def rules_of(run_code: str) -> Rules:
     """The rules of a run; they are frozen, and so may be kept in memory."""
     config = Run.objects.values_list("config", flat=True).get(code=run_code)

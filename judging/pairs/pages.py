@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from itertools import chain
 from statistics import median
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Window
+from django.db.models.functions import RowNumber
 from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.translation import get_language
@@ -17,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from generation.models import Run
 from judging.gold.placing import shown_done, shown_total
-from judging.models import Matchup, Seat
+from judging.models import GoldAnswer, Matchup, Seat, Vote
 from judging.pairs.matchups import load_drawings, samples_of
 from judging.pairs.own.answers import LastAnswer, last_answer
 from judging.pairs.planning import plan_of
@@ -168,17 +171,16 @@ def bar(seat: Seat) -> dict[str, int | str]:
     return {"words": words, "value": place, "max": size}
 
 
-def pace(seat: Seat) -> float | None:
-    """Seconds a pair, the median of the judge's last answers, checks among them; None before there are five."""
-    votes = _newest(seat.votes.all()).values_list("voted_at", "response_ms")
-    checks = _newest(seat.gold_answers.all()).values_list("answered_at", "response_ms")
-    recent = [taken for _at, taken in sorted(votes.union(checks, all=True), reverse=True)[:RECENT]]
-    return median(recent) / 1000 if len(recent) >= 5 else None
-
-
-def _newest(answers: QuerySet[Any]) -> QuerySet[Any]:
-    timed = answers.exclude(response_ms=None).order_by("-id")
-    return answers.filter(pk__in=timed.values("pk")[:RECENT]).order_by()
+def paces(seats: list[Seat]) -> dict[int, float]:
+    """Seconds a pair by seat, the median of its last answers, checks among them; not of a seat with fewer than five."""
+    recent: dict[int, list[tuple[datetime, int]]] = defaultdict(list)
+    place = Window(RowNumber(), partition_by="seat_id", order_by="-id")
+    for answers, at in ((Vote.objects.all(), "voted_at"), (GoldAnswer.objects.all(), "answered_at")):
+        timed = answers.filter(seat__in=seats).exclude(response_ms=None).annotate(place=place).filter(place__lte=RECENT)
+        for seat, answered_at, taken in timed.values_list("seat_id", at, "response_ms"):
+            recent[seat].append((answered_at, taken))
+    newest = {seat: [taken for _at, taken in sorted(own, reverse=True)[:RECENT]] for seat, own in recent.items()}
+    return {seat: median(taken) / 1000 for seat, taken in newest.items() if len(taken) >= 5}
 
 
 def time_left(seat: Seat, pace: float | None) -> float | None:
@@ -228,9 +230,9 @@ def newest_answer(seat: Seat, current: Matchup | None) -> LastAnswer:
 
 def home_part(seats: list[Seat]) -> dict[str, Any]:
     """What a judge's first page shows of runs that are judged by pairs."""
+    took = paces(seats)
     rows = [
-        (seat, rules_of(seat.run.code).judging, progress(seat), took, time_left(seat, took))
+        (seat, rules_of(seat.run.code).judging, progress(seat), took.get(seat.pk), time_left(seat, took.get(seat.pk)))
         for seat in seats
-        for took in [pace(seat)]
     ]
     return {"rows": rows, "fonts": any(fonts_of(seat.run) for seat in seats)}

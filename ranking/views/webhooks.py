@@ -44,7 +44,10 @@ def webhooks(request: UserRequest, code: str) -> HttpResponse:
         except RunError as error:
             form.add_error("url", str(error))
     deliveries = Delivery.objects.filter(webhook__run=run).select_related("webhook")[:LISTED]
-    listed = [(webhook, "; ".join(KINDS[kind] for kind in webhook.kinds)) for webhook in run.webhooks.all()]
+    listed = [
+        (webhook, "; ".join(KINDS[kind] for kind in webhook.kinds))
+        for webhook in run.webhooks.select_related("created_by")
+    ]
     context = {"run": run, "form": form, "secret": secret, "webhooks": listed, "deliveries": deliveries}
     response = render(request, "ranking/webhooks.html", context)
     response["Cache-Control"] = "no-store"

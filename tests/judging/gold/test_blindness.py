@@ -12,7 +12,7 @@ from judging.models import GoldAnswer, Kind, Matchup, PublicState, Vote
 from judging.pairs.matchups import waiting_of
 from judging.pairs.own.figures import own_figures
 from judging.pairs.own.history import page_of_answers
-from judging.pairs.pages import pace, shown
+from judging.pairs.pages import paces, shown
 from judging.pairs.serving import take_seat
 from judging.pairs.skipping import skip_matchup
 from judging.pairs.voting import Ballot, cast_vote, undo_vote
@@ -39,7 +39,7 @@ def test_minutes_and_pace_count_the_time_at_checks():
     figures = own_figures(seat)
 
     assert (figures.minutes, figures.pace) == (35, 300)
-    assert pace(seat) == 300, "by five answers, two of which are checks"
+    assert paces([seat]) == {seat.pk: 300}, "by five answers, two of which are checks"
 
 
 @pytest.mark.parametrize("format", ["ascii_art", "svg"])

@@ -83,6 +83,16 @@ def test_the_page_takes_the_same_statements_for_any_number_of_votes(client, vote
         history(client, seat)
 
 
+@pytest.mark.parametrize("runs", [1, 4])
+def test_the_list_of_runs_takes_the_same_statements_for_any_number_of_them(client, runs, django_assert_max_num_queries):
+    for _ in range(runs):
+        answer(sit(client), *["left"] * 5)
+    client.get(reverse("judging:home"))  # keeps the runs' rules
+
+    with django_assert_max_num_queries(7):
+        client.get(reverse("judging:home"))
+
+
 def test_at_the_end_own_figures_are_shown_and_no_name(client):
     seat = sit(client)
     answer(seat, "left", "left", "right", "tie", "skip")
