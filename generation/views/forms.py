@@ -61,7 +61,7 @@ class StartForm(forms.Form):
         _choices(self, "models", [(model.id, model.label) for model in suite.models])
         self.fields["models"].initial = [model.id for model in suite.models]
         self.fields["attempts"].initial = suite.generation.attempts_per_prompt
-        self.fields["budget"].initial = suite.budget_usd
+        self.fields["budget"].initial = None if suite.budget_usd is None else f"{suite.budget_usd:g}"
 
     def _offer_teams(self, by: User) -> None:
         """Of those who have a choice; nobody else is asked."""
