@@ -18,7 +18,7 @@ from ranking.charts.svg import Svg
 from ranking.models import Fit, Standing
 from ranking.people import hidden_from, is_closed_to
 from ranking.public_states import newest_states, public_sentence, standings_of
-from ranking.words import rank_words
+from ranking.words import counted, rank_words
 
 TOP = 3  # rows and drawings on a card
 STATES = {
@@ -59,6 +59,7 @@ def overview(listed: Iterable[Run], user: Any, *, drawings: int = TOP) -> list[d
                     "entry": entry,
                     "fit": fit,
                     "sentence": sentence,
+                    "rests_on": counted(fit.votes, entry.rests_on.removesuffix("s")) if fit else "",
                     "hidden": run.pk in hidden,
                     "state_key": key,
                     "pill": STATES[key],
