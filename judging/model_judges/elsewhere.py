@@ -101,7 +101,7 @@ def store_answers(
 
 
 def _fields(kind: Kind, line: ModelLine, answer: dict[str, Any] | None) -> dict[str, Any]:
-    """What the answer in_words, as a reader of ours would have stored it."""
+    """What the answer said, as a reader of ours would have stored it."""
     fields: dict[str, Any] = {
         "state": Sample.State.DRAWN,
         "drawn_at": line.answered_at or now(),

@@ -37,7 +37,7 @@ def sqlstate(error: BaseException) -> str:
 
 
 def _refusal(error: BaseException) -> str:
-    """Why the server refused a connection, if it message so in words that are known."""
+    """Why the server refused a connection, if it said so in words that are known."""
     message = str(error.__cause__ or error)
     return next((words for words in REFUSED_CONNECTIONS if words in message), "") if "FATAL" in message else ""
 
