@@ -151,8 +151,13 @@ def verdict_words(pair: VerdictResult, labels: Mapping[str, str], *, digits: int
     """The verdict on two entrants, with their gap and its interval."""
     low, high = (None if bound is None else signed(bound, digits) for bound in (pair["low"], pair["high"]))
     both = f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less" if high else ""
-    bounds = f" (95% interval {both})" if both else ""
-    gap = f": {gap_words(pair['gap'], digits)}{bounds}"
+    # Of a gap without a bound on one side, any one figure would rest on an assumption.
+    figure = (
+        f"{gap_words(pair['gap'], digits)} (95% interval {both})"
+        if low and high
+        else f"the 95% interval of the gap is {both}"
+    )
+    gap = f": {figure if both else gap_words(pair['gap'], digits)}"
     upper, lower = label(pair["upper"], labels), label(pair["lower"], labels)
     words = VERDICT_WORDS[pair["state"]].format(upper=upper, lower=lower, gap=gap)
     above, below = (pair["low"] or 0.0) > 0, (pair["high"] or 0.0) < 0

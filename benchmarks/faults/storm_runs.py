@@ -7,9 +7,10 @@ from math import ceil
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from generation.demo.answers import GRADES, Asked, answer_to
+from generation.demo.answers import Asked, answer_to
 from generation.demo.judges import HABITS, Habits, grade_picture, judge_pictures
 from generation.demo.players import Player
+from generation.formats.grade_sheet import FORMAT as GRADE_SHEET
 
 if TYPE_CHECKING:
     from generation.models import Run
@@ -21,7 +22,7 @@ ENTRANTS = 10
 def answer(player: Player, asked: Asked, random: Random) -> str:
     if player.name not in HABITS:
         return answer_to(player, asked, random)
-    if asked.format == GRADES:
+    if asked.format == GRADE_SHEET.name:
         return grade_picture(SKILL, asked.pictures[0], asked.users[-1], random)
     return judge_pictures(SKILL, asked.pictures, random)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Event
 
@@ -21,8 +22,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from benchsite.lib.database.errors import server_words, sqlstate
-from benchsite.operations.probes import NO_ANSWER, Probe
-from generation.queue import note_presence, note_trouble, queue_connection
+from benchsite.operations.probes import LIMIT_SECONDS, NO_ANSWER, Probe, StillWaiting
+from generation.queue import end_presence, note_presence, note_trouble, queue_connection
 
 PROBE_KEY = "benchsite:probe"
 STANDBY_SECONDS = 3
@@ -132,6 +133,12 @@ def look() -> dict[str, str]:
     elif DATABASE.name in wrong and QUEUE.name not in wrong:
         QUEUE.afterwards(note_trouble, DATABASE.name, wrong[DATABASE.name])
     return wrong
+
+
+def leave() -> None:
+    """This host's pages are stopped in good order. After what the last look has to tell, in the same thread."""
+    with suppress(StillWaiting):
+        QUEUE.afterwards(end_presence, "web").result(timeout=LIMIT_SECONDS)
 
 
 def watch(stop: Event, *, every: float = WATCH_SECONDS) -> None:

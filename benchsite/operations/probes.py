@@ -39,9 +39,9 @@ class Aside(Generic[T]):
                 self._answer = self._thread.submit(self.ask)
             return self._answer, self._began_at
 
-    def afterwards(self, work: Callable[..., None], *arguments: str) -> None:
-        """Done in this thread too; nobody waits for it."""
-        self._thread.submit(work, *arguments)
+    def afterwards(self, work: Callable[..., None], *arguments: str) -> Future[None]:
+        """Done in this thread too, after what was given to it before; whoever asks for it need not wait."""
+        return self._thread.submit(work, *arguments)
 
 
 class Probe(Aside[str]):

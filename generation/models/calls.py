@@ -11,7 +11,7 @@ from generation.models.samples import Sample
 
 
 class ProviderCall(models.Model):
-    """One HTTP request, written down before it is sent."""
+    """One question to a provider, written down before it is sent; where a part of it is refused, it is sent again without it."""
 
     class Outcome(TextChoices):
         OPEN = "open", "in flight"

@@ -28,6 +28,7 @@ CHAT = "/chat/completions"
 BODY_LIMIT = 8 * 2**20
 PIECE = 65536
 SHORT_CALL_SECONDS = 20.0
+SHORTEST_SECONDS = 1.0  # in which a question can be put again
 HEADERS = {"accept": "*/*", "accept-encoding": "identity", "connection": "keep-alive", "user-agent": "benchsite"}
 
 
@@ -58,7 +59,8 @@ class Client:
             try:
                 return await self._ask(profile, taken, deadline=max(end - time.monotonic(), 0))
             except ProviderError as error:
-                if not self._refusals.learn(profile, taken, error):
+                # With no time left, what was refused for nothing would become a call of unknown cost.
+                if not self._refusals.learn(profile, taken, error) or end - time.monotonic() < SHORTEST_SECONDS:
                     raise
 
     async def _ask(self, profile: Profile, request: Request, *, deadline: float) -> Reply:

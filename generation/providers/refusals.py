@@ -12,6 +12,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from generation.providers import ollama
 from generation.providers.errors import ProviderError
 from generation.providers.requests import Request
 
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
 REFUSALS = (400, 404, 422, 501)
 SCHEMA, LIMIT = "schema", "max_tokens"
 _WORDS = {
-    SCHEMA: re.compile(r"response_format|json_schema|structured.?output|\bformat\b", re.IGNORECASE),
+    SCHEMA: re.compile(r"response_format|json_schema|structured.?output", re.IGNORECASE),
     LIMIT: re.compile(r"max_completion_tokens"),
 }
+OLLAMAS_OWN = re.compile(r"\bformat\b")  # its name for a schema; elsewhere a picture's format may be meant
 
 
 class Refusals:
@@ -45,7 +47,8 @@ class Refusals:
     def learn(self, profile: Profile, sent: Request, error: ProviderError) -> bool:
         """Whether the error refuses a part of what was sent, so that it is worth asking without it."""
         parts = {SCHEMA: sent.schema, LIMIT: sent.max_tokens}
-        found = {name for name, value in parts.items() if value is not None and _WORDS[name].search(error.detail)}
+        words = _WORDS | ({SCHEMA: OLLAMAS_OWN} if ollama.is_native(profile) else {})
+        found = {name for name, value in parts.items() if value is not None and words[name].search(error.detail)}
         if error.status in REFUSALS:
             self._refused[profile.base_url, sent.model_id] |= found
         return error.status in REFUSALS and bool(found)

@@ -124,7 +124,7 @@ def convention_of(names: Collection[str], columns: Mapping[str, str], outcomes: 
             outcome_of=chosen_side,
             unanswered=lambda row: chosen_side(row) in (None, "none"),
             needed=("selected", *names),
-            expected="must be left or right",
+            expected="must be left or right, in one column",
         )
     if columns or outcomes:
         return _mapped(names, columns, outcomes)
@@ -151,7 +151,7 @@ def convention_of(names: Collection[str], columns: Mapping[str, str], outcomes: 
     if {"refers_to_model", "liked"} <= set(names):
         raise BadField(
             "refers_to_model",
-            "is of comparIA's reactions, which speak of one answer each and compare none; "
+            "is a column of comparIA's reactions, which rate single answers and compare nothing; "
             "import its votes (comparia-votes or comparia-fr-arena)",
         )
     if names and not {*REQUIRED} & set(names):

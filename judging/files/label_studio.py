@@ -10,6 +10,7 @@ from benchsite.lib.file_errors import FileError
 from benchsite.lib.json_lines import JsonError, read_json
 
 CHOICE = "selected"  # the key by which the choice of a Pairwise tag is told, whatever a project calls the tag
+RESULT = "annotations.result"  # in a row made of an annotation; no text of its task, which a model may have written, is asked
 
 
 def annotated_rows(task: dict[str, Any], path: Path, number: int) -> Iterator[dict[str, Any] | FileError]:
@@ -28,7 +29,7 @@ def annotated_rows(task: dict[str, Any], path: Path, number: int) -> Iterator[di
         who = annotation.get("completed_by")
         yield {
             **data,
-            "pairwise": chosen,
+            RESULT: chosen,
             "annotator": str(who.get("id") if isinstance(who, dict) else who) if who is not None else None,
             "annotation_id": annotation.get("id"),
             "created_at": annotation.get("created_at"),
@@ -37,17 +38,20 @@ def annotated_rows(task: dict[str, Any], path: Path, number: int) -> Iterator[di
 
 
 def chosen_side(row: Mapping[str, Any]) -> Any:
-    """What the Pairwise tag's column says: left, right, none, or nothing where nobody chose."""
-    for value in row.values():
-        if isinstance(value, str) and value.startswith("[{") and CHOICE in value:
-            try:
-                value = read_json(value)
-            except JsonError:
-                continue
-        first = value[0] if isinstance(value, list) and value else None
-        if isinstance(first, dict) and CHOICE in first:
-            return first[CHOICE]
-    return None
+    """Left, right, none, or nothing where nobody chose; in a flat export one column alone may look like a choice."""
+    cells = [row[RESULT]] if RESULT in row else row.values()
+    choices = [choice for cell in cells if isinstance(choice := _choice(cell), str)]
+    return choices[0] if len(choices) == 1 else choices or None
+
+
+def _choice(cell: Any) -> Any:
+    if isinstance(cell, str) and cell.startswith("[{") and CHOICE in cell:
+        try:
+            cell = read_json(cell)
+        except JsonError:
+            return None
+    first = cell[0] if isinstance(cell, list) and cell else None
+    return first.get(CHOICE) if isinstance(first, dict) else None
 
 
 def milliseconds(seconds: Any) -> Any:

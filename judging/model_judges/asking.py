@@ -10,10 +10,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef
 from django.utils.timezone import now
 
 from benchsite.lib.model_families import family_of
-from generation.models import Event, Prompt, Run, Sample
+from generation.models import Event, Prompt, ProviderCall, Run, Sample
 from generation.money import BILLED_FOR_AN_IMAGE, price_of, prompt_size, upper_bound_nano
 from generation.queue import enqueue_drawing
 from generation.runs.errors import RunError, refuse_frozen
@@ -100,10 +101,10 @@ def add_model_judge(run: Run, plan: Plan, *, by: User | None = None) -> Run:
     return judge
 
 
-def ask_for_more(judge: Run, wanted: int, *, asked: int | None = None, by: User | None = None) -> int:
+def ask_for_more(judge: Run, wanted: int, *, asked: str | None = None, by: User | None = None) -> int:
     """Asks about up to so many more pairs or drawings, first those that people judged since; says how many were added.
 
-    `asked` is how many questions the one who asks knows of: whoever clicks twice asks once.
+    `asked` is how many questions the page knew of: whoever clicks twice asks once.
     """
     run, kind = judge.judged_run, kind_of(judge)
     assert run is not None  # a judge has one
@@ -113,7 +114,7 @@ def ask_for_more(judge: Run, wanted: int, *, asked: int | None = None, by: User 
     with transaction.atomic():
         # Whoever asks at the same moment waits, and then knows these pairs.
         Run.objects.select_for_update(no_key=True).get(pk=judge.pk)
-        if asked is not None and asked != judge.samples.count():
+        if asked is not None and asked != str(judge.samples.count()):
             raise RunError("This judge has been asked more since you opened the page; nothing was added twice.")
         added = _ask(judge, run, kind, min(wanted, MOST))
         if added:
@@ -140,9 +141,13 @@ def cost_bound_nano(run: Run, plan: Plan) -> int | None:
 
 
 def _forget_unasked(run: Run, key: str) -> None:
-    """A judge that could never ask anything, for want of a price or a budget, makes room for one that can."""
-    before = Run.objects.filter(start_key=key, judged_run=run, drawing_state=Run.Drawing.PAUSED)
-    before.exclude(samples__claims__gt=0).exclude(samples__state=Sample.State.DRAWN).delete()
+    """A judge that never asked anything, for want of a price or a budget, makes room for one that can; nothing paid is forgotten."""
+    asked = ProviderCall.objects.filter(run=OuterRef("pk"))
+    answered = Sample.objects.filter(run=OuterRef("pk"), state=Sample.State.DRAWN)
+    paused = Run.objects.filter(start_key=key, judged_run=run, drawing_state=Run.Drawing.PAUSED)
+    # Locked, so that no claim comes between the look and the end.
+    for judge in paused.filter(~Exists(asked), ~Exists(answered), reserved_nano=0).select_for_update():
+        judge.delete()
 
 
 def _check(run: Run, plan: Plan) -> None:

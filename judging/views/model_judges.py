@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchsite.lib.access import UserRequest, curator_required
@@ -92,8 +93,9 @@ def model_judges(request: UserRequest, code: str, kind: Kind) -> HttpResponse:
             if "bound" not in request.POST:
                 judge = add_model_judge(run, plan, by=request.user)
                 most = f" They can cost at most {dollars(bound)}." if bound is not None else ""
-                asked = thousands(judge.samples.count())
-                messages.success(request, f"{plan.model.id} is asked {asked} questions.{most}")
+                asked = judge.samples.count()
+                questions = f"{thousands(asked)} question{pluralize(asked)}"
+                messages.success(request, f"{plan.model.id} will be asked {questions}.{most}")
                 return redirect(kind.page, run.code)
         except RunError as refused:
             form.add_error(None, str(refused))
@@ -133,8 +135,7 @@ def ask_more(request: UserRequest, code: str, judge: str) -> HttpResponse:
         messages.error(request, f"Ask about 1 to {MOST:,} more {kind.things}.")
         return redirect(kind.page, run.code)
     try:
-        asked = int(known) if known.isascii() and known.isdigit() else None
-        added = ask_for_more(chosen, int(wanted), asked=asked, by=request.user)
+        added = ask_for_more(chosen, int(wanted), asked=known, by=request.user)
     except RunError as refused:
         messages.error(request, str(refused))
     else:

@@ -73,7 +73,7 @@ def start(request: ApiRequest, wanted: bodies.NewRun) -> HttpResponse:
         raise Problem(
             409,
             "refused",
-            f"The key {wanted.key} started run {run.code} of the suite {run.suite} before, with another "
+            f"The key {wanted.key} already started run {run.code} of the suite {run.suite}; this request differs in "
             f"{' and '.join(differing)}. Use a new key for a new run.",
             errors=[{"field": name, "message": "differs from the run that this key started"} for name in differing],
         )
@@ -81,9 +81,9 @@ def start(request: ApiRequest, wanted: bodies.NewRun) -> HttpResponse:
 
 
 def _differing(run: Run, wanted: bodies.NewRun) -> list[str]:
-    """What is asked for now and was not when the key was first sent; models may have joined the run since."""
+    """What is asked for now and was not when the key was first sent; models and attempts may have joined the run since."""
     prompts = wanted.prompts is not None and {*wanted.prompts} != {*run.prompts.values_list("key", flat=True)}
-    attempts = wanted.attempts is not None and wanted.attempts != run.config["generation"]["attempts_per_prompt"]
+    attempts = wanted.attempts is not None and wanted.attempts > run.config["generation"]["attempts_per_prompt"]
     given = {"suite": run.suite != wanted.suite, "label": run.label != wanted.label}
     return [name for name, differs in {**given, "prompts": prompts, "attempts": attempts}.items() if differs]
 

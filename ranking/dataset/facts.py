@@ -78,7 +78,7 @@ def facts_of(source: Published, about: About) -> Facts:
         headline=" ".join(filter(None, headlines)),
         judges=group_sentence(people=people, machines=machines, unnamed=run.seats.filter(is_unknown=True).exists()),
         machines=_machines(run, machines),
-        privacy=privacy_sentence(source, about) if source.judges else "Nothing in this dataset is about a person.",
+        privacy=privacy_sentence(source, about) if source.judges else _without_judges(run),
         biases=_biases(run, simulated),
         limitations=[
             *(["Judges are not a random sample of any population."] if by_people else []),
@@ -246,3 +246,9 @@ def _warnings(run: Run, simulated: bool) -> list[str]:
     if simulated:
         warnings.append("Simulated judges, not people, took part in judging.")
     return warnings
+
+
+def _without_judges(run: Run) -> str:
+    if run.entrants.exclude(team="").exists():
+        return "The table `entrants` names who wrote the programs; nothing else in this dataset is about a person."
+    return "Nothing in this dataset is about a person."

@@ -111,7 +111,7 @@ def lead_words(result: PairwiseDocument, upper: StandingRow, lower: StandingRow)
     """The gap; where one of the two won or lost everything, only how large it is at least."""
     pair = pair_of(result.get("verdicts"), upper["entrant"], lower["entrant"])
     if pair and pair["high"] is None and pair["low"] is not None:
-        return f"at least {counted(int(pair['low']), 'point')}"
+        return "more than 0 points" if pair["low"] < 1 else f"at least {counted(int(pair['low']), 'point')}"
     gap = upper["rating"] - lower["rating"]
     return counted(round(gap), "point") if gap >= 0.5 else "less than 1 point"
 
@@ -254,7 +254,7 @@ def side_sentence(bias: SideBiasResult) -> str:
         return ""
     apart = bias["low"] > 0 or bias["high"] < 0
     side = "left" if bias["logit"] > 0 else "right"
-    favour = f"Judges favour the {side} side" if apart else "Judges favour neither side"
+    favour = f"Judges favour the {side} side" if apart else "No preference for a side shows"
     logit, low, high = (signed(value, 2) for value in (bias["logit"], bias["low"], bias["high"]))
     return f"{favour}: being shown on the left changes the odds by {logit} on the log scale ({low} to {high})."
 

@@ -8,6 +8,7 @@ from typing import Any
 from judging.models import Grade
 from ranking.dataset.columns import Published, Rows, Table, columns_of
 from ranking.rubric.page import agreement_words
+from ranking.words import counted
 
 PATHS = {
     "seat": "seat_id",
@@ -80,13 +81,15 @@ def methods(result: Any, labels: Mapping[str, str]) -> str:
         return "No drawing has been graded."
     weighed = ", ".join(f"{stage['weight']:g} for “{stage['label']}”" for stage in stages)
     sentences = [
-        f"{grades:,} grades by {judges:,} judges on drawings by {len(result.get('overall', ())):,} entrants were counted. "
+        f"{counted(grades, 'grade')} by {counted(judges, 'judge')} on drawings by {counted(len(result.get('overall', ())), 'entrant')} "
+        f"{'was' if grades == 1 else 'were'} counted. "
         "Judges grade a drawing on each dimension of the rubric. On Benchsite they see one drawing at a time, and no name "
         "before they have graded it.",
         "A drawing’s score is the mean over its judges, a stage’s score the mean over its drawings, and the total, out of "
         f"100, the weighted mean of the stages{f' (weights: {weighed})' if len(stages) > 1 else ''}.",
         f"A missing or invalid drawing {'scores 0' if result['missing'] == 'zero' else 'is left out'}.",
-        "All intervals are 95% intervals, clustered by judge and subject.",
+        "Intervals of scores are 95% intervals, clustered by judge and subject; those of agreement are 95% jackknife intervals "
+        "over drawings.",
         *agreement_words(result),
     ]
     return " ".join(sentences)

@@ -19,6 +19,7 @@ from ranking.results import EstimateResult, ScoreRow
 from ranking.rubric.result import EntrantResult, RubricResult, result_of
 from ranking.words import (
     ALPHA_WORDS,
+    decimals,
     label,
     labels_of,
     named,
@@ -142,9 +143,9 @@ def agreement_words(result: RubricResult) -> list[str]:
 
 
 def number(estimate: EstimateResult) -> str:
-    if estimate["low"] is None:
-        return f"{estimate['value']:.2f}"
-    return f"{estimate['value']:.2f} ({estimate['low']:.2f}–{estimate['high']:.2f})"
+    parts = (estimate["value"], estimate["low"], estimate["high"])
+    value, low, high = (None if part is None else decimals(part, 2) for part in parts)
+    return f"{value} ({low} to {high})" if low and high else str(value)
 
 
 def judge_rows(fit: Fit) -> list[dict[str, Any]]:

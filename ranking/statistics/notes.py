@@ -6,7 +6,7 @@ from ranking.statistics.leaderboard import CountsFit, Leaderboard
 
 FEW_JUDGES = 5  # under which nobody can tell whether two entrants are disputed
 LISTED = 6  # names in a sentence
-THIN = "Too few votes to rank by these categories"
+THIN = "Too few votes to rank within these categories"
 
 
 def notes(board: Leaderboard) -> list[str]:

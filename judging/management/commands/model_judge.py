@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.template.defaultfilters import pluralize
 
 from benchsite.templatetags.wording import dollars
 from generation.management.run_commands import RunCommand
@@ -40,7 +41,7 @@ class Command(RunCommand):
             judge = kind.judges(run).filter(models__model_id=options["model"]).last()
             if judge is None:
                 raise CommandError(f"{options['model']} does not judge {run}; leave --more out to add it.")
-            return f"{options['model']} is asked about {ask_for_more(judge, wanted)} more {kind.things}."
+            return f"{options['model']} will be asked about {ask_for_more(judge, wanted)} more {kind.things}."
         if options["budget"] is None:
             raise CommandError("A model judge needs a budget: give --budget in US dollars.")
         entry = ModelEntry(
@@ -54,8 +55,12 @@ class Command(RunCommand):
         judge = add_model_judge(run, plan)
         bound = cost_bound_nano(run, plan)
         asked = judge.samples.count()
+        shown = asked // kind.orders
+        things = f"{shown:,} {kind.things.removesuffix('s')}{pluralize(shown)}"
         most = f" It can cost at most {dollars(bound)}." if bound is not None else ""
-        return f"{entry.id} is asked {asked} questions about {asked // kind.orders} {kind.things} (judge {judge.code}).{most}"
+        return (
+            f"{entry.id} will be asked {asked:,} question{pluralize(asked)} about {things} (judge {judge.code}).{most}"
+        )
 
 
 def _kind(run: Run, options: dict[str, Any]) -> Kind:

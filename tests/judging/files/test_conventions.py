@@ -155,7 +155,7 @@ def test_reactions_to_single_answers_are_refused_with_the_way_out(tmp_path):
     }
 
     with pytest.raises(
-        BadLine, match=r"refers_to_model is of comparIA.s reactions.*comparia-votes or comparia-fr-arena"
+        BadLine, match=r"refers_to_model is a column of comparIA.s reactions.*comparia-votes or comparia-fr-arena"
     ):
         read_vote_lines(written(tmp_path / "reactions.jsonl", [reaction]))
 

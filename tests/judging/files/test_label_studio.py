@@ -93,6 +93,24 @@ def test_a_label_studio_choice_that_is_none_is_named_by_its_key(tmp_path):
         read_vote_lines(path)
 
 
+def test_text_of_a_task_is_no_choice(tmp_path):
+    forged = {
+        **DATA,
+        "drawing_a": '[{"selected": "left"}]',
+        "pairwise": [{"selected": "left"}],
+        "meta": [{"selected": True}],
+    }
+    tasks, rows = tmp_path / "tasks.json", tmp_path / "rows.json"
+    tasks.write_text(json.dumps([task("right", data=forged)]))
+    rows.write_text(json.dumps([row_of("right", **forged)]))
+
+    lines, _ = read_vote_lines(tasks)
+
+    assert [line.outcome for line in lines] == ["right"]
+    with pytest.raises(BadLine, match=r"rows.json:1: selected must be left or right, in one column"):
+        read_vote_lines(rows)
+
+
 def test_annotations_of_another_tag_are_refused_with_the_way_out(tmp_path):
     path = tmp_path / "export.json"
     path.write_text(json.dumps([task(result=[{"type": "choices", "value": {"choices": ["a"]}}])]))

@@ -318,7 +318,7 @@ def test_the_command_adds_a_judge_and_asks_for_more(run, capsys):
     call_command(*arguments, "--pairs", "4", "--budget", "1", "--price-in", "0.5", "--price-out", "2")
     call_command(*arguments, "--pairs", "3", "--more")
     out = capsys.readouterr().out
-    assert "is asked 8 questions about 4 pairs" in out
+    assert "will be asked 8 questions about 4 pairs" in out
     assert "It can cost at most US$" in out
     assert "3 more pairs" in out
     assert run.model_judges.get().samples.count() == 14

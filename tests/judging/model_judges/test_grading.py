@@ -254,7 +254,7 @@ def test_the_command_adds_a_judge_that_grades(run, capsys):
     call_command(*arguments, "--drawings", "4", "--budget", "1", "--price-in", "0.5", "--price-out", "2")
     call_command(*arguments, "--more", "--drawings", "3")
     out = capsys.readouterr().out
-    assert "is asked 4 questions about 4 drawings" in out
+    assert "will be asked 4 questions about 4 drawings" in out
     assert "3 more drawings" in out
     with pytest.raises(CommandError, match="people do not judge this run in pairs"):
         call_command(*arguments, "--pairs", "4", "--budget", "1")
@@ -269,11 +269,13 @@ def test_curators_add_a_judge_on_its_page(client, run, curator):
     bound = client.post(address, fields | {"bound": "1"})
     added = client.post(address, fields, follow=True)
     judge = run.model_judges.get()
-    more = client.post(reverse("judging:ask_more", args=[run.code, judge.code]), {"wanted": "1"}, follow=True)
+    more = client.post(
+        reverse("judging:ask_more", args=[run.code, judge.code]), {"wanted": "1", "asked": "5"}, follow=True
+    )
 
     assert address in overview
     assert "can cost at" in bound.text and "Drawings that people graded come first" in bound.text
-    assert "demo/critic is asked 5 questions" in added.text
+    assert "demo/critic will be asked 5 questions" in added.text
     assert "demo/critic (instructions 2)" in added.text
     assert "1 more drawing will be asked about" in more.text
     assert client.get(reverse("judging:model_judges", args=[run.code])).status_code == 404

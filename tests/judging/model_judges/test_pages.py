@@ -143,7 +143,7 @@ def test_curators_add_a_judge_and_see_what_it_can_cost_first(client, run, curato
 
     assert "can cost at\n  most US$" in bound.text
     assert run.model_judges.count() == 2
-    assert "demo/flatterer is asked 10 questions" in added.text
+    assert "demo/flatterer will be asked 10 questions" in added.text
     assert "demo/flatterer (instructions 2)" in added.text
     assert "already; ask it for more pairs" in again.text
     judge = run.model_judges.order_by("-pk").first()

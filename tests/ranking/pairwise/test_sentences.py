@@ -227,7 +227,7 @@ def test_what_rounds_to_nothing_has_no_sign():
 def test_side_and_robustness_in_words():
     assert side_sentence({"logit": 0.2, "low": 0.1, "high": 0.3}).startswith("Judges favour the left side:")
     assert side_sentence({"logit": 0.2, "low": -0.1, "high": 0.3}) == (
-        "Judges favour neither side: being shown on the left changes the odds by +0.20 on the log scale (−0.10 to +0.30)."
+        "No preference for a side shows: being shown on the left changes the odds by +0.20 on the log scale (−0.10 to +0.30)."
     )
     assert side_sentence({"logit": None}) == ""
     robustness = {"first": "a", "first_holds_without_any_judge": False}
