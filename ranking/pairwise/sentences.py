@@ -194,7 +194,7 @@ def agreement_sentence(agreement: AgreementResult) -> str:
         return sentence
     strength = next(words for limit, words in ALPHA_WORDS if alpha["value"] >= limit)
     beyond = f"{two_digits(alpha['value'])}{interval(alpha, two_digits)}"
-    return f"{sentence} Beyond chance that is Krippendorff’s α = {beyond}: {strength}."
+    return f"{sentence} Corrected for chance, Krippendorff’s α = {beyond}: {strength}."
 
 
 def interval(estimate: EstimateResult, written: Callable[[float], str]) -> str:
